@@ -1,0 +1,37 @@
+# Two commands matter: `make demo` runs the quickstart, `make test` everything that is checked.
+PYTHON ?=
+BIN = .venv/bin
+STAMP = .venv/.stepgrid
+export PYTHON
+
+.PHONY: setup demo test lint format lock clean
+.DELETE_ON_ERROR:
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock requirements-build.lock pyproject.toml scripts/environment.py
+	@rm -f $@
+	@python=$$(sh scripts/python) && "$$python" scripts/environment.py
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/stepgrid run specs/quickstart.yaml
+
+test: lint  # pytest last: its summary is the end of the output
+	@$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy compiler scripts
+
+format: $(STAMP)
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+lock:
+	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
+
+clean:
+	rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

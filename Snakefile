@@ -1,0 +1,43 @@
+# snakemake --config spec=specs/quickstart.yaml [scale=NAME]       (stepgrid run SPEC is the same in one line)
+import sys
+
+sys.path.insert(0, workflow.basedir)
+
+from compiler.run.hooks import Hooks
+from compiler.run.screen import quieten
+from compiler.run.workflow import Fault, work_of
+
+try:
+    work = work_of(config)
+except Fault as fault:
+    print(fault, file=sys.stderr)
+    sys.exit(1)
+
+PYTHON, PLAN = sys.executable, work.plan.digest
+hooks = Hooks(work)
+quieten(hooks, workflow.output_settings)
+
+
+onstart:
+    hooks.start()
+
+
+onsuccess:
+    hooks.success()
+
+
+onerror:
+    hooks.error()
+
+
+rule all:
+    input:
+        work.targets,
+    message:
+        "all that the plan asks for"
+
+
+include: "rules/build.smk"
+include: "rules/run.smk"
+include: "rules/collect.smk"
+include: "rules/summarize.smk"

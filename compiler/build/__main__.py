@@ -1,0 +1,34 @@
+"""python -m compiler.build PLAN BUILD, in the folder that holds outputs/."""
+
+from __future__ import annotations
+
+import sys
+
+from compiler.build.job import make
+from compiler.plan import files
+from compiler.run import signals
+from compiler.run.processes import OrphanedError, follow_parent
+from compiler.store.store import Store
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2:
+        print("usage: python -m compiler.build PLAN BUILD", file=sys.stderr)
+        return 2
+    digest, node = arguments
+    store = Store()
+    try:
+        signals.install()
+        follow_parent()
+        return make(store, files.build(store.plan(digest), node))
+    except (FileNotFoundError, KeyError):
+        print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
+    except signals.Interrupted as signal:
+        return 128 + signal.number
+    except (OrphanedError, OSError) as error:
+        print(f"build {node}: {error}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Debian packages of any suite of the machine's own mirror, without root."""

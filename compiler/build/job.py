@@ -1,0 +1,90 @@
+"""One job: makes a build unless the store has it."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from compiler.build import attempt as attempts
+from compiler.build import record
+from compiler.build.check import check
+from compiler.build.command import Commands
+from compiler.build.problem import BuildError
+from compiler.build.programs import RECORD
+from compiler.build.sources import source_of
+from compiler.engines import engine
+from compiler.plan.model import PlannedBuild
+from compiler.run.failure import disk_full, is_disk_full
+from compiler.run.hostlock import host_lock
+from compiler.run.signals import Interrupted
+from compiler.store.lock import locked
+from compiler.store.store import Store
+
+
+def make(store: Store, build: PlannedBuild) -> int:
+    """The exit status."""
+    if _have(store, build):
+        return 0
+    with locked(store.lock(build.id)):
+        if _have(store, build):  # another job made it meanwhile
+            return 0
+        attempts.sweep(store, build.id)
+        with host_lock(shared=True):
+            return _attempt(store, build)
+
+
+def _have(store: Store, build: PlannedBuild) -> bool:
+    if store.has_build(build.id):
+        store.set_mark(build.id, store.build(build.id) / RECORD)
+        return True
+    return False
+
+
+def _attempt(store: Store, build: PlannedBuild) -> int:
+    attempt = store.new_attempt(build.id)
+    try:
+        said = produce(build, attempt)
+        store.publish_build(build.id, attempt)
+    except Interrupted as signal:
+        if attempt.exists():  # else it was published just before
+            attempts.fail(attempt, build.id, "interrupted", f"the build was stopped ({signal})")
+        return 128 + signal.number
+    except Exception as error:  # whatever it is, the attempt says so, and the user gets a sentence
+        _fail(attempt, build, error)
+        return 1
+    _say(build, said)
+    return 0
+
+
+def produce(build: PlannedBuild, folder: Path) -> str:
+    """Obtains, checks and records a build in its folder; gives the line for the end."""
+    began = time.monotonic()
+    source, made_for = source_of(build.source), engine(build.engine)
+    _say(build, f"{source.describe(build.source)} …")
+    commands = Commands(folder / attempts.LOG, folder)
+    obtained = source.obtain(build.source, made_for.programs, folder, commands)
+    checked = check(build, made_for, obtained, folder, commands)
+    seconds = time.monotonic() - began
+    record.write(folder, build, source.route, obtained, checked, seconds)
+    assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
+    return f"built in {seconds:.1f} s, {checked.identity.version}{assertions}"
+
+
+def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
+    message = str(error)
+    if isinstance(error, OSError) and is_disk_full(error):
+        message = disk_full(attempt)
+    elif not isinstance(error, BuildError):
+        with (attempt / attempts.LOG).open("a", encoding="utf-8") as log:
+            log.write(traceback.format_exc())
+        message = message or type(error).__name__
+    tail = attempts.fail(attempt, build.id, "failed", message)
+    lines = [f"  | {line}" for line in tail.splitlines()]
+    block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / attempts.LOG}"]
+    print("\n".join(block), file=sys.stderr, flush=True)
+
+
+def _say(build: PlannedBuild, text: str) -> None:
+    print(f"build {build.name}: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,22 @@
+"""What holds a movable source still: a program on this machine may change without its path or version changing."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+MISSING = "not found"
+
+
+def pin(source: Mapping[str, Any]) -> str:
+    """The content of a system program; other sources name exactly what they mean."""
+    if "system" not in source:
+        return ""
+    found = shutil.which(str(source["system"]))
+    if found is None:
+        return MISSING  # its build says so; a program that is installed later is another build
+    with Path(found).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

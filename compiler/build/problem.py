@@ -1,0 +1,7 @@
+"""What a build fails with."""
+
+from __future__ import annotations
+
+
+class BuildError(Exception):
+    """A build that cannot be had: one or two sentences, what was expected and what to do."""

@@ -1,0 +1,21 @@
+"""The sources by route: the key of a spec's `source:` says which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.build.problem import BuildError
+from compiler.build.sources.debian import Debian
+from compiler.build.sources.protocol import Source
+from compiler.build.sources.system import System
+from compiler.plan.model import Json
+
+SOURCES: dict[str, Source] = {source.route: source for source in (Debian(), System())}
+
+
+def source_of(declared: Mapping[str, Json]) -> Source:
+    found = [SOURCES[key] for key in declared if key in SOURCES]
+    if len(found) != 1:
+        routes, given = ", ".join(SOURCES), ", ".join(declared) or "nothing"
+        raise BuildError(f"a source has exactly one of the keys {routes}; this one has {given}")
+    return found[0]

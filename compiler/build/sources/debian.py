@@ -1,0 +1,80 @@
+"""Packages of any suite of the machine's own Debian mirror: unpacked without root, started by their own loader."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from compiler.build.apt.complaints import INSTEAD
+from compiler.build.apt.mirrors import mirrors
+from compiler.build.apt.tree import LIST_SECONDS, Tree, architecture
+from compiler.build.apt.unpack import unpack
+from compiler.build.command import Commands
+from compiler.build.prefix import argv_of, find_programs
+from compiler.build.problem import BuildError
+from compiler.build.sources.protocol import Obtained, Package
+from compiler.plan.model import Json
+
+_TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
+_ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"
+
+
+class Debian:
+    route = "debian"
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return f"debian {' '.join(_names(source))} ({source.get('suite')})"
+
+    def obtain(self, source: Mapping[str, Json], programs: Sequence[str], folder: Path, commands: Commands) -> Obtained:
+        _require_tools()
+        names, suite = _names(source), str(source["suite"])
+        tree = Tree(folder / "apt", commands, architecture(commands))
+        tree.update(mirrors(), suite)
+        packages = _keep(tree, names, suite, folder / "debs")
+        release = tree.release()
+        unpack(sorted((folder / "debs").iterdir()), folder / "prefix", commands)
+        shutil.rmtree(tree.folder)
+        paths = find_programs(folder / "prefix", programs, f"{' '.join(names)} of suite {suite}")
+        codename = release.get("codename", suite)
+        return Obtained(
+            programs={name: argv_of(folder, path, commands) for name, path in paths.items()},
+            # a suite stands for its compiler and its flags
+            quality={"route": self.route, "suite": codename, "architecture": tree.architecture},
+            packages=packages,
+            facts={"suite": codename, "suite_date": release.get("date"), "architecture": tree.architecture},
+            version_advice=_ADVICE,
+        )
+
+
+def _names(source: Mapping[str, Json]) -> list[str]:
+    value = source["debian"]
+    return [str(name) for name in value] if isinstance(value, list) else [str(value)]
+
+
+def _require_tools() -> None:
+    missing = [tool for tool in _TOOLS if not shutil.which(tool)]
+    if missing:
+        raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
+
+
+def _keep(tree: Tree, names: Sequence[str], suite: str, target: Path) -> tuple[Package, ...]:
+    """Moves the .deb files into the build: old versions vanish from mirrors."""
+    files = tree.download(names, suite)
+    target.mkdir()
+    found = [_read(tree.commands, file.rename(target / file.name)) for file in files]
+    expected = tree.checksums([f"{package.name}={package.version}" for package in found])
+    for package in found:
+        if expected.get((package.name, package.version)) != package.sha256:
+            raise BuildError(f"{package.name} {package.version} is not the file that the index of suite {suite} says")
+    first = [package for package in found if package.name in names]
+    return tuple(first + [package for package in found if package.name not in names])
+
+
+def _read(commands: Commands, file: Path) -> Package:
+    done = commands.run(["dpkg-deb", "-f", str(file.resolve()), "Package", "Version"], LIST_SECONDS)
+    fields = dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line)
+    if done.status or fields.keys() != {"Package", "Version"}:
+        raise BuildError(f"{file.name} is no Debian package: {done.stderr.strip()}")
+    return Package(fields["Package"], fields["Version"], hashlib.sha256(file.read_bytes()).hexdigest())

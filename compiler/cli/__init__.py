@@ -1,0 +1,44 @@
+"""The command `stepgrid`. Exit status: 0 fine, 1 problems in the spec, 2 usage, 3 a run failed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "check": "compile a spec and show every problem in it",
+    "plan": "show the builds, stages and cells of a spec, and what is measured already",
+    "run": "measure what is missing, through Snakemake, and summarize",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    command = given[0] if given and given[0] in COMMANDS else None
+    parser = argparse.ArgumentParser(
+        prog="stepgrid", description="A declarative compiler for database-engine benchmarks: steps x grid."
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, what in COMMANDS.items():
+        sub = commands.add_parser(name, help=what, description=what[:1].upper() + what[1:] + ".")
+        if name == command:  # the others' modules are not imported
+            module = import_module(f"compiler.cli.{name}")
+            module.arguments(sub)
+            sub.set_defaults(run=module.run)
+    try:
+        parsed = parser.parse_args(given)
+        return int(parsed.run(parsed))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _version() -> str:
+    from compiler import __version__
+
+    return f"stepgrid {__version__}"

@@ -1,0 +1,77 @@
+"""stepgrid run SPEC: the one-line shorthand of `snakemake --config spec=SPEC`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import compiler
+
+FINE, PROBLEMS, FAILED = 0, 1, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", help="the file that describes the experiment")
+    _options(parser)
+    parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Builds, measures, collects and summarizes what is not there yet."""
+    from compiler.run.workflow import Fault, nothing_to_do, work_of
+
+    args, more = _sorted(args)
+    try:
+        work = work_of({"spec": args.spec, "scale": args.scale})
+    except Fault as fault:
+        print(fault, file=sys.stderr)
+        return PROBLEMS
+    if work.is_over and not more:
+        print(nothing_to_do(work))
+        return FINE
+    config = [f"spec={args.spec}", *([f"scale={args.scale}"] if args.scale else [])]
+    dry = ["--dry-run"] if args.dry_run else []
+    return _snakemake(["--snakefile", _snakefile(), "--config", *config, *dry, *more])
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scale", metavar="NAME", help="a scale of the spec, such as smoke")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
+
+
+def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
+    """Our options are ours after the spec too, where argparse has left everything to `more`."""
+    later = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    _options(later)
+    own, more = later.parse_known_args(args.more)
+    own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
+    return own, [argument for argument in more if argument != "--"]
+
+
+def _snakefile() -> str:
+    """The one beside this package; jobs run in the current folder, which holds outputs/."""
+    return os.path.relpath(Path(compiler.__file__).absolute().parents[1] / "Snakefile")
+
+
+def _snakemake(argv: Sequence[str]) -> int:
+    """In this process: signals reach Snakemake itself, and its exit status can be told from a problem in the spec."""
+    from snakemake import cli
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):  # which profile it uses; nobody who reads our progress asked
+            parser, args = cli.parse_args(list(argv))
+    except SystemExit:
+        print(said.getvalue(), end="", file=sys.stderr)
+        raise
+    try:
+        return FINE if cli.args_to_api(args, parser) else FAILED
+    except SystemExit as end:
+        return FAILED if end.code else FINE
+    except KeyboardInterrupt:
+        return FAILED

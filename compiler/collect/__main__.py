@@ -1,0 +1,44 @@
+"""python -m compiler.collect PLAN_DIGEST [--partial]"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from compiler.collect.states import DONE, UNSUPPORTED, State
+from compiler.collect.tables import collect
+from compiler.plan import files
+from compiler.plan.model import Plan
+from compiler.store.store import Store
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m compiler.collect", description="Writes a plan's tables.")
+    parser.add_argument("plan", help="digest of a plan under outputs/plans/")
+    parser.add_argument("--partial", action="store_true", help="some results may be missing")
+    options = parser.parse_args(arguments)
+    store = Store()
+    try:
+        plan = files.read(store.plan(options.plan))
+    except FileNotFoundError:
+        print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
+        return 1
+    return _report(plan, collect(store, plan), options.partial)
+
+
+def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:
+    open_stages = [stage for stage in plan.stages if known[stage.id].status not in (DONE, UNSUPPORTED)]
+    if not open_stages or partial:
+        return 0
+    print(
+        f"collect: {len(open_stages)} of {len(plan.stages)} stages have no result; the tables hold what there is.\n"
+        f"First: {open_stages[0].title}: {known[open_stages[0].id].reason}\n"
+        "Run again to measure the rest, or give --partial to summarize without it.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

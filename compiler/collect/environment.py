@@ -1,0 +1,54 @@
+"""What the figures were measured with: the plan, the builds, the host of each attempt, the command of each step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.collect.parquet import Row
+from compiler.collect.rows import Collected
+from compiler.plan.model import Plan
+from compiler.store.store import Store
+
+
+def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
+    """(scope, subject, name, value): text as it is, everything else as JSON."""
+    yield from _rows("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
+    yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
+    for build in plan.builds:
+        yield from _rows("build", build.id, {"name": build.name, **record(store.build(build.id) / "build.json")})
+    for stage in plan.stages:
+        state = collected[stage.id].state
+        if state.result is not None:
+            subject = f"{stage.id}/{state.attempt}"
+            yield from _attempt(subject, state.result, state.folders)
+            for index, figures in enumerate(collected[stage.id].figures):
+                yield from _rows("facts", f"{subject}/{index}", figures.facts)
+
+
+def _attempt(subject: str, result: Path, folders: tuple[Path, ...]) -> Iterator[Row]:
+    attempt = record(result / "attempt.json")
+    yield from _rows("host", subject, attempt.get("host") or {})
+    yield from _rows("image", subject, attempt.get("image") or {})
+    for index, folder in enumerate(folders):
+        step = record(folder / "step.json")
+        facts = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
+        yield from _rows("command", f"{subject}/{index}", {**record(folder / "command.json"), **facts})
+
+
+def record(path: Path) -> dict[str, Any]:
+    """A JSON object; nothing when it is missing or not one."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def _rows(scope: str, subject: str, facts: Mapping[str, Any]) -> Iterator[Row]:
+    for name, value in facts.items():
+        if value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            yield {"scope": scope, "subject": subject, "name": name, "value": text}

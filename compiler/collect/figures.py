@@ -1,0 +1,78 @@
+"""The parsed figures of a result, cached in its folder by driver and parser revision: a parser fix collects again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.collect.usage import usage
+from compiler.drivers import driver
+from compiler.drivers.protocol import Figures, ParseError
+from compiler.plan.model import PlannedStep
+
+REVISION = 1  # of what is kept beside the driver's own figures
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    """What a step says, or why it could not be read."""
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    qps: Sequence[tuple[float, float]] = ()
+    warnings: Sequence[str] = ()
+    error: str | None = None
+
+
+def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> list[StepFigures]:
+    """One per step, in the order of the stage; steps of one driver share a cache file."""
+    caches = {kind: _cached(result, kind, folders, steps) for kind in {step.kind for step in steps}}
+    return [caches[step.kind][index] for index, step in enumerate(steps)]
+
+
+def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
+    path = result / f"figures.{kind}.{driver(kind).parser}.json"
+    wanted = {index for index, step in enumerate(steps) if step.kind == kind}
+    known = _load(path)
+    if known is None or set(known) != wanted:
+        known = {index: _parse(folders[index], steps[index]) for index in sorted(wanted)}
+        if not any(step.error for step in known.values()):
+            _save(path, known)
+    return known
+
+
+def _parse(folder: Path, step: PlannedStep) -> StepFigures:
+    try:
+        parsed = driver(step.kind).parse(folder, step.settings)
+        metrics = {**usage(folder, parsed.metrics.get("operations")), **parsed.metrics}
+    except (ParseError, OSError, ValueError) as error:
+        return StepFigures(error=f"{step.name}: {error}")
+    return _figures(parsed, metrics)
+
+
+def _figures(parsed: Figures, metrics: Mapping[str, float]) -> StepFigures:
+    return StepFigures(metrics, dict(parsed.facts), list(parsed.qps), list(parsed.warnings))
+
+
+def _load(path: Path) -> dict[int, StepFigures] | None:
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        if raw["revision"] != REVISION:
+            return None
+        return {int(index): StepFigures(**step) for index, step in raw["steps"].items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save(path: Path, steps: Mapping[int, StepFigures]) -> None:
+    body: dict[str, Any] = {"revision": REVISION, "steps": {index: asdict(step) for index, step in steps.items()}}
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        new.write_text(json.dumps(body, separators=(",", ":")), encoding="utf-8")
+        os.replace(new, path)
+    except OSError:  # a cache only: a read-only or full store is no reason to fail
+        new.unlink(missing_ok=True)

@@ -1,0 +1,97 @@
+"""Rows of the tables, from the plan and what became of its stages. Missing is missing, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from compiler.collect import schema
+from compiler.collect.figures import StepFigures
+from compiler.collect.parquet import Row
+from compiler.collect.states import DONE, FAILED, State
+from compiler.plan.model import CellStep, Plan, PlannedCell, Repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All that is known about one stage."""
+
+    state: State
+    figures: tuple[StepFigures, ...] = ()
+
+
+def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
+    """A row per cell × step × repeat; a cell that shares the stage of an earlier one says so in `same_as`."""
+    first: dict[tuple[str, int], str] = {}
+    columns = schema.axis_columns([axis.name for axis in plan.axes])
+    builds = {build.id: build.name for build in plan.builds}
+    ids = {build.name: build.id for build in plan.builds}
+    for cell in plan.cells:
+        labels = {columns[axis]: label for axis, label in cell.labels.items() if axis in columns}
+        fixed = {"schema": schema.SCHEMA, "plan": plan.digest, "cell": cell.id, **labels}
+        build = cell.labels.get("build") or builds.get(cell.build, cell.build)
+        for step, repeat in _runs(cell):
+            stage = repeat.stages[step.stage]
+            owner = first.setdefault((stage, step.index), cell.id)
+            yield {
+                **fixed,
+                **_where(step, repeat, stage),
+                "build": build,
+                "build_id": ids.get(cell.build, cell.build),
+                "same_as": None if owner == cell.id else owner,
+                **_outcome(collected[stage], step.index),
+            }
+
+
+def _runs(cell: PlannedCell) -> Iterator[tuple[CellStep, Repeat]]:
+    return ((step, repeat) for step in cell.steps for repeat in cell.repeats)
+
+
+def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
+    return {
+        "step": step.name,
+        "kind": step.kind,
+        "measured": step.measured,
+        "load": repeat.load,
+        "run": repeat.run,
+        "stage": stage,
+        "position": step.index,
+    }
+
+
+def _outcome(collected: Collected, index: int) -> Row:
+    state = collected.state
+    if state.status != DONE:
+        return {"attempt": state.attempt, "status": state.status, "reason": state.reason, "log": state.log}
+    figures, record = collected.figures[index], state.steps[index]
+    common = {
+        "attempt": state.attempt,
+        "started": _utc(record.get("started")),
+        "step_seconds": record.get("seconds"),
+    }
+    if figures.error:
+        return {**common, "status": FAILED, "reason": figures.error, "log": str(state.folders[index])}
+    return {**common, "status": DONE, "warnings": list(figures.warnings), **figures.metrics}
+
+
+def _utc(text: object) -> str | None:
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    except ValueError:
+        return None
+
+
+def points(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[tuple[Row, StepFigures, State, int]]:
+    """Every step of every result once, with the columns that name it in the per-second tables."""
+    for stage in plan.stages:
+        state = collected[stage.id].state
+        for index, figures in enumerate(collected[stage.id].figures):
+            name = stage.steps[index].name
+            row = {"stage": stage.id, "attempt": state.attempt, "position": index, "step": name}
+            yield row, figures, state, index
+
+
+def series(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
+    for row, figures, _, _ in points(plan, collected):
+        yield from ({**row, "second": second, "qps": qps} for second, qps in figures.qps)

@@ -1,0 +1,61 @@
+"""The columns of the tables, in one place; SCHEMA is raised when their meaning changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+SCHEMA = 1
+
+_STEP = {
+    "schema": "INTEGER",
+    "plan": "VARCHAR",
+    "cell": "VARCHAR",
+}
+_STEP_REST = {
+    "step": "VARCHAR",
+    "kind": "VARCHAR",
+    "measured": "BOOLEAN",
+    "build": "VARCHAR",
+    "build_id": "VARCHAR",
+    "load": "INTEGER",
+    "run": "INTEGER",
+    "stage": "VARCHAR",
+    "position": "INTEGER",
+    "attempt": "VARCHAR",
+    "same_as": "VARCHAR",
+    "status": "VARCHAR",
+    "reason": "VARCHAR",
+    "log": "VARCHAR",
+    "started": "TIMESTAMP",
+    "step_seconds": "DOUBLE",
+    "warnings": "VARCHAR[]",
+}
+_POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step": "VARCHAR"}
+
+SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
+LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
+ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
+METRICS = {"schema": "INTEGER", "name": "VARCHAR", "unit": "VARCHAR", "better": "VARCHAR", "definition": "VARCHAR"}
+
+
+def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
+    """A column per axis and, behind the fixed ones, a column per metric."""
+    labels = {column: "VARCHAR" for column in axis_columns(axes).values()}
+    return {**_STEP, **labels, **_STEP_REST, **{name: "DOUBLE" for name in metrics}}
+
+
+def samples(names: Iterable[str]) -> dict[str, str]:
+    return {**_POINT, **{name: "DOUBLE" for name in names}}
+
+
+def axis_columns(axes: Sequence[str]) -> Mapping[str, str]:
+    """Axis -> column. SQL does not tell upper from lower case: the second of two such axes gets a number."""
+    columns: dict[str, str] = {}
+    for axis in axes:
+        column = f"axis_{axis}"
+        taken = {other.lower() for other in columns.values()}
+        number = 2
+        while column.lower() in taken:
+            column, number = f"axis_{axis}_{number}", number + 1
+        columns[axis] = column
+    return columns

@@ -1,0 +1,127 @@
+"""What became of each stage of a plan: done, unsupported, failed or missing, with the reason and the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler.plan.model import Plan, PlannedStage
+from compiler.store.store import Store
+
+DONE, UNSUPPORTED, FAILED, MISSING = "done", "unsupported", "failed", "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    status: str
+    reason: str | None = None
+    log: str | None = None
+    result: Path | None = None
+    steps: tuple[Mapping[str, Any], ...] = ()  # of result.json
+    folders: tuple[Path, ...] = ()
+
+    @property
+    def attempt(self) -> str | None:
+        return self.result.name if self.result else None
+
+
+class BrokenResult(Exception):
+    """A result that does not hold what it must."""
+
+
+def states(store: Store, plan: Plan) -> dict[str, State]:
+    """Of every stage; a stage without a result of its own takes the reason from its build or an ancestor."""
+    builds = {build.id: _failure(store, build.id, f"build {build.name}") for build in plan.builds}
+    known: dict[str, State] = {}
+    stages = {stage.id: stage for stage in plan.stages}
+    for stage in plan.stages:
+        _settle(stage, stages, builds, store, known)
+    return known
+
+
+def _settle(
+    stage: PlannedStage,
+    stages: Mapping[str, PlannedStage],
+    builds: Mapping[str, State | None],
+    store: Store,
+    known: dict[str, State],
+) -> State:
+    if stage.id not in known:
+        parent = stages.get(stage.parent) if stage.parent else None
+        before = _settle(parent, stages, builds, store, known) if parent else None
+        known[stage.id] = _own(store, stage) or _inherited(before, builds.get(stage.build))
+    return known[stage.id]
+
+
+def _own(store: Store, stage: PlannedStage) -> State | None:
+    broken: State | None = None
+    for result in reversed(store.results(stage.id)):
+        try:
+            return read(result, stage)
+        except BrokenResult as error:
+            text = f"the result {result} is broken: {error}; remove that folder and run again"
+            broken = broken or State(FAILED, text)
+    return broken or _failure(store, stage.id, ", ".join(step.name for step in stage.steps))
+
+
+def _inherited(parent: State | None, build: State | None) -> State:
+    if build is not None and (parent is None or parent.status != DONE):
+        return State(MISSING, build.reason, build.log)
+    if parent is None or parent.status == DONE:
+        return State(MISSING, "not run yet")
+    if parent.status == UNSUPPORTED:
+        return State(UNSUPPORTED, parent.reason)
+    return State(MISSING, f"not run: {parent.reason}" if parent.status == FAILED else parent.reason, parent.log)
+
+
+def _failure(store: Store, node: str, what: str) -> State | None:
+    """The newest attempt decides; one without failure.json is running, or was killed."""
+    attempts = store.attempts(node)
+    if store.has_build(node) or not attempts:
+        return None
+    try:
+        raw = json.loads((attempts[-1] / "failure.json").read_text(encoding="utf-8"))
+        message, status, log = raw["message"], raw.get("status"), raw.get("log")
+    except (OSError, ValueError, KeyError, TypeError):
+        return State(MISSING, f"{what}: running, or killed", str(attempts[-1]))
+    where = raw.get("step") or what
+    return State(MISSING if status == "interrupted" else FAILED, f"{where}: {message}", log or str(attempts[-1]))
+
+
+def read(result: Path, stage: PlannedStage) -> State:
+    """Trusts nothing: a kill, a copy or a hand may have left anything here."""
+    record = _record(result, stage)
+    if record["status"] == UNSUPPORTED:
+        return State(UNSUPPORTED, record.get("reason") or "no reason given", None, result)
+    steps = record.get("steps")
+    if not isinstance(steps, list) or len(steps) != len(stage.steps):
+        found = len(steps) if isinstance(steps, list) else "no"
+        raise BrokenResult(f"result.json lists {found} steps, the plan has {len(stage.steps)}")
+    folders = tuple(_folder(result, index) for index in range(len(steps)))
+    return State(DONE, None, None, result, tuple(steps), folders)
+
+
+def _record(result: Path, stage: PlannedStage) -> dict[str, Any]:
+    try:
+        record = json.loads((result / "result.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BrokenResult("result.json is missing") from None
+    except (OSError, ValueError) as error:
+        raise BrokenResult(f"result.json cannot be read ({error})") from None
+    if not isinstance(record, dict) or record.get("status") not in (DONE, UNSUPPORTED):
+        raise BrokenResult("result.json has no status that a result may have (done, unsupported)")
+    if record.get("stage") != stage.id:
+        raise BrokenResult(f"result.json is of stage {record.get('stage')}, not {stage.id}")
+    return record
+
+
+def _folder(result: Path, index: int) -> Path:
+    """By the index alone: the name behind it is the label that the step had when it ran."""
+    folders = [entry for entry in result.glob("steps/*-*") if entry.name.split("-")[0].isdecimal()]
+    for folder in folders:
+        if int(folder.name.split("-")[0]) == index and folder.is_dir():
+            return folder
+    raise BrokenResult(f"the folder of step {index} is missing under steps/")

@@ -1,0 +1,72 @@
+"""One collect per experiment: reads what the store has for a plan and writes the Parquet tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler.collect import environment, parquet, rows, schema
+from compiler.collect.figures import figures
+from compiler.collect.latencies import latencies
+from compiler.collect.metrics import METRICS
+from compiler.collect.rows import Collected
+from compiler.collect.states import DONE, State, states
+from compiler.collect.usage import series
+from compiler.plan.model import Plan, PlannedStage
+from compiler.store.store import Store
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+TABLES = "tables"
+
+
+def collect(store: Store, plan: Plan) -> dict[str, State]:
+    """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
+    known = states(store, plan)
+    stages = {stage.id: stage for stage in plan.stages}
+    collected = {node: _collected(stages[node], state) for node, state in known.items()}
+    folder = store.summary(plan.digest) / TABLES
+    folder.mkdir(parents=True, exist_ok=True)
+    with parquet.connect() as connection:
+        _write(connection, folder, store, plan, collected)
+    return known
+
+
+def _collected(stage: PlannedStage, state: State) -> Collected:
+    if state.status != DONE or state.result is None:
+        return Collected(state)
+    return Collected(state, tuple(figures(state.result, state.folders, stage.steps)))
+
+
+def _write(
+    connection: DuckDBPyConnection, folder: Path, store: Store, plan: Plan, collected: Mapping[str, Collected]
+) -> None:
+    def table(name: str, columns: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
+        parquet.write(connection, folder / f"{name}.parquet", columns, lines)
+
+    usage = list(_samples(plan, collected))
+    names = sorted({name for row in usage for name in row} - set(schema.samples(())))
+    table("series", schema.SERIES, rows.series(plan, collected))
+    table("samples", schema.samples(names), iter(usage))
+    table("latencies", schema.LATENCIES, latencies(plan, collected))
+    table("environment", schema.ENVIRONMENT, environment.rows(store, plan, collected))
+    table("metrics", schema.METRICS, _metrics())
+    table("steps", schema.steps([axis.name for axis in plan.axes], METRICS), rows.steps(plan, collected))
+
+
+def _samples(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[parquet.Row]:
+    for row, _, state, index in rows.points(plan, collected):
+        yield from ({**row, **second} for second in series(state.folders[index]))
+
+
+def _metrics() -> Iterator[parquet.Row]:
+    for name, metric in METRICS.items():
+        yield {
+            "schema": schema.SCHEMA,
+            "name": name,
+            "unit": metric.unit,
+            "better": metric.better,
+            "definition": metric.definition,
+        }

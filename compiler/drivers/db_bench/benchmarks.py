@@ -1,0 +1,78 @@
+"""What is known of db_bench's benchmarks by name. One that is not listed is taken to count operations, untimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+# print and are done
+PRINTING = frozenset(
+    {
+        "stats",
+        "levelstats",
+        "memstats",
+        "sstables",
+        "resetstats",
+        "stats_history",
+        "block_cache_entry_stats",
+        "cache_report_problems",
+        "approximatememtablestats",
+    }
+)
+
+# do or await background work: nobody can say when they end
+DRAINING = frozenset({"flush", "waitforcompaction", "compact", "compact0", "compact1", "compactall"})
+
+# obey --duration; fillseq and the like always run to their end
+TIMED = frozenset(
+    {
+        "fillrandom",
+        "fillsync",
+        "fill100K",
+        "overwrite",
+        "appendrandom",
+        "updaterandom",
+        "xorupdaterandom",
+        "mergerandom",
+        "deleterandom",
+        "readrandom",
+        "readrandomfast",
+        "readrandomsmall",
+        "readrandomoperands",
+        "readmissing",
+        "multireadrandom",
+        "newiterator",
+        "seekrandom",
+        "readwhilewriting",
+        "readwhilemerging",
+        "readwhilescanning",
+        "multireadwhilewriting",
+        "newiteratorwhilewriting",
+        "seekrandomwhilewriting",
+        "seekrandomwhilemerging",
+        "readrandomwriterandom",
+        "readrandommergerandom",
+        "randomwithverify",
+        "randomtransaction",
+        "randomreplacekeys",
+        "timeseries",
+        "mixgraph",
+    }
+)
+
+
+def counts_operations(benchmark: str) -> bool:
+    return benchmark not in PRINTING | DRAINING
+
+
+def opens_report(benchmark: str) -> bool:
+    """db_bench writes the report file anew for each of these: it then holds the last one's rates."""
+    return counts_operations(benchmark) or benchmark == "compact"
+
+
+def has_background_writer(benchmark: str) -> bool:
+    return benchmark.endswith(("whilewriting", "whilemerging"))
+
+
+def first_measured(benchmarks: Sequence[str]) -> str | None:
+    """The benchmark that a step is about: the first that counts operations."""
+    return next(filter(counts_operations, benchmarks), None)

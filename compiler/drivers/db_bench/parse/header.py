@@ -1,0 +1,34 @@
+"""What db_bench says of itself and its data before it begins. Some of it goes to stderr."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_FACTS = {
+    "version": r"^RocksDB: +version (\S+)$",
+    "compression": r"^Compression: (.+)$",
+    "memtablerep": r"^Memtablerep: (.+)$",
+    "key_bytes": r"^Keys: +(\d+) bytes each",
+    "value_bytes": r"^Values: +(\d+) bytes each",
+}
+
+
+def facts(stdout: str, stderr: str) -> dict[str, str]:
+    text = f"{stderr}\n{stdout}"
+    found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
+    return {name: match[1].strip() for name, match in found.items() if match}
+
+
+def warnings(*texts: str) -> tuple[str, ...]:
+    """Each once, in order."""
+    lines = (line for text in texts for line in re.findall(r"^WARNING: (.+)$", text, re.MULTILINE))
+    return tuple(dict.fromkeys(line.strip() for line in lines))
+
+
+def writer_note(facts: Mapping[str, str], write_rate: int | None) -> str:
+    note = "includes the background writer, which qps does not"
+    if not (write_rate and "key_bytes" in facts and "value_bytes" in facts):
+        return note
+    record = int(facts["key_bytes"]) + int(facts["value_bytes"])
+    return f"{note}: at most {write_rate // record} operations/s ({write_rate} bytes/s, {record} bytes each)"

@@ -1,0 +1,63 @@
+"""Latency histograms that follow a result line (--histogram), one for each type of operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+MIXED = ("read", "write", "delete", "seek", "merge")  # kinds of operation that benchmarks mix
+PERCENTILES: Mapping[str, str] = {
+    "P50": "p50_us",
+    "P75": "p75_us",
+    "P99": "p99_us",
+    "P99.9": "p99_9_us",
+    "P99.99": "p99_99_us",
+}
+
+_HEAD = re.compile(r"^Microseconds per (?P<operation>\w+):$", re.MULTILINE)
+_COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+$")
+_EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
+_PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
+_NEXT = re.compile(r"^(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    operation: str
+    count: int
+    average: float
+    maximum: float
+    percentiles: Mapping[str, float]
+
+
+def after(text: str, start: int) -> list[Histogram]:
+    """The histograms between a result line and whatever comes next."""
+    end = _NEXT.search(text, start)
+    block = text[start : end.start() if end else len(text)]
+    found = (_histogram(match["operation"], block[match.end() :]) for match in _HEAD.finditer(block))
+    return [item for item in found if item is not None and item.count]
+
+
+def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
+    """With several types of operation each has its own figures; a mean of percentiles would be none."""
+    if len(histograms) == 1:
+        return _latencies(histograms[0])
+    mixed = [item for item in histograms if item.operation in MIXED]
+    return {f"{item.operation}_{name}": value for item in mixed for name, value in _latencies(item).items()}
+
+
+def _histogram(operation: str, text: str) -> Histogram | None:
+    lines = text.split("\n", 4)[1:4]
+    if len(lines) < 3:
+        return None
+    count, extremes = _COUNT.match(lines[0]), _EXTREMES.match(lines[1])
+    if not (count and extremes and lines[2].startswith("Percentiles:")):
+        return None
+    percentiles = {name: float(value) for name, value in _PERCENTILE.findall(lines[2])}
+    return Histogram(operation, int(count["count"]), float(count["average"]), float(extremes["max"]), percentiles)
+
+
+def _latencies(item: Histogram) -> dict[str, float]:
+    known = {PERCENTILES[name]: value for name, value in item.percentiles.items() if name in PERCENTILES}
+    return {"avg_us": item.average, "max_us": item.maximum} | known

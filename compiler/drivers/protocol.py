@@ -1,0 +1,66 @@
+"""What a driver is: one module per step kind, with the command that it runs and the parser of its output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the runner gives a driver to make a command of."""
+
+    programs: Mapping[str, Sequence[str]]  # program name -> argv prefix, from the build record
+    version: str  # of the binary
+    data: Path  # the live database directory
+    folder: Path  # where this step's files go
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
+
+    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS
+    facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
+    qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
+    warnings: Sequence[str] = ()  # what the engine says about itself
+
+
+class ParseError(Exception):
+    """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
+
+
+class Driver(Protocol):
+    kind: str
+    revision: int  # of the command: identity
+    reserved: Mapping[str, str]  # options that a spec may not give -> the setting that it is; "" = the driver's own
+    parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
+
+    def settings_model(self) -> type[BaseModel]: ...
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        """What the step does, for seeds: equal in every arm of a comparison (db_bench: the first benchmark)."""
+        ...
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        """Seconds that the step will take, roughly."""
+        ...
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command: ...
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        """Reads the step's folder (stdout, stderr, and files of its own that the command named there)."""
+        ...

@@ -1,0 +1,13 @@
+"""What a number in a driver's settings is of: says how the language reads its text (100M, 2MiB, 30m)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s, a duration float seconds."""
+
+    kind: Literal["count", "size", "rate", "duration"]

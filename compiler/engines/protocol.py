@@ -1,0 +1,51 @@
+"""What an engine is: how its files behave, what its programs are, what they say about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+# runs a program of the build with arguments and gives (stdout, stderr); never a shell
+Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionInfo:
+    """An option as the binary describes it."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a binary says it is."""
+
+    version: str
+    warnings: tuple[str, ...] = ()  # e.g. "Assertions are enabled": travels with every figure
+    assertions: bool | None = None
+    facts: Mapping[str, str] | None = None
+
+
+class IdentityError(Exception):
+    """A binary that does not run, or does not say what it is: a sentence with what it said."""
+
+
+class Engine(Protocol):
+    name: str
+    programs: tuple[str, ...]  # what a build must provide
+    kinds: tuple[str, ...]  # the step kinds that can run on it
+    immutable: tuple[str, ...]  # globs of database files that are never written in place: they may be hard-linked
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        """By a table of versions, never the binary: planning is pure."""
+        ...
+
+    def identify(self, run: Run) -> Identity: ...
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        """Every option that the binary accepts."""
+        ...

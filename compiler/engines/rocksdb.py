@@ -1,0 +1,111 @@
+"""RocksDB, embedded in db_bench: the program is client and engine in one."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from compiler.engines import gflags
+from compiler.engines.protocol import Engine, Identity, IdentityError, OptionInfo, Run
+
+# The first release that can, from the release tags of db_bench's source.
+# `waitforcompaction` can hang under universal compaction before 8.6: for that there is a name of its own.
+_SINCE: Mapping[str, tuple[int, ...]] = {
+    "mixgraph": (6, 0),
+    "multiread_batched": (6, 2),
+    "waitforcompaction": (6, 19),
+    "flush": (6, 19),
+    "compact0": (6, 19),
+    "compact1": (6, 19),
+    "memstats": (6, 19),
+    "enable_blob_files": (6, 19),
+    "prepopulate_block_cache": (6, 22),
+    "async_io": (7, 2),
+    "cache_type": (7, 4),
+    "use_blob_cache": (7, 5),
+    "prepopulate_blob_cache": (7, 6),
+    "cache_low_pri_pool_ratio": (7, 6),
+    "hyper_clock_cache": (7, 7),
+    "multireadwhilewriting": (7, 9),
+    "waitforcompaction_universal": (8, 6),
+    "auto_hyper_clock_cache": (8, 6),
+    "fixed_hyper_clock_cache": (8, 6),
+}
+
+# gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing
+_OTHER_PROGRAMS = re.compile(r"/gflags\w*\.cc$|_analyzer\w*\.cc$|_parser\w*\.cc$")
+
+_PROBE = ("--benchmarks=fillseq", "--num=10", "--seed=1")
+_VERSIONS = (
+    r"^\S+ \S+ RocksDB version: (\d+(?:\.\d+)+)",  # the database's LOG: 6.11 says its patch level nowhere else
+    r"^db_bench version (\d+(?:\.\d+)+)",
+    r"^RocksDB: +version (\d+(?:\.\d+)+)",
+)
+
+
+class RocksDB:
+    name = "rocksdb"
+    programs: tuple[str, ...] = ("db_bench",)
+    kinds: tuple[str, ...] = ("db_bench",)
+    immutable: tuple[str, ...] = ("*.sst", "*.blob")
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        number = release(version)
+        return frozenset(name for name, since in _SINCE.items() if number >= since)
+
+    def identify(self, run: Run) -> Identity:
+        with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:
+            stdout, stderr = run("db_bench", (*_PROBE, f"--db={folder}"))
+            log = _log(Path(folder))
+        printed = f"{stdout}\n{stderr}"
+        if "micros/op" not in stdout:
+            raise IdentityError(f"db_bench did not get through a load of 10 keys; it said: {_tail(printed)}")
+        return _identity(log, f"{' '.join(run('db_bench', ('--version',)))}\n{printed}")
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        stdout, stderr = run("db_bench", ("--help",))
+        found = gflags.options(stdout or stderr, _OTHER_PROGRAMS)
+        if "benchmarks" not in found:
+            raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
+        return found
+
+
+def release(version: str) -> tuple[int, ...]:
+    """`9.10.0` as numbers: 9.10 comes after 9.9. What follows the numbers is not compared."""
+    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    return tuple(int(part) for part in match[1].split(".")) if match else ()
+
+
+def _log(folder: Path) -> str:
+    path = folder / "LOG"
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _identity(log: str, printed: str) -> Identity:
+    texts = (log, printed, printed)
+    versions = (re.search(pattern, text, re.MULTILINE) for pattern, text in zip(_VERSIONS, texts, strict=True))
+    version = next((match[1] for match in versions if match), None)
+    if version is None:
+        raise IdentityError(f"db_bench does not say which RocksDB it is; it said: {_tail(printed)}")
+    warnings = tuple(dict.fromkeys(re.findall(r"^WARNING: (.+)$", printed, re.MULTILINE)))
+    assertions = any("Assertions are enabled" in warning for warning in warnings)
+    return Identity(version, warnings, assertions, _facts(log, printed))
+
+
+def _facts(log: str, printed: str) -> dict[str, str]:
+    found = {
+        "git": re.search(r"Git sha ([0-9a-f]{7,})", log),
+        "compiled": re.search(r"Compile date (.+)", log),
+        "default compression": re.search(r"^Compression: (.+)$", printed, re.MULTILINE),
+    }
+    return {name: match[1].strip() for name, match in found.items() if match}
+
+
+def _tail(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "nothing"
+
+
+ENGINE: Engine = RocksDB()

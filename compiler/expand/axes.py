@@ -1,0 +1,138 @@
+"""The sweep's axes: named points, each a patch, and the steps that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from compiler.expand.builds import Build
+from compiler.language import models
+from compiler.language.nodes import Map, Text
+from compiler.language.problem import Problems, Where, nearest
+from compiler.language.read import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    label: str
+    where: Where
+    options: tuple[Any, ...] = ()
+    params: Mapping[str, Any] | None = None
+    build: Text | None = None
+    when: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    name: str
+    where: Where
+    points: tuple[Point, ...]
+    start: Text | None = None  # changes what comes after this checkpoint
+    steps: tuple[Text, ...] | None = None  # changes these steps
+
+
+def resolve(document: Document, sets: Mapping[str, models.OptionSet], problems: Problems) -> list[Axis]:
+    sweep = document.nodes.get("sweep")
+    axes: list[Axis] = []
+    for name, axis in document.spec.sweep.items():
+        assert isinstance(sweep, Map)
+        if axis.builds is None:
+            axes += _axis(name, axis, sweep, problems)
+    _conflicts(axes, sets, problems)
+    return axes
+
+
+def chosen_builds(document: Document, builds: Sequence[Build], problems: Problems) -> list[Build]:
+    """The builds of the build axis: all, or those that `sweep.build` names by family or by name."""
+    axis = document.spec.sweep.get("build")
+    if axis is None or axis.builds is None:
+        return list(builds)
+    chosen: dict[str, Build] = {}
+    for name in axis.builds:
+        found = named(name, builds)
+        if not found:
+            hint = nearest(name, [key for build in builds for key in (build.name, build.family)])
+            problems.add("undefined-name", name.where, f"there is no build `{name}`", hint, len(name))
+        chosen.update({build.name: build for build in found})
+    return list(chosen.values())
+
+
+def named(name: str, builds: Sequence[Build]) -> list[Build]:
+    return [build for build in builds if name in (build.name, build.family)]
+
+
+def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Iterator[Axis]:
+    where = sweep.at[name]
+    nodes = sweep[name]
+    assert isinstance(nodes, Map)
+    if axis.from_ is not None and axis.steps is not None:
+        problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
+    points = tuple(_points(name, axis, nodes, where, problems))
+    if points:
+        yield Axis(name, where, points, axis.from_, axis.steps)
+    elif not any(problem.where == where for problem in problems.errors):
+        problems.add("empty-axis", where, f"axis `{name}` has no points", width=len(name))
+
+
+def _points(name: str, axis: models.Axis, nodes: Map, where: Where, problems: Problems) -> Iterator[Point]:
+    forms = [form for form in ("points", "option", "param") if getattr(axis, form) is not None]
+    if len(forms) != 1 or (axis.points is None) != (axis.values is not None):
+        message = f"axis `{name}` must be of one form"
+        hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"
+        problems.add("axis-form", where, message, hint, len(name))
+    elif axis.points is not None:
+        yield from _named_points(axis.points, nodes)
+    else:
+        yield from _value_points(axis, problems)
+
+
+def _named_points(points: Mapping[str, models.Point], nodes: Map) -> Iterator[Point]:
+    listed = nodes["points"]
+    assert isinstance(listed, Map)
+    for label, point in points.items():
+        yield Point(label, listed.at[label], point.options, point.params, point.build, point.when)
+
+
+def _value_points(axis: models.Axis, problems: Problems) -> Iterator[Point]:
+    seen: set[str] = set()
+    for value in axis.values or ():
+        if value in seen:
+            problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
+            continue
+        seen.add(value)
+        if axis.option is not None:
+            patch = Map({str(axis.option): value}, value.where, {str(axis.option): axis.option.where})
+            yield Point(str(value), value.where, options=(patch,))
+        else:
+            yield Point(str(value), value.where, params={str(axis.param): value})
+
+
+def _conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet], problems: Problems) -> None:
+    said = [(axis, _options(axis, sets), _params(axis)) for axis in axes]
+    for (first, options, params), (second, more_options, more_params) in combinations(said, 2):
+        for kind, both in (("option", options & more_options), ("param", params & more_params)):
+            for name in sorted(both):
+                message = f"the axes `{first.name}` and `{second.name}` both set the {kind} `{name}`"
+                problems.add("axes-conflict", second.where, message, "one axis may set it", len(second.name))
+
+
+def _options(axis: Axis, sets: Mapping[str, models.OptionSet]) -> set[str]:
+    return {name for point in axis.points for layer in point.options for name in _names(layer, sets)}
+
+
+def _names(layer: Any, sets: Mapping[str, models.OptionSet]) -> set[str]:
+    if isinstance(layer, Map):
+        inner = layer.get("options")
+        return set(inner) if isinstance(inner, Map) else set(layer)
+    found: set[str] = set()
+    above = sets.get(layer) if isinstance(layer, Text) else None
+    while above is not None and not above.options.keys() <= found:
+        found |= above.options.keys()
+        above = sets.get(above.extends) if above.extends is not None else None
+    return found
+
+
+def _params(axis: Axis) -> set[str]:
+    return {name for point in axis.points for name in point.params or ()}

@@ -1,0 +1,119 @@
+"""The spec's builds: `extends` and `versions` written out, each a member of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.engines import names as engine_names
+from compiler.expand.definitions import Defined
+from compiler.expand.extends import chain
+from compiler.language import models
+from compiler.language.nodes import Map, Text
+from compiler.language.problem import Problems, Where, nearest
+from compiler.language.read import Document
+
+SOURCES = {"debian": ("suite",), "system": ()}  # a source's kind and what else it takes
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One build of the spec; its source may still depend on the version."""
+
+    name: str
+    family: str
+    engine: str
+    version: str
+    source: Mapping[str, Any]
+    options: tuple[Any, ...]
+    params: tuple[Mapping[str, Any], ...]  # nearest last
+    where: Where
+
+
+def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
+    spec = document.spec
+    nodes = document.nodes["builds"]
+    assert isinstance(nodes, Map)
+
+    def parent(child: str, name: str) -> models.Build | None:
+        own = spec.builds.get(name) if name != child else None
+        return own or defined.builds.get(name)
+
+    builds: list[Build] = []
+    known = [*spec.builds, *defined.builds]
+    for family, definition in spec.builds.items():
+        if definition.abstract:
+            continue
+        links = chain(family, definition, parent, known, problems)
+        builds += _members(family, links, nodes.at[family], problems)
+    return _unique(builds, problems)
+
+
+def _members(family: str, links: Sequence[models.Build], where: Where, problems: Problems) -> list[Build]:
+    engine = _last(links, "engine")
+    versions = _versions(family, links)
+    source = _source(links)
+    if not _check(family, engine, source, where, problems):
+        return []
+    options = tuple(layer for link in links for layer in link.options)
+    params = tuple(link.params for link in links)
+    return [Build(name, family, str(engine), version, source, options, params, where) for name, version in versions]
+
+
+def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:
+    for link in reversed(links):
+        if link.versions is not None:
+            return [(f"{family}-{version}", str(version)) for version in link.versions]
+        if link.version is not None:
+            return [(family, str(link.version))]
+    return [(family, "")]
+
+
+def _source(links: Sequence[models.Build]) -> dict[str, Any]:
+    """A source of another kind replaces; one of the same kind, or of no kind, adds to what is there."""
+    source: dict[str, Any] = {}
+    for link in links:
+        given = link.source or {}
+        kind = next((key for key in given if key in SOURCES), None)
+        source = dict(given) if kind is not None and kind not in source else {**source, **given}
+    return source
+
+
+def _check(family: str, engine: Text | None, source: Mapping[str, Any], where: Where, problems: Problems) -> bool:
+    if engine is None:
+        hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
+        problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
+        return False
+    if engine not in engine_names():
+        hint = nearest(engine, engine_names())
+        problems.add("undefined-name", engine.where, f"there is no engine `{engine}`", hint, len(engine))
+        return False
+    kinds = [key for key in source if key in SOURCES]
+    if len(kinds) != 1:
+        hint = f"one of: {', '.join(SOURCES)}"
+        problems.add("no-source", where, f"build `{family}` needs a source of one kind", hint, len(family))
+        return False
+    return all(_check_key(key, source, kinds[0], where, problems) for key in source)
+
+
+def _check_key(key: str, source: Mapping[str, Any], kind: str, where: Where, problems: Problems) -> bool:
+    allowed = (kind, *SOURCES[kind])
+    if key in allowed:
+        return True
+    place = getattr(source[key], "where", where)
+    problems.add("unknown-key", place, f"a {kind} source takes no `{key}`", nearest(key, allowed))
+    return False
+
+
+def _last(links: Sequence[models.Build], field: str) -> Any:
+    return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
+
+
+def _unique(builds: list[Build], problems: Problems) -> list[Build]:
+    seen: dict[str, Build] = {}
+    for build in builds:
+        if build.name in seen:
+            problems.add("defined-twice", build.where, f"two builds are named `{build.name}`", width=len(build.family))
+        seen[build.name] = build
+    return list(seen.values())

@@ -1,0 +1,41 @@
+"""What the includes and the spec define, by kind and name; a name that two of them define is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.language.models import Build, Definitions, Hardware, OptionSet, Step
+from compiler.language.nodes import Map
+from compiler.language.problem import Problems, Where
+from compiler.language.read import Document, definition_where
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    hardware: Mapping[str, Hardware]
+    builds: Mapping[str, Build]
+    options: Mapping[str, OptionSet]
+    workloads: Mapping[str, tuple[Step, ...]]
+
+
+def gather(document: Document, problems: Problems) -> Defined:
+    tables: dict[str, dict[str, Any]] = {kind: {} for kind in Defined.__dataclass_fields__}
+    places: dict[tuple[str, str], Where] = {}
+    for nodes, definitions in _sources(document):
+        for kind, table in tables.items():
+            for name, definition in getattr(definitions, kind).items():
+                where = definition_where(nodes, kind, name)
+                if name in table:
+                    first = places[kind, name]
+                    problems.add("defined-twice", where, f"`{name}` is already defined at {first}", width=len(name))
+                else:
+                    table[name], places[kind, name] = definition, where
+    return Defined(**tables)
+
+
+def _sources(document: Document) -> Iterator[tuple[Map, Definitions]]:
+    yield document.nodes, document.spec.define
+    for source in document.includes:
+        yield source.nodes, source.library.define

@@ -1,0 +1,34 @@
+"""`extends`: the chain of definitions behind one, the farthest first; a cycle is written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from compiler.language.nodes import Text
+from compiler.language.problem import Problems, nearest
+
+
+class Extending(Protocol):
+    @property
+    def extends(self) -> Text | None: ...
+
+
+D = TypeVar("D", bound=Extending)
+
+
+def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: list[str], problems: Problems) -> list[D]:
+    """`parent(child, name)` finds what a child extends."""
+    found, names = [first], [name]
+    while (above := found[0].extends) is not None:
+        definition = parent(names[0], above)
+        if definition is None:
+            problems.add("undefined-name", above.where, f"`{above}` is not defined", nearest(above, known), len(above))
+            break
+        if any(definition is other for other in found):
+            circle = " → ".join([*reversed(names), above])
+            problems.add("extends-cycle", above.where, f"definitions go round: {circle}", width=len(above))
+            break
+        found.insert(0, definition)
+        names.insert(0, above)
+    return found

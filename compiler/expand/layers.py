@@ -1,0 +1,100 @@
+"""Option layers written out: sets by name or in place, those of another engine left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compiler.expand.extends import chain
+from compiler.expand.scope import Entry
+from compiler.language.models import OptionSet
+from compiler.language.nodes import Map, Text, place, width
+from compiler.language.problem import Problems, Where, nearest
+from compiler.language.validate import describe, validated
+
+Entries = tuple[tuple[str, Entry], ...]  # option name and one layer's word on it, lowest first
+
+
+class Layers:
+    """Flattens `options:` lists for an engine; remembers which sets no engine took."""
+
+    def __init__(self, sets: Mapping[str, OptionSet], problems: Problems) -> None:
+        self._sets, self._problems = sets, problems
+        self._asked: dict[str, Text] = {}
+        self._taken: set[str] = set()
+
+    def flatten(self, layers: Iterable[Any], engine: str, unsupported: str = "error") -> Entries:
+        entries: list[tuple[str, Entry]] = []
+        for layer in layers:
+            if isinstance(layer, Text):
+                entries += self._named(layer, engine, unsupported)
+            elif isinstance(layer, Map):
+                entries += self._inline(layer, engine, unsupported)
+            else:
+                where = place(layer, Where("", 1, 1))
+                self._problems.add("wrong-type", where, f"expected an option set's name or a map, found {describe(layer)}")
+        return tuple(entries)
+
+    def report_unused(self) -> None:
+        for name, where in self._asked.items():
+            if name not in self._taken:
+                engine = _engines(self._sets[name])
+                message = f"no cell takes the option set `{name}`: it is for {' or '.join(engine)}"
+                self._problems.add("unused-set", where.where, message, width=width(where))
+
+    def _named(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
+        if name not in self._sets:
+            hint = nearest(name, self._sets)
+            self._problems.add("undefined-name", name.where, f"there is no option set `{name}`", hint, len(name))
+            return []
+        self._asked.setdefault(str(name), name)
+        links = chain(name, self._sets[name], lambda _, above: self._sets.get(above), [*self._sets], self._problems)
+        if not all(_takes(link, engine) for link in links):
+            return []
+        self._taken.add(str(name))
+        return [entry for link in links for entry in _entries(link, unsupported)]
+
+    def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
+        if not isinstance(layer.get("options"), Map):
+            return [(name, _entry(node, layer.at[name], (), unsupported)) for name, node in layer.items()]
+        found = validated(OptionSet, layer, self._problems)
+        if found is None or not _takes(found, engine):
+            return []
+        above = self._named(found.extends, engine, unsupported) if found.extends is not None else []
+        return [*above, *_entries(found, unsupported)]
+
+
+def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
+    """For each name the layers that speak of it, lowest first."""
+    table: dict[str, list[Entry]] = {}
+    for layer in layers:
+        for name, entry in layer:
+            table.setdefault(name, []).append(entry)
+    return {name: tuple(entries) for name, entries in table.items()}
+
+
+def params(given: Mapping[str, Any], where: Where) -> Entries:
+    return tuple((name, Entry(node, place(node, where))) for name, node in given.items())
+
+
+def _entries(found: OptionSet, unsupported: str) -> list[tuple[str, Entry]]:
+    when = (found.when,) if found.when is not None else ()
+    policy = found.when_unsupported or unsupported
+    nowhere = Where("", 1, 1)
+    return [(name, _entry(node, place(node, nowhere), when, policy)) for name, node in found.options.items()]
+
+
+def _entry(node: Any, where: Where, when: tuple[Text, ...], unsupported: str) -> Entry:
+    if isinstance(node, Map):
+        given = node.get("when_unsupported")
+        unsupported = str(given) if given is not None else unsupported
+    return Entry(node, where, when, unsupported)
+
+
+def _takes(found: OptionSet, engine: str) -> bool:
+    return not (engines := _engines(found)) or engine in engines
+
+
+def _engines(found: OptionSet) -> tuple[str, ...]:
+    engine = found.engine
+    return () if engine is None else (str(engine),) if isinstance(engine, str) else tuple(map(str, engine))

@@ -1,0 +1,143 @@
+"""What an expression sees in one step of one cell: values are looked up when they are needed, once, and never in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.language import expressions, values
+from compiler.language.expressions import CycleError, ExpressionError
+from compiler.language.nodes import Map, Seq, Text
+from compiler.language.problem import Problems, Where, nearest
+
+
+class Reported(ExpressionError):
+    """A fault that is among the problems already."""
+
+
+class Nothing:
+    """No value of a list matched: the layer below decides."""
+
+
+class Unset:
+    """The engine's (or driver's) own default."""
+
+
+NOTHING, UNSET = Nothing(), Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One layer's word on one option or param."""
+
+    node: Any
+    where: Where
+    when: tuple[Text, ...] = ()  # of the sets that it stands in
+    unsupported: str = "error"
+
+
+class View:
+    """`params` or `options` in an expression."""
+
+    __slots__ = ("_look",)
+
+    def __init__(self, look: Callable[[str], Any]) -> None:
+        self._look = look
+
+    def __getitem__(self, name: str) -> Any:
+        return self._look(name)
+
+
+class Scope:
+    def __init__(
+        self,
+        fixed: Mapping[str, Any],
+        params: Mapping[str, Sequence[Entry]],
+        options: Mapping[str, Sequence[Entry]],
+        problems: Problems,
+    ) -> None:
+        self.params, self.options, self._problems = params, options, problems
+        self._known: dict[str, tuple[Any, Entry | None]] = {}
+        self._busy: list[str] = []
+        self.names: dict[str, Any] = {
+            **fixed,
+            "params": View(lambda name: self._seen("params", name, values.param_value)),
+            "options": View(lambda name: self._seen("options", name, values.option_value)),
+        }
+
+    def option(self, name: str) -> tuple[Any, Entry | None]:
+        """The value that the topmost matching layer gives, with that layer's entry."""
+        return self._cached("options", name)
+
+    def param(self, name: str) -> tuple[Any, Entry | None]:
+        return self._cached("params", name)
+
+    def holds(self, when: Text | None) -> bool:
+        return when is None or bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
+
+    def value(self, node: Any) -> Any:
+        """A node's value here: Text, a native value, NOTHING or UNSET."""
+        if isinstance(node, Seq):
+            return next((found for item in node if (found := self.value(item)) is not NOTHING), NOTHING)
+        if isinstance(node, Map):
+            return self._conditional(node)
+        if node is None or (isinstance(node, Text) and node == "unset" and not node.quoted):
+            return UNSET
+        if isinstance(node, Text) and expressions.is_template(node):
+            return self._at(node, lambda: expressions.render(node, self.names))
+        return node
+
+    def items(self, node: Any) -> list[Any]:
+        """A list's elements that hold here, for what is a list by nature."""
+        listed = node if isinstance(node, Seq) else [node]
+        found = [self.value(item) for item in listed]
+        return [item for item in found if item is not NOTHING and item is not UNSET]
+
+    def _conditional(self, node: Map) -> Any:
+        when = node.get("when")
+        if isinstance(when, Text) and not self.holds(when):
+            return NOTHING
+        return self.value(node.get("value"))
+
+    def _cached(self, kind: str, name: str) -> tuple[Any, Entry | None]:
+        key = f"{kind}.{name}"
+        if key in self._known:
+            return self._known[key]
+        if key in self._busy:
+            circle = " → ".join([*self._busy[self._busy.index(key) :], key])
+            raise CycleError(f"values go round: {circle}")
+        self._busy.append(key)
+        try:
+            self._known[key] = self._top(getattr(self, kind).get(name, ()))
+        finally:
+            self._busy.pop()
+        return self._known[key]
+
+    def _top(self, layers: Sequence[Entry]) -> tuple[Any, Entry | None]:
+        for entry in reversed(layers):
+            if all(self.holds(when) for when in entry.when):
+                found = self.value(entry.node)
+                if found is not NOTHING:
+                    return found, entry
+        return UNSET, None
+
+    def _seen(self, kind: str, name: str, typed: Callable[[str, bool], Any]) -> Any:
+        value, _ = self._cached(kind, name)
+        if value is UNSET:
+            raise KeyError(name)
+        return typed(value, value.quoted) if isinstance(value, Text) else value
+
+    def _at(self, node: Text, action: Callable[[], Any]) -> Any:
+        try:
+            return action()
+        except Reported:
+            raise
+        except ExpressionError as error:
+            code = "value-cycle" if isinstance(error, CycleError) else "undefined-name" if error.name else "expression"
+            hint = nearest(error.name, self._all_names()) if error.name else ""
+            self._problems.add(code, node.where, str(error), hint, len(node))
+            raise Reported(str(error)) from None
+
+    def _all_names(self) -> list[str]:
+        return [*self.names, *self.params, *self.options]

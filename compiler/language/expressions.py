@@ -1,0 +1,98 @@
+"""The one evaluator: Jinja2's sandbox with strict undefined names; an expression keeps its native type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+_WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
+_NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
+
+
+class ExpressionError(Exception):
+    """An expression that cannot be read or evaluated. `name` is the undefined name, when that is the reason."""
+
+    def __init__(self, message: str, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class CycleError(ExpressionError):
+    """A value that needs itself: a -> b -> a."""
+
+
+def is_template(text: str) -> bool:
+    return "{{" in text or "{%" in text
+
+
+def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
+    """The value of a bare expression, as in `when:` and `exclude:`."""
+    return _guard(expression, lambda: _compiled(expression)(**names))
+
+
+def render(text: str, names: Mapping[str, Any]) -> Any:
+    """The value of a text with {{ }}: native when the text is one expression, else text."""
+    whole = _WHOLE.fullmatch(text)
+    if whole:
+        return evaluate(whole[1].strip(), names)
+    return _guard(text, lambda: _template(text).render(**names))
+
+
+def references(text: str) -> set[tuple[str, str]]:
+    """Names that an expression mentions, as (name, attribute or ''): ('params', 'keys')."""
+    inside = " ".join(re.findall(r"\{\{(.*?)\}\}", text, re.S)) if is_template(text) else text
+    return {(match[1], match[2] or "") for match in _NAME.finditer(inside)}
+
+
+def _guard(expression: str, action: Callable[[], Any]) -> Any:
+    from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
+
+    try:
+        value = action()
+        return _defined(value)
+    except ExpressionError:
+        raise
+    except UndefinedError as error:
+        name = _undefined_name(str(error))
+        raise ExpressionError(f"`{name or expression}` is not defined", name) from None
+    except TemplateSyntaxError as error:
+        raise ExpressionError(f"`{expression}` is not an expression: {error.message}") from None
+    except (TemplateError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:
+        raise ExpressionError(f"`{expression}` has no value: {error}") from None
+
+
+def _defined(value: Any) -> Any:
+    from jinja2 import Undefined
+
+    if isinstance(value, Undefined):
+        value._fail_with_undefined_error()
+    return value
+
+
+def _undefined_name(message: str) -> str:
+    """Jinja2 says "'x' is undefined" or "'… object' has no attribute 'x'"."""
+    quoted = re.findall(r"'([^']*)'", message)
+    return quoted[-1] if quoted else ""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(expression: str) -> Callable[..., Any]:
+    return _environment().compile_expression(expression, undefined_to_none=False)
+
+
+@lru_cache(maxsize=1024)
+def _template(text: str) -> Any:
+    return _environment().from_string(text)

@@ -1,0 +1,59 @@
+"""YAML as plain data that remembers where it stands: text, sequences and maps with positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from compiler.language.problem import Where
+
+Node: TypeAlias = "Text | Seq | Map | None"
+
+
+class Text(str):
+    """A scalar's source text: 9.10 stays 9.10."""
+
+    where: Where
+    quoted: bool
+
+    def __new__(cls, value: str, where: Where, quoted: bool = False) -> Text:
+        self = super().__new__(cls, value)
+        self.where = where
+        self.quoted = quoted
+        return self
+
+
+class Seq(list[Node]):
+    where: Where
+
+    def __init__(self, items: Iterable[Node], where: Where) -> None:
+        super().__init__(items)
+        self.where = where
+
+
+class Map(dict[str, Node]):
+    where: Where
+    at: Mapping[str, Where]  # where each key stands
+
+    def __init__(self, items: Mapping[str, Node], where: Where, at: Mapping[str, Where]) -> None:
+        super().__init__(items)
+        self.where = where
+        self.at = at
+
+
+def place(node: object, default: Where) -> Where:
+    """Where a value stands; null remembers nothing, so its key speaks for it."""
+    return getattr(node, "where", default)
+
+
+def width(node: object) -> int:
+    return max(1, len(node)) if isinstance(node, str) else 1
+
+
+def replaced(source: Map, key: str, value: Node) -> Map:
+    """The map with one value in place of another; the key keeps its position (a new one stands where the map does)."""
+    return Map({**source, key: value}, source.where, {**source.at, key: source.at.get(key, source.where)})
+
+
+def without(source: Map, *keys: str) -> Map:
+    return Map({key: value for key, value in source.items() if key not in keys}, source.where, source.at)

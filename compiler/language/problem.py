@@ -1,0 +1,80 @@
+"""Problems are data: found anywhere, collected, shown by `render`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Where:
+    file: str
+    line: int  # from 1
+    column: int  # from 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    code: str
+    where: Where
+    message: str
+    hint: str = ""
+    severity: Literal["error", "warning"] = "error"
+    width: int = 1  # characters to underline
+
+
+class SpecError(Exception):
+    """A spec that cannot be used, with everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{p.where}: {p.message}" for p in self.problems))
+
+
+class Problems:
+    """Collects, so that one look at a spec shows all of its faults."""
+
+    def __init__(self) -> None:
+        self._found: dict[Problem, None] = {}  # a fault that many cells meet is one problem
+
+    def add(self, code: str, where: Where, message: str, hint: str = "", width: int = 1) -> None:
+        self._add(Problem(code, where, message, hint, width=width))
+
+    def warn(self, code: str, where: Where, message: str, hint: str = "", width: int = 1) -> None:
+        self._add(Problem(code, where, message, hint, "warning", width))
+
+    @property
+    def found(self) -> list[Problem]:
+        return sorted(self._found, key=lambda problem: (problem.where, problem.code))
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self.found if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        return [problem for problem in self.found if problem.severity == "warning"]
+
+    def stop_on_errors(self) -> None:
+        if self.errors:
+            raise SpecError(self.found)
+
+    def _add(self, problem: Problem) -> None:
+        self._found[problem] = None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint that names what was probably meant, or what there is."""
+    names = sorted(set(known))
+    close = get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if not names:
+        return "there is none here"
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"known here: {shown}"

@@ -1,0 +1,116 @@
+"""A spec file and its includes, with a scale merged in: checked models beside the nodes that they came from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from compiler.language import short
+from compiler.language.load import load
+from compiler.language.merge import merge
+from compiler.language.nodes import Map, Text, place, without
+from compiler.language.problem import Problems, Where, nearest
+from compiler.language.validate import validated
+
+if TYPE_CHECKING:
+    from compiler.language.models import Library, Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file: its nodes (short forms written out) and what they are."""
+
+    path: str
+    nodes: Map
+    library: Library
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A spec with everything that it includes, nearest first."""
+
+    path: str
+    scale: str | None
+    nodes: Map
+    spec: Spec
+    includes: Sequence[Source]
+    files: Sequence[str] = field(default=())  # all that were read
+
+
+def read(path: str, scale: str | None, problems: Problems) -> Document | None:
+    from compiler.language.models import Spec
+
+    loaded = load(path, problems)
+    if loaded is None:
+        return None
+    nodes = _scaled(_expanded(loaded), scale, problems)
+    files = [path]
+    includes = _includes(nodes, path, (path,), files, problems)
+    spec = validated(Spec, nodes, problems)
+    if spec is None:
+        return None
+    return Document(path, scale, nodes, spec, includes, files)
+
+
+def _scaled(nodes: Map, scale: str | None, problems: Problems) -> Map:
+    if scale is None:
+        return nodes
+    scales = nodes.get("scales")
+    known = scales if isinstance(scales, Map) else {}
+    patch = known.get(scale)
+    if not isinstance(patch, Map):
+        where = place(scales, nodes.where)
+        problems.add("undefined-scale", where, f"there is no scale `{scale}`", nearest(scale, known))
+        return nodes
+    merged = merge(without(nodes, "scales"), _expanded(patch))
+    return merged if isinstance(merged, Map) else nodes
+
+
+def _includes(
+    nodes: Map, path: str, chain: tuple[str, ...], files: list[str], problems: Problems
+) -> list[Source]:
+    """Depth first; a file that two others include is read once."""
+    found: list[Source] = []
+    listed = nodes.get("include")
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, Text):
+            found += _include(entry, path, chain, files, problems)
+    return found
+
+
+def _include(
+    entry: Text, path: str, chain: tuple[str, ...], files: list[str], problems: Problems
+) -> list[Source]:
+    from compiler.language.models import Library
+
+    target = os.path.normpath(os.path.join(os.path.dirname(path), entry))
+    if target in chain:
+        circle = " → ".join([*chain[chain.index(target) :], target])
+        problems.add("include-cycle", entry.where, f"includes go round: {circle}", width=len(entry))
+        return []
+    if target in files:
+        return []
+    files.append(target)
+    loaded = load(target, problems, entry.where)
+    if loaded is None:
+        return []
+    nodes = _expanded(loaded)
+    library = validated(Library, nodes, problems)
+    if library is None:
+        return []
+    return [Source(target, nodes, library), *_includes(nodes, target, (*chain, target), files, problems)]
+
+
+def _expanded(loaded: Map) -> Map:
+    nodes = short.expand(loaded)
+    assert isinstance(nodes, Map)
+    return nodes
+
+
+def definition_where(source: Map, kind: str, name: str) -> Where:
+    """Where `define: {kind: {name: …}}` stands in a file."""
+    define = source.get("define")
+    group = define.get(kind) if isinstance(define, Map) else None
+    return group.at[name] if isinstance(group, Map) and name in group.at else source.where

@@ -1,0 +1,52 @@
+"""Problems as text: place, sentence, the line with a caret, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from compiler.language.problem import Problem
+
+
+def text(problems: Iterable[Problem]) -> str:
+    return "\n\n".join(_one(problem) for problem in problems)
+
+
+def counted(problems: Sequence[Problem]) -> str:
+    errors = sum(problem.severity == "error" for problem in problems)
+    warnings = len(problems) - errors
+    parts = [_plural(count, name) for count, name in ((errors, "error"), (warnings, "warning")) if count]
+    return " and ".join(parts) or "no problems"
+
+
+def _one(problem: Problem) -> str:
+    lines = [f"{problem.where}: {problem.severity}[{problem.code}]: {problem.message}", *_excerpt(problem)]
+    if problem.hint:
+        lines.append(f"   = {problem.hint}")
+    return "\n".join(lines)
+
+
+def _excerpt(problem: Problem) -> list[str]:
+    source = _source(problem.where.file)
+    if not 0 < problem.where.line <= len(source):
+        return []
+    line = source[problem.where.line - 1]
+    number = str(problem.where.line)
+    column = problem.where.column - 1
+    carets = "^" * max(1, min(problem.width, len(line) - column))
+    # a tab before the caret stays a tab, so that the caret stands below its character
+    indent = "".join("\t" if character == "\t" else " " for character in line[:column].ljust(column))
+    return [f"{number:>4} | {line}", f"     | {indent}{carets}"]
+
+
+@lru_cache(maxsize=32)
+def _source(file: str) -> Sequence[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ()
+
+
+def _plural(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,99 @@
+"""Short forms, written out, so that everything after sees one form: done before a scale is merged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from compiler.language.nodes import Map, Node, Seq, Text, place, replaced
+
+Rule: TypeAlias = Callable[[Node], Node]
+
+_LONG_AXIS = ("points", "option", "param", "values", "builds")
+_AXIS_SCOPE = ("from", "steps")
+
+
+def expand(spec: Node) -> Node:
+    """A spec or a library with every short form written out."""
+    return _keys(spec, _SPEC)
+
+
+def _keys(node: Node, rules: Mapping[str, Rule]) -> Node:
+    if not isinstance(node, Map):
+        return node
+    for key, rule in rules.items():
+        if node.get(key) is not None:
+            node = replaced(node, key, rule(node[key]))
+    return node
+
+
+def _each(rule: Rule) -> Rule:
+    """The rule for every entry of a map or a list."""
+
+    def apply(node: Node) -> Node:
+        if isinstance(node, Map):
+            return Map({key: rule(value) for key, value in node.items()}, node.where, node.at)
+        return Seq([rule(item) for item in node], node.where) if isinstance(node, Seq) else node
+
+    return apply
+
+
+def _listed(node: Node) -> Node:
+    return Seq([node], node.where) if isinstance(node, Text | Map) else node
+
+
+def _with_options(node: Node) -> Node:
+    return _keys(node, {"options": _listed})
+
+
+def _repeat(node: Node) -> Node:
+    return _single("loads", node) if isinstance(node, Text) else node
+
+
+def _step(node: Node) -> Node:
+    return _single("use", node) if isinstance(node, Text) else _with_options(node)
+
+
+def _sweep(node: Node) -> Node:
+    if not isinstance(node, Map):
+        return node
+    axes = {name: _build_axis(axis) if name == "build" else _axis(name, axis, node) for name, axis in node.items()}
+    return Map(axes, node.where, node.at)
+
+
+def _build_axis(axis: Node) -> Node:
+    """The axis `build` lists families and builds."""
+    listed = _listed(axis) if isinstance(axis, Text) else axis
+    return _single("builds", listed) if isinstance(listed, Seq) else axis
+
+
+def _axis(name: str, axis: Node, sweep: Map) -> Node:
+    where = place(axis, sweep.at[name])
+    if isinstance(axis, Seq):
+        param = Text(name, sweep.at[name])
+        return Map({"param": param, "values": axis}, where, {"param": param.where, "values": where})
+    if not isinstance(axis, Map):
+        return axis
+    if not any(key in axis for key in _LONG_AXIS):
+        scope = {key: value for key, value in axis.items() if key in _AXIS_SCOPE}
+        points = Map({key: value for key, value in axis.items() if key not in _AXIS_SCOPE}, where, axis.at)
+        axis = Map({"points": points, **scope}, where, {"points": where, **axis.at})
+    return _keys(axis, {"points": _each(_with_options)})
+
+
+def _single(key: str, node: Text | Seq) -> Map:
+    return Map({key: node}, node.where, {key: node.where})
+
+
+_SPEC: Mapping[str, Rule] = {
+    "include": _listed,
+    "define": lambda node: _keys(node, _DEFINE),
+    "builds": _each(_with_options),
+    "options": _listed,
+    "steps": _each(_step),
+    "sweep": _sweep,
+    "exclude": _listed,
+    "also": _listed,
+    "repeat": _repeat,
+}
+_DEFINE: Mapping[str, Rule] = {"builds": _each(_with_options), "workloads": _each(_each(_step))}

@@ -1,0 +1,71 @@
+"""Quantities as specs write them: counts (100M = 10^8), sizes (KiB, MiB, GiB), durations (30m)."""
+
+from __future__ import annotations
+
+import re
+
+COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
+SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+RATE_ENDINGS = ("/s",)
+
+_NUMBER = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)")
+_EXPECTED = {
+    "count": "a count such as 1000, 200k, 100M or 2B",
+    "size": "a size such as 4096, 8KiB, 16MiB or 1GiB",
+    "rate": "a rate per second such as 2MiB or 1000000",
+    "duration": "a duration such as 30s, 30m or 2h",
+}
+
+
+class UnitError(ValueError):
+    """Not the quantity that was expected; the message says what is."""
+
+
+def quantity(text: str, kind: str) -> int | float:
+    """The number that a text means as a count, size, rate (bytes or rows per second) or duration (seconds)."""
+    body = text.strip()
+    if kind == "rate":
+        body = body.removesuffix("/s")
+    match = _NUMBER.fullmatch(body)
+    units = DURATIONS if kind == "duration" else COUNTS if kind == "count" else {"": 1, **SIZES}
+    if match is None or match[2] not in units:
+        raise UnitError(f"expected {_EXPECTED[kind]}, found `{text}`{_why(match, kind)}")
+    number = float(match[1]) * units[match[2]]
+    if kind == "duration":
+        return number
+    if number != int(number):
+        raise UnitError(f"expected {_EXPECTED[kind]}, found `{text}`: not a whole number")
+    return int(match[1]) * int(units[match[2]]) if match[1].lstrip("+-").isdigit() else int(number)
+
+
+def number(text: str) -> int | float | None:
+    """What a text means in an expression by its suffix alone; None when it is no quantity."""
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        return None
+    for kind, units in (("count", COUNTS), ("size", SIZES), ("duration", DURATIONS)):
+        if match[2] in units:
+            return _plain(match[1]) if not match[2] else quantity(text, kind) if kind == "duration" else _scaled(match, units)
+    return None
+
+
+def _scaled(match: re.Match[str], units: dict[str, int] | dict[str, float]) -> int | float:
+    value = float(match[1]) * units[match[2]]
+    return int(value) if value == int(value) else value
+
+
+def _plain(text: str) -> int | float:
+    digits = text.lstrip("+-").replace("_", "")
+    return int(text) if digits.isdigit() else float(text)
+
+
+def _why(match: re.Match[str] | None, kind: str) -> str:
+    if match is None:
+        return ""
+    unit = match[2]
+    if kind == "duration" and not unit:
+        return ": say the unit"
+    if kind in ("size", "rate") and unit in ("K", "k", "M", "G", "B", "KB", "MB", "GB", "kB"):
+        return ": sizes are KiB, MiB, GiB only"
+    return ""

@@ -1,0 +1,118 @@
+"""What a plan is: builds, stages and cells, as they are kept under outputs/plans/ and read by every job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Value: TypeAlias = bool | int | float | str
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+BUILD_PREFIX = "b-"
+STAGE_PREFIX = "s-"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBuild:
+    """One binary: what `build` makes once and every stage of it uses."""
+
+    id: str
+    name: str  # the first name that the spec gives it: a label, never identity
+    engine: str
+    version: str
+    source: Mapping[str, Json]  # {"debian": PACKAGE, "suite": …} or {"system": PROGRAM}
+    where: str = ""  # file:line:column of the definition, for messages
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One requested engine option of a step."""
+
+    value: Value
+    unsupported: str = "error"  # what to do when the binary lacks it: error | drop | cell (the cell is unsupported)
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    name: str  # a label
+    kind: str  # the driver
+    revision: int  # of what the driver runs: identity
+    settings: Mapping[str, Json]  # complete, as the driver's Settings model dumps them
+    options: Mapping[str, Option]
+    seed: int
+    measured: bool = True
+    mutates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStage:
+    """The steps between two boundaries: what one job runs."""
+
+    id: str
+    title: str  # "rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"
+    build: str
+    parent: str | None
+    children: tuple[str, ...]
+    load: int
+    run: int
+    hardware: str
+    steps: tuple[PlannedStep, ...]
+    seconds: float  # declared durations, the rest estimated
+    rank: int  # position in the chosen order: the lowest that is ready runs first
+
+
+@dataclass(frozen=True, slots=True)
+class CellStep:
+    """Where a cell's step is measured: the stage's position in the chain, the step's position in the stage."""
+
+    name: str
+    kind: str
+    stage: int
+    index: int
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    load: int
+    run: int
+    stages: tuple[str, ...]  # the chain, root first
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    id: str
+    labels: Mapping[str, str]  # axis -> label; `build` is always there
+    build: str
+    steps: tuple[CellStep, ...]
+    repeats: tuple[Repeat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    name: str
+    labels: tuple[str, ...]
+    steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    base: Mapping[str, str] = field(default_factory=dict)
+    smallest_effect: float = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    digest: str
+    title: str
+    spec: str  # the path as given
+    scale: str | None
+    axes: tuple[Axis, ...]
+    cells: tuple[PlannedCell, ...]
+    builds: tuple[PlannedBuild, ...]  # sorted by id
+    stages: tuple[PlannedStage, ...]  # sorted by id
+    hardware: Mapping[str, Json]  # id, declared or described facts
+    report: Report
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,47 @@
+"""python -m compiler.run PLAN STAGE: runs one stage of a compiled plan, in the folder that holds outputs/."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from compiler.run.processes import OrphanedError, follow_parent
+from compiler.run.signals import Interrupted, install
+
+USAGE = "usage: python -m compiler.run PLAN STAGE"
+
+
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 2:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        install()
+        follow_parent()
+        return _run(*arguments)
+    except OrphanedError as error:
+        print(f"not started: {error}", file=sys.stderr)
+        return 1
+    except Interrupted as error:
+        return 128 + error.number
+
+
+def _run(plan: str, stage: str) -> int:
+    from compiler.run.job import Job
+    from compiler.run.stage import run
+    from compiler.store.store import Store
+
+    try:
+        job = Job.of(Store(), plan, stage)
+    except (OSError, KeyError) as error:
+        print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
+        return 2
+    try:
+        return 0 if run(job) else 1
+    except OSError as error:  # before there is an attempt, or while it ends
+        print(f"failed: {job.stage.title}\n  the system refused: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

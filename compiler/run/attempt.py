@@ -1,0 +1,97 @@
+"""One run of a stage, from the first line of its journal to a result or a failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from compiler.run import host
+from compiler.run.failure import StageError
+from compiler.run.job import Job
+from compiler.store.durable import write_json
+from compiler.store.store import Store
+
+DONE, UNSUPPORTED, FAILED, INTERRUPTED = "done", "unsupported", "failed", "interrupted"
+
+
+class Attempt:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.folder = job.store.new_attempt(job.stage.id)
+        self.started = now()
+        self.steps: list[Mapping[str, Any]] = []
+        self._record: dict[str, Any] = {
+            "stage": job.stage.id,
+            "attempt": self.folder.name,
+            "plan": job.plan,
+            "build": job.stage.build,
+            "started": self.started,
+            "pid": os.getpid(),
+        }
+        write_json(self.folder / "attempt.json", self._record)
+
+    def note(self, **fields: Any) -> None:
+        """Adds to attempt.json."""
+        self._record |= fields
+        write_json(self.folder / "attempt.json", self._record)
+
+    def describe_host(self, data: Path) -> dict[str, Any]:
+        hardware = host.hardware(data)
+        self.note(host={**host.facts(data), "hardware": hardware})
+        return hardware
+
+    def begin(self) -> None:
+        """The waiting is over: what is timed begins."""
+        self.started = now()
+        self.note(started=self.started)
+
+    def journal(self, event: str, **fields: Any) -> None:
+        line = json.dumps({"t": round(time.time(), 3), "event": event, **fields})
+        with (self.folder / "journal.jsonl").open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def publish(self, status: str, reason: str | None = None) -> Path:
+        result = {
+            "stage": self.job.stage.id,
+            "attempt": self.folder.name,
+            "status": status,
+            "reason": reason,
+            "started": self.started,
+            "ended": now(),
+            "build": self.job.stage.build,
+            "steps": self.steps,
+        }
+        write_json(self.folder / "result.json", result)
+        return self.job.store.publish_result(self.job.stage.id, self.folder)
+
+    def fail(self, failure: StageError, status: str = FAILED) -> None:
+        write_failure(self.folder, self.job.stage.id, failure, status)
+
+
+def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
+    record = {
+        "node": node,
+        "attempt": folder.name,
+        "status": status,
+        "step": failure.step,
+        "message": failure.message,
+        "tail": failure.tail,
+        "log": str(failure.log) if failure.log else None,
+    }
+    write_json(folder / "failure.json", record)
+
+
+def close_abandoned(store: Store, stage: str) -> None:
+    """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
+    for folder in store.attempts(stage):
+        if not (folder / "failure.json").exists():
+            write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

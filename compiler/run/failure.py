@@ -1,0 +1,89 @@
+"""Why a stage has no result: one sentence, the step, and the end of the log that says more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.run.devices import existing
+
+LINES = 15
+NOTHING = 1 << 18  # bytes free that count as none
+LOOK_BACK = 1 << 16
+DISK_FULL = "No space left on device"
+
+
+@dataclass(slots=True)
+class StageError(Exception):
+    message: str
+    step: str | None = None
+    log: Path | None = None
+    tail: str = ""
+
+    def block(self, title: str) -> str:
+        """What a person sees on stderr."""
+        lines = [f"failed: {title}", f"  {self.step}: {self.message}" if self.step else f"  {self.message}"]
+        lines += [f"  | {line}" for line in self.tail.splitlines()]
+        return "\n".join(lines + ([f"  log: {self.log}"] if self.log else []))
+
+
+class UnsupportedError(Exception):
+    """The build cannot do what the stage asks for: a result, not a failure."""
+
+
+def end_of(log: Path) -> str:
+    """The last lines with something on them; a progress line that is rewritten with \\r counts as its last state."""
+    text = _last_bytes(log).replace("\r\n", "\n")
+    lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
+    return "\n".join([line for line in lines if line][-LINES:])
+
+
+def telling(folder: Path) -> Path:
+    """The log that says why: the one with the disk's complaint, else stderr, else stdout."""
+    logs = [folder / "stderr", folder / "stdout"]
+    full = [log for log in logs if DISK_FULL in _last_bytes(log)]
+    spoken = [log for log in logs if end_of(log)]
+    return (full + spoken + logs)[0]
+
+
+def met_full_disk(folder: Path, data: Path) -> bool:
+    """The engine says so, or could not even say it: its log is on a disk as well."""
+    said = any(DISK_FULL in _last_bytes(folder / name) for name in ("stderr", "stdout"))
+    return said or any(_free(path) < NOTHING for path in (folder, data))
+
+
+def is_disk_full(error: OSError) -> bool:
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def disk_full(path: Path) -> str:
+    """Ask before anything is removed: the figure is what the failed write saw."""
+    found = os.statvfs(existing(path))
+    free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+    hint = "free some, lower the number of keys, or use another disk"
+    return f"the disk of {path} is full: {_size(free)} of {_size(total)} free; {hint}"
+
+
+def _free(path: Path) -> int:
+    found = os.statvfs(existing(path))
+    return found.f_bavail * found.f_frsize
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.1f} {unit}" if unit != "B" else f"{count:.0f} B"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def _last_bytes(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - LOOK_BACK, 0))
+            return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", file.read().decode("utf-8", "replace"))
+    except OSError:
+        return ""

@@ -1,0 +1,49 @@
+"""One lock for the whole host: a measured stage has the host to itself, builds share it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from compiler.store.lock import locked
+
+NAME = "stepgrid.host.lock"
+OVERRIDE = "STEPGRID_HOST_LOCK"
+
+
+def host_lock(shared: bool) -> AbstractContextManager[None]:
+    """Exclusive for measuring, shared for builds; says on stderr when it has to wait, and for whom."""
+    return locked(path(), shared=shared, waiting=_say)
+
+
+def path() -> Path:
+    """The same file for every user and checkout of this host."""
+    override = os.environ.get(OVERRIDE)
+    return Path(override) if override else _folder() / NAME
+
+
+def _folder() -> Path:
+    # /run/lock is for everyone on some distributions and root's on others; the choice must not depend on who asks
+    common = Path("/run/lock")
+    try:
+        open_to_all = bool(common.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        open_to_all = False
+    return common if open_to_all else Path("/tmp")
+
+
+def _say(holders: list[int]) -> None:
+    who = ", ".join(_describe(pid) for pid in holders) or "another process"
+    print(f"waiting for the host: {who} is using it", file=sys.stderr, flush=True)
+
+
+def _describe(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+    except OSError:
+        return f"process {pid}"
+    text = " ".join(os.fsdecode(word) for word in words)
+    return f"process {pid} ({text[:80]})" if text else f"process {pid}"

@@ -1,0 +1,66 @@
+"""What one job needs to know: its stage, its build, and where things are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from compiler.plan import files
+from compiler.plan.model import PlannedBuild, PlannedStage
+from compiler.run.failure import StageError
+from compiler.store.store import Store
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class Job:
+    store: Store
+    plan: str
+    stage: PlannedStage
+
+    @classmethod
+    def of(cls, store: Store, plan: str, stage: str) -> Job:
+        return cls(store, plan, files.stage(store.plan(plan), stage))
+
+    @cached_property
+    def header(self) -> Mapping[str, Any]:
+        return files.read_header(self.store.plan(self.plan))
+
+    @cached_property
+    def build(self) -> PlannedBuild:
+        return files.build(self.store.plan(self.plan), self.stage.build)
+
+    @cached_property
+    def record(self) -> Mapping[str, Any]:
+        """build.json."""
+        path = self.store.build(self.stage.build) / "build.json"
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise StageError(f"the build {self.build.name} is not there ({path}); make it first") from None
+        return found
+
+    @cached_property
+    def programs(self) -> Mapping[str, tuple[str, ...]]:
+        """Program -> argv prefix, with absolute paths."""
+        folder = self.store.build(self.stage.build).resolve()
+        return {
+            name: tuple(_absolute(folder, word) for word in prefix) for name, prefix in self.record["programs"].items()
+        }
+
+    def ancestors(self) -> list[PlannedStage]:
+        """The stages before this one, root first."""
+        chain: list[PlannedStage] = []
+        parent = self.stage.parent
+        while parent is not None:
+            chain.append(files.stage(self.store.plan(self.plan), parent))
+            parent = chain[-1].parent
+        return chain[::-1]
+
+
+def _absolute(folder: Path, word: str) -> str:
+    """Options stay; a path, or a list of them (a loader's --library-path), is below the build's folder or absolute."""
+    return word if word.startswith("-") else ":".join(str(folder / part) for part in word.split(":"))

@@ -1,0 +1,88 @@
+"""Requested engine options against what the build's binary says it knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.plan.model import Option, PlannedStage, PlannedStep, Value
+from compiler.run.failure import StageError, UnsupportedError
+from compiler.run.job import Job
+
+Catalogue = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The options that a step runs with, and those that were left out because the binary lacks them."""
+
+    options: Mapping[str, Value]
+    dropped: tuple[str, ...] = ()
+
+
+def check(job: Job, stage: PlannedStage) -> list[Accepted]:
+    """One per step. A build without a catalogue is not checked: what it knows cannot be told."""
+    catalogue = _catalogue(job, stage.build)
+    return [_accept(job, step, catalogue) for step in stage.steps]
+
+
+def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepted:
+    lacking = [] if catalogue is None else [name for name in step.options if name not in catalogue]
+    for name in lacking:
+        if step.options[name].unsupported != "drop":
+            _refuse(job, step, name, step.options[name], catalogue or {})
+    kept = {name: option.value for name, option in step.options.items() if name not in lacking}
+    return Accepted(kept, tuple(lacking))
+
+
+def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: Catalogue) -> None:
+    lacks = f"{job.build.name} has no option {name}"
+    if option.unsupported == "cell" and _may_exist_elsewhere(job, name):
+        raise UnsupportedError(lacks)
+    prefix = f"{option.where}: " if option.where else ""
+    raise StageError(f"{prefix}{lacks}{_nearest(name, catalogue)}{_advice(option)}", step.name)
+
+
+def _may_exist_elsewhere(job: Job, name: str) -> bool:
+    """Whether another build knows it, or could: one that is still to be made leaves the question open.
+
+    When the last of them is there, a misspelt name is an error in every stage that runs then; the results recorded as
+    unsupported before do no harm, since the corrected spelling makes another stage.
+    """
+    others = [build["id"] for build in job.header["builds"] if build["engine"] == job.build.engine]
+    others.remove(job.build.id)
+    return any(_knows(job, build, name) for build in others)
+
+
+def _knows(job: Job, build: str, name: str) -> bool:
+    catalogue = _catalogue(job, build)
+    if catalogue is not None:
+        return name in catalogue
+    return not job.store.has_build(build) and not _failed(job, build)
+
+
+def _failed(job: Job, build: str) -> bool:
+    return any((attempt / "failure.json").exists() for attempt in job.store.attempts(build))
+
+
+def _catalogue(job: Job, build: str) -> Catalogue | None:
+    path = job.store.build(build) / "catalogue.json"
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _nearest(name: str, catalogue: Catalogue) -> str:
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {match}?" for match in get_close_matches(name, sorted(catalogue), 1))
+
+
+def _advice(option: Option) -> str:
+    if option.unsupported == "cell":
+        return "; no other build of this plan has it either"
+    return "; where only some builds have it, say `when_unsupported: drop` or put it on a point of an axis"

@@ -1,0 +1,99 @@
+"""The database that a stage starts from: empty, its parent's image, or the parent run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from compiler.engines import engine
+from compiler.plan.model import PlannedStage
+from compiler.run import image, options
+from compiler.run.attempt import Attempt
+from compiler.run.failure import StageError
+from compiler.run.steps import Bench
+
+EMPTY, REPLAY = "empty", "replay"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the database came to be where it is."""
+
+    method: str
+    bytes: int = 0
+    replayed: tuple[str, ...] = ()
+
+
+def prepare(attempt: Attempt, data: Path) -> None:
+    """Makes `data`, and says in attempt.json how."""
+    began = time.monotonic()
+    start = _make(attempt, data)
+    attempt.note(image=_record(attempt.job.stage, start, time.monotonic() - began))
+
+
+def immutable(attempt: Attempt) -> tuple[str, ...]:
+    return engine(attempt.job.build.engine).immutable
+
+
+def lacks_results(attempt: Attempt, stage: PlannedStage, but: str | None = None) -> bool:
+    """Whether a planned child, other than one, is still to run."""
+    return any(attempt.job.store.result(child) is None for child in stage.children if child != but)
+
+
+def _make(attempt: Attempt, data: Path) -> Start:
+    chain = attempt.job.ancestors()
+    start, position = _nearest(attempt, chain, data)
+    for index in range(position, len(chain)):
+        follower = chain[index + 1] if index + 1 < len(chain) else attempt.job.stage
+        start = _replay(attempt, chain[index], follower.id, data, start)
+    return start
+
+
+def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[Start, int]:
+    """The nearest ancestor's image, restored, and the position of the first stage that must be replayed."""
+    for position in range(len(chain), 0, -1):
+        start = _restored(attempt, chain[position - 1].id, data)
+        if start:
+            return start, position
+    data.mkdir()
+    return Start(EMPTY), 0
+
+
+def _restored(attempt: Attempt, stage: str, data: Path) -> Start | None:
+    try:
+        tree = image.load(attempt.job.store, stage)
+    except image.UnusableError as why:
+        attempt.journal("image unusable", stage=stage, why=str(why))
+        return None
+    cloned = image.restore(attempt.job.store, stage, tree, data, immutable(attempt))
+    attempt.journal("image restored", stage=stage, method=cloned.method, bytes=cloned.bytes, copied=cloned.copied)
+    return Start(cloned.method, cloned.bytes)
+
+
+def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:
+    """Runs an ancestor again; publishes nothing of it but the image, where other children wait for one."""
+    attempt.journal("replay", stage=stage.id, title=stage.title)
+    bench = Bench(attempt, stage, attempt.folder / "replay" / stage.id, data, replay=True)
+    try:
+        bench.run(options.check(attempt.job, stage))
+    except StageError as failure:
+        raise replace(failure, message=f"while {stage.title} was run again: {failure.message}") from None
+    done = Start(REPLAY, replayed=(*start.replayed, stage.id))
+    if not lacks_results(attempt, stage, but=follower):
+        return done
+    image.save(attempt.job.store, stage.id, data, immutable(attempt), attempt=attempt.folder.name, replayed=True)
+    return replace(_restored(attempt, stage.id, data) or done, replayed=done.replayed)
+
+
+def _record(stage: PlannedStage, start: Start, seconds: float) -> Mapping[str, Any]:
+    return {
+        "parent": stage.parent,
+        "method": start.method,
+        "seconds": seconds,
+        "bytes": start.bytes,
+        "replayed": bool(start.replayed),
+        "stages_replayed": list(start.replayed),
+    }

@@ -1,0 +1,164 @@
+"""What a person sees while a plan runs: done, running, left, and when it will be over."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.plan.model import PlannedStage, PlannedStep
+from compiler.run.tally import Tally, count
+from compiler.store.store import Store
+
+EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
+TAIL = 4096  # bytes of report.csv's end that surely hold a whole line
+
+
+@dataclass(slots=True)
+class _Current:
+    """The one stage that this process runs."""
+
+    tally: Tally
+    stage: PlannedStage
+    began: float
+
+
+_current: _Current | None = None
+
+
+def started(store: Store, plan: str, stage: PlannedStage) -> None:
+    """The stage begins: says how far the plan is."""
+    global _current
+    _current = _Current(count(store, plan, stage.id), stage, time.monotonic())
+    if not _terminal():
+        _line(f"{_head(_current)} | {stage.title}")
+
+
+@contextmanager
+def step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
+    """Around one step of a stage: a status line that is rewritten at a terminal, one now and then in a log."""
+    over = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(stage, index, folder, over), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join(timeout=1.0)
+        if _terminal():
+            _write("\r\x1b[K")
+
+
+def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
+    """The stage is over: done, unsupported, failed or interrupted."""
+    global _current
+    took = f" in {duration(time.monotonic() - _current.began)}" if _current else ""
+    tally, _current = count(store, plan), None
+    _line(f"{head(tally)} | {stage.title}: {status}{took if status == 'done' else ''}")
+
+
+def head(tally: Tally, elapsed: float | None = None, declared: float = 0.0) -> str:
+    """[12/45] done 12, left 32, ETA 3m10s: `elapsed` and `declared` seconds are those of the stage that runs."""
+    failed = f", failed {tally.failed}" if tally.failed else ""
+    eta = _eta(tally, elapsed, declared)
+    return f"[{tally.done}/{tally.total}] done {tally.done}{failed}, left {tally.left}, {eta}"
+
+
+def _eta(tally: Tally, elapsed: float | None, declared: float) -> str:
+    running = elapsed is not None
+    if tally.seconds is None or (running and declared <= 0):
+        return "ETA ?"
+    now = max(0.0, declared * (tally.pace or 1.0) - (elapsed or 0.0)) if running else 0.0
+    about = "~" if tally.pace is None and tally.seconds + now > 0 else ""  # the spec's durations alone
+    return f"ETA {about}{duration(tally.seconds + now)}"
+
+
+def duration(seconds: float) -> str:
+    """45s, 3m10s, 2h05m, 3d04h."""
+    whole = max(0, round(seconds))
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if days:
+        return f"{days}d{hours % 24:02}h"
+    if hours:
+        return f"{hours}h{minutes % 60:02}m"
+    return f"{minutes}m{whole % 60:02}s" if minutes else f"{whole}s"
+
+
+def rate(per_second: float) -> str:
+    """812, 54k, 1.2M: operations per second."""
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        if per_second >= factor * 0.9995:
+            scaled = per_second / factor
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{per_second:.0f}"
+
+
+def qps(folder: Path) -> float | None:
+    """Operations in the newest whole interval of the step's report.csv; None while there is none."""
+    try:
+        with (folder / "report.csv").open("rb") as file:
+            names = file.readline().decode().strip().split(",")
+            file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - TAIL))
+            lines = file.read().decode().split("\n")[:-1]  # what follows the last newline is still being written
+        return float(lines[-1].split(",")[names.index("interval_qps")])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
+    began, terminal = time.monotonic(), _terminal()
+    if terminal:
+        _status(stage, stage.steps[index], folder, 0.0)
+    while not over.wait(EVERY[terminal]):
+        _status(stage, stage.steps[index], folder, time.monotonic() - began)
+
+
+def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: float) -> None:
+    where = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
+    before = f"{_head(_current)} | " if _current else ""
+    speed = qps(folder)
+    text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
+    text += "" if speed is None else f", {rate(speed)} ops/s"
+    if _terminal():
+        _write(f"\r{text[: _width() - 1]}\x1b[K")
+    else:
+        _line(text)
+
+
+def _head(current: _Current) -> str:
+    return head(current.tally, time.monotonic() - current.began, current.stage.seconds)
+
+
+def _elapsed(planned: PlannedStep, elapsed: float) -> str:
+    declared = planned.settings.get("duration")
+    if isinstance(declared, int | float) and declared > 0:
+        return f"{elapsed:.0f}/{declared:.0f} s"
+    return f"{elapsed:.0f} s"
+
+
+def _terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _line(text: str) -> None:
+    _write(f"\r\x1b[K{text}\n" if _terminal() else f"{text}\n")
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:  # a terminal that went away is no reason to lose a measurement
+        pass

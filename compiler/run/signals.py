@@ -1,0 +1,27 @@
+"""SIGTERM, SIGINT and SIGHUP end a stage at once, by an exception in the main thread."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Interrupted(BaseException):
+    """Not an Exception: nothing but the end of the stage may catch it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def install() -> None:
+    for number in ENDING:
+        signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    for other in ENDING:  # a second Ctrl-C must not disturb the clearing up
+        signal.signal(other, signal.SIG_IGN)
+    raise Interrupted(number)

@@ -1,0 +1,137 @@
+"""One stage from its lock to its result."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from compiler.run import host, image, options, progress
+from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
+from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
+from compiler.run.hostlock import host_lock
+from compiler.run.job import Job
+from compiler.run.live import live, sweep
+from compiler.run.prepare import immutable, lacks_results, prepare
+from compiler.run.signals import Interrupted
+from compiler.run.steps import Bench
+from compiler.store.lock import locked
+
+
+def run(job: Job) -> bool:
+    """Whether the stage has a result now."""
+    if _has_result(job):
+        return True
+    with locked(job.store.lock(job.stage.id), waiting=lambda holders: _say_waiting(job, holders)):
+        if _has_result(job):
+            return True
+        sweep(job.store, job.stage.id)
+        close_abandoned(job.store, job.stage.id)
+        return _attempt(job)
+
+
+def _has_result(job: Job) -> bool:
+    result = job.store.result(job.stage.id)
+    if result:
+        job.store.set_mark(job.stage.id, result / "result.json")
+    return result is not None
+
+
+def _attempt(job: Job) -> bool:
+    attempt = Attempt(job)
+    progress.started(job.store, job.plan, job.stage)
+    status = FAILED
+    try:
+        status = _outcome(attempt)
+    except StageError as failure:
+        _failed(attempt, failure)
+    except Interrupted as signal:
+        status = INTERRUPTED
+        with suppress(OSError):
+            attempt.fail(StageError(f"stopped by {signal}"), INTERRUPTED)
+        raise
+    finally:
+        progress.finished(job.store, job.plan, job.stage, status)
+    return status in (DONE, UNSUPPORTED)
+
+
+def _outcome(attempt: Attempt) -> str:
+    try:
+        _measure(attempt)
+    except UnsupportedError as reason:
+        attempt.publish(UNSUPPORTED, str(reason))
+        return UNSUPPORTED
+    except StageError:
+        raise
+    except OSError as error:
+        raise _refused(attempt.folder, error) from error
+    except Exception as error:  # a fault of ours: the stage fails like any other, the rest goes on
+        raise _fault(attempt, error) from error
+    return DONE
+
+
+def _measure(attempt: Attempt) -> None:
+    job = attempt.job
+    _refuse_unsupported_parent(job)
+    accepted = options.check(job, job.stage)
+    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt):
+        attempt.begin()
+        _refuse_other_host(job, attempt.describe_host(data))
+        prepare(attempt, data)
+        attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
+        if lacks_results(attempt, job.stage):
+            about = {"attempt": attempt.folder.name, "replayed": False}
+            image.save(job.store, job.stage.id, data, immutable(attempt), **about)
+        attempt.publish(DONE)
+
+
+def _refuse_unsupported_parent(job: Job) -> None:
+    result = job.store.result(job.stage.parent) if job.stage.parent else None
+    record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
+    if record.get("status") == UNSUPPORTED:
+        raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
+
+
+def _refuse_other_host(job: Job, actual: dict[str, Any]) -> None:
+    declared = job.header["hardware"]
+    differences = host.mismatch(declared, actual) if declared.get("declared") else []
+    if differences:
+        raise StageError(f"this is not the hardware of the spec: {'; '.join(differences)}")
+
+
+@contextmanager
+def _system_errors(attempt: Attempt) -> Iterator[None]:
+    """Inside the live database's block, so that the free space named is what was left with it there."""
+    try:
+        yield
+    except OSError as error:
+        raise _refused(attempt.folder, error) from error
+
+
+def _refused(folder: Path, error: OSError) -> StageError:
+    return StageError(disk_full(folder) if is_disk_full(error) else f"the system refused: {error}")
+
+
+def _fault(attempt: Attempt, error: Exception) -> StageError:
+    path = attempt.folder / "traceback.txt"
+    with suppress(OSError):
+        path.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    return StageError(f"a fault of stepgrid itself ({type(error).__name__}: {error}); please report it", log=path)
+
+
+def _failed(attempt: Attempt, failure: StageError) -> None:
+    """The live database is gone by now: on a full disk that is what leaves room for this file."""
+    print(failure.block(attempt.job.stage.title), file=sys.stderr, flush=True)
+    try:
+        attempt.fail(failure)
+    except OSError as error:
+        print(f"  failure.json could not be written: {error}", file=sys.stderr, flush=True)
+
+
+def _say_waiting(job: Job, holders: list[int]) -> None:
+    who = ", ".join(str(pid) for pid in holders) or "unknown"
+    print(f"waiting: another process ({who}) runs {job.stage.title}", file=sys.stderr, flush=True)

@@ -1,0 +1,147 @@
+"""The steps of a stage, in order, each in a folder of its own with everything about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler.drivers import driver
+from compiler.drivers.protocol import Command, Context, Driver, ParseError
+from compiler.plan.model import PlannedStage, PlannedStep
+from compiler.run import progress
+from compiler.run.attempt import Attempt
+from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
+from compiler.run.options import Accepted
+from compiler.run.sampler import Sampler
+from compiler.run.supervise import Ended, MissingError, environment, supervise
+from compiler.store.durable import write_json
+
+GRACE = 600.0
+FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where the steps of a stage run, and with what."""
+
+    attempt: Attempt
+    stage: PlannedStage
+    folder: Path  # the attempt's, or that of a replay in it
+    data: Path
+    replay: bool = False
+
+    def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
+        return [self._step(index, options) for index, options in enumerate(accepted)]
+
+    def _step(self, index: int, accepted: Accepted) -> Mapping[str, Any]:
+        step = self.stage.steps[index]
+        folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
+        folder.mkdir(parents=True)
+        self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)))
+        with self._progress(index, folder):
+            return _Step(self, step, folder, accepted).run()
+
+    def _progress(self, index: int, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext() if self.replay else progress.step(self.stage, index, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    bench: Bench
+    step: PlannedStep
+    folder: Path
+    accepted: Accepted
+
+    def run(self) -> Mapping[str, Any]:
+        kind = driver(self.step.kind)
+        command = self._command(kind)
+        deadline = seconds_allowed(command, kind.estimate(self.step.settings))
+        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data)
+        env = environment(command.env)
+        try:
+            ended = supervise(command.argv, env, self.folder, deadline, sampler.start, sampler.stop)
+        except MissingError as error:
+            raise StageError(str(error), self.step.name) from None
+        message = self._complaint(ended, deadline) or self._unreadable(kind)
+        record = self._record(ended, deadline, message)
+        self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
+        if message:
+            raise self._failure(message)
+        return record
+
+    def _command(self, kind: Driver) -> Command:
+        job = self.bench.attempt.job
+        version = str(job.record["version"])
+        context = Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed)
+        try:
+            command = kind.command(self.step.settings, self.accepted.options, context)
+        except (LookupError, ValueError) as error:
+            raise StageError(f"no {self.step.kind} command can be made: {error}", self.step.name) from None
+        write_json(self.folder / "command.json", {"argv": list(command.argv), "env": dict(command.env)})
+        return command
+
+    def _complaint(self, ended: Ended, deadline: float) -> str | None:
+        if ended.exit == 0 and not ended.overdue:
+            return None
+        if met_full_disk(self.folder, self.bench.data):
+            return disk_full(self.bench.data)
+        if ended.overdue:
+            return f"it did not end within {deadline:g} s, and was stopped"
+        if ended.exit < 0:
+            return f"it was killed by {_signal(-ended.exit)}"
+        return f"it ended with exit status {ended.exit}"
+
+    def _unreadable(self, kind: Driver) -> str | None:
+        """The parser as a check: output that cannot be read later is a failure now."""
+        try:
+            kind.parse(self.folder, self.step.settings)
+        except ParseError as error:
+            return disk_full(self.bench.data) if met_full_disk(self.folder, self.bench.data) else str(error)
+        except OSError as error:
+            if is_disk_full(error):
+                raise
+            return f"its output cannot be read: {error}"
+        return None
+
+    def _record(self, ended: Ended, deadline: float, message: str | None) -> Mapping[str, Any]:
+        record = {
+            "name": self.step.name,
+            "kind": self.step.kind,
+            "status": "failed" if message else "done",
+            "exit": ended.exit,
+            "overdue": ended.overdue,
+            "started": ended.started,
+            "ended": ended.ended,
+            "seconds": ended.seconds,
+            "user": ended.user,
+            "system": ended.system,
+            "max_rss": ended.max_rss,
+            "deadline": deadline,
+            "dropped": list(self.accepted.dropped),
+        }
+        write_json(self.folder / "step.json", record)
+        return record
+
+    def _failure(self, message: str) -> StageError:
+        log = telling(self.folder)
+        return StageError(message, self.step.name, log, end_of(log))
+
+
+def seconds_allowed(command: Command, estimate: float) -> float:
+    """The declared duration, or generously more than the estimate, and a grace on top."""
+    grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
+    return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)
+
+
+def _signal(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} (by the kernel when memory runs out, or by someone)" if name == "SIGKILL" else name

@@ -1,0 +1,111 @@
+"""How far a plan is: stages done, failed and left, and how long the rest will take."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from compiler.plan.files import read_header
+from compiler.store.store import Store
+
+NEWEST = 64  # results that the pace is taken from: the latest say most, and reading thousands would cost
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    total: int
+    done: int
+    failed: int  # in this run, with the stages that cannot start because of it
+    left: int  # not started yet
+    seconds: float | None  # for those left; None = unknown
+    pace: float | None  # measured / declared; None = nothing measured yet
+
+
+def count(store: Store, plan: str, running: str | None = None) -> Tally:
+    """The state of a plan while `running` runs (a stage, or None)."""
+    header = read_header(store.plan(plan))
+    stages: list[dict[str, Any]] = header["stages"]
+    done = {stage["id"]: stage for stage in stages if store.mark(stage["id"]).exists()}
+    open_ = [stage for stage in stages if stage["id"] not in done and stage["id"] != running]
+    failed = _failed(store, open_, (build["id"] for build in header["builds"]))
+    left = [stage for stage in open_ if stage["id"] not in failed]
+    pace = _pace(store, done)
+    return Tally(len(stages), len(done), len(failed), len(left), _seconds(left, pace), pace)
+
+
+def _seconds(stages: Iterable[Mapping[str, Any]], pace: float | None) -> float | None:
+    declared = [float(stage["seconds"]) for stage in stages]
+    if any(seconds <= 0 for seconds in declared):
+        return None
+    return sum(declared) * (1.0 if pace is None else pace)
+
+
+def _pace(store: Store, done: Mapping[str, Mapping[str, Any]]) -> float | None:
+    measured = declared = 0.0
+    for stage, result in heapq.nlargest(NEWEST, _results(store, done), key=lambda entry: entry[1].parent.name):
+        seconds = _duration(result)
+        if seconds is not None and done[stage]["seconds"] > 0:
+            measured, declared = measured + seconds, declared + done[stage]["seconds"]
+    return measured / declared if measured > 0 and declared > 0 else None
+
+
+def _results(store: Store, done: Iterable[str]) -> list[tuple[str, Path]]:
+    """Where the marks point to: the attempt's name, which says its time, without reading a file."""
+    found = []
+    for stage in done:
+        mark = store.mark(stage)
+        try:
+            found.append((stage, mark.parent / os.readlink(mark)))
+        except OSError:
+            continue
+    return found
+
+
+def _duration(result: Path) -> float | None:
+    """Seconds of a measured result; None for an unsupported or unreadable one."""
+    try:
+        record = json.loads(result.read_text(encoding="utf-8"))
+        if record["status"] != "done":
+            return None
+        return (datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])).total_seconds()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _failed(store: Store, open_: list[dict[str, Any]], builds: Iterable[str]) -> set[str]:
+    """Stages that failed since this run began, and those that wait for one, or for a build, that did."""
+    since = _run_began(store)
+    if since is None:
+        return set()
+    bad = {node for node in (*builds, *(s["id"] for s in open_)) if _failed_since(store, node, since)}
+    for stage in sorted(open_, key=lambda stage: int(stage["rank"])):  # parents rank before their children
+        if bad & {stage["parent"], stage["build"]}:
+            bad.add(stage["id"])
+    return bad & {stage["id"] for stage in open_}
+
+
+def _failed_since(store: Store, node: str, since: float) -> bool:
+    if store.mark(node).exists():
+        return False
+    return any(_modified(attempt / "failure.json") >= since for attempt in store.attempts(node)[-1:])
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return -1.0
+
+
+def _run_began(store: Store) -> float | None:
+    """When the run that is active here took its lock."""
+    try:
+        return datetime.fromisoformat(json.loads(store.lock("run").read_text())["started"]).timestamp()
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

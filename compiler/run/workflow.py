@@ -1,0 +1,160 @@
+"""What is left of a plan, as Snakemake asks for it: marks that the store lacks, and the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler.plan import files
+from compiler.store.store import Store
+
+if TYPE_CHECKING:
+    from compiler.plan.model import Plan, PlannedBuild, PlannedStage
+
+USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
+
+
+class Fault(Exception):
+    """What is wrong with the request or the spec, as text for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A plan and what the store lacks of it."""
+
+    plan: Plan
+    store: Store
+    builds: Mapping[str, PlannedBuild]
+    stages: Mapping[str, PlannedStage]
+    lacking: frozenset[str] = field(repr=False)
+
+    @property
+    def marks(self) -> str:
+        return str(self.store.mark("_").parent)
+
+    @property
+    def tables(self) -> str:
+        return str(self.store.summary(self.plan.digest) / "tables" / "steps.parquet")
+
+    @property
+    def text(self) -> str:
+        return str(self.store.summary(self.plan.digest) / "summary.txt")
+
+    @property
+    def page(self) -> str:
+        return str(self.store.summary(self.plan.digest) / "index.html")
+
+    @property
+    def missing(self) -> list[str]:
+        """Marks of what the store lacks: builds first, then stages, each by id."""
+        return [str(self.store.mark(node)) for node in sorted(self.lacking)]
+
+    @property
+    def targets(self) -> list[str]:
+        return [*self.missing, self.text, self.page]
+
+    @property
+    def evidence(self) -> list[str]:
+        """What the tables must be newer than: what is still missing, and the newest result that is there.
+
+        Not the marks of the results that are there: Snakemake would take in the jobs that make them.
+        """
+        present = [record for stage in self.stages if (record := _record(self.store, stage))]
+        return [*self.missing, *map(str, sorted(present, key=lambda path: path.stat().st_mtime)[-1:])]
+
+    @property
+    def is_over(self) -> bool:
+        """Everything is measured, and the summary has seen all of it."""
+        if self.lacking or not self.evidence:
+            return False
+        made = [Path(path) for path in (self.tables, self.text, self.page)]
+        newest = Path(self.evidence[-1]).stat().st_mtime
+        return all(path.is_file() and path.stat().st_mtime >= newest for path in made)
+
+    def before(self, stage: str) -> list[str]:
+        """Marks that must be made before a stage runs; those that are there are not asked for."""
+        planned = self.stages[stage]
+        needed = [planned.build, *([planned.parent] if planned.parent else [])]
+        return [str(self.store.mark(node)) for node in needed if node in self.lacking]
+
+    def rank(self, stage: str) -> int:
+        return self.stages[stage].rank
+
+    def title(self, node: str) -> str:
+        return self.builds[node].name if node in self.builds else self.stages[node].title
+
+    def restore_marks(self) -> None:
+        """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
+        for stage in self.stages:
+            if stage not in self.lacking and not self.store.mark(stage).exists() and (record := _record(self.store, stage)):
+                self.store.set_mark(stage, record)
+        for build in self.builds:
+            if build not in self.lacking and not self.store.mark(build).exists():
+                self.store.set_mark(build, self.store.build(build) / "build.json")
+
+
+def work_of(config: Mapping[str, Any]) -> Work:
+    """What `--config spec=… scale=…` asks for."""
+    if not config.get("spec"):
+        raise Fault(USAGE)
+    scale = config.get("scale")
+    return work(compiled(str(config["spec"]), None if scale is None else str(scale)), Store())
+
+
+def work(plan: Plan, store: Store) -> Work:
+    """Keeps the plan where its jobs read it, and looks at what the store has."""
+    folder = store.plan(plan.digest)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    files.write(plan, folder)
+    builds = {build.id: build for build in plan.builds}
+    stages = {stage.id: stage for stage in plan.stages}
+    lacking = {build for build in builds if not store.has_build(build)}
+    lacking |= {stage for stage in stages if _record(store, stage) is None}
+    for node in lacking:
+        _drop_dangling(store.mark(node))
+    return Work(plan, store, builds, stages, frozenset(lacking))
+
+
+def _record(store: Store, stage: str) -> Path | None:
+    result = store.result(stage)
+    return result / "result.json" if result and (result / "result.json").is_file() else None
+
+
+def _drop_dangling(mark: Path) -> None:
+    """Of a result that was deleted: Snakemake gives up on an output that is a link to nowhere."""
+    if mark.is_symlink() and not mark.exists():
+        mark.unlink(missing_ok=True)
+
+
+@cache
+def compiled(spec: str, scale: str | None) -> Plan:
+    """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
+    from compiler.language.render import text
+    from compiler.plan.compile import SpecError, compile_spec
+    from compiler.run.host import hardware
+
+    outputs = Store().root
+    try:
+        return compile_spec(Path(spec), scale, hardware(outputs if outputs.is_dir() else Path()))
+    except SpecError as error:
+        raise Fault(text(error.problems)) from None
+
+
+def nothing_to_do(work: Work) -> str:
+    """The answer when all is measured: what there is, the summary, and where it is."""
+    plan = work.plan
+    said = f"nothing to do: {counted(len(plan.cells), 'cell')}, {counted(len(plan.stages), 'stage')} measured"
+    return f"{said}\n\n{summary(work)}"
+
+
+def summary(work: Work) -> str:
+    """The summary's text and the paths of its files."""
+    text = Path(work.text).read_text(encoding="utf-8").rstrip("\n")
+    return f"{text}\n\n{work.text}\n{work.page}"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,76 @@
+"""What the builds are, as their records say: versions, routes, warnings, and which may be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.summarize.points import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    id: str
+    name: str
+    version: str | None = None
+    route: str | None = None
+    packages: Sequence[Mapping[str, str]] = ()
+    warnings: Sequence[str] = ()
+    quality: Mapping[str, Any] | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """rocksdb-tools 7.8.3-2: the package of the program itself comes first."""
+        first = self.packages[0] if self.packages else None
+        package = f"{first['name']} {first['version']}" if first else None
+        return ", ".join(part for part in (self.route, package) if part) or "not built"
+
+
+def builds(facts: Mapping[str, Mapping[str, str]]) -> dict[str, Build]:
+    """By id, from the environment table, in the order of the plan."""
+    return {subject: _build(subject, names) for subject, names in facts.items()}
+
+
+def _build(subject: str, names: Mapping[str, str]) -> Build:
+    return Build(
+        subject,
+        names.get("name", subject),
+        names.get("version"),
+        names.get("route"),
+        _json(names, "packages", []),
+        _json(names, "warnings", []),
+        _json(names, "quality", None),
+        {name: value for name, value in names.items() if name in ("source", "made", "seconds", "assertions")},
+    )
+
+
+def _json(names: Mapping[str, str], name: str, default: Any) -> Any:
+    return json.loads(names[name]) if name in names else default
+
+
+def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
+    """Why two points get no verdict: their binaries were not made alike."""
+    ids = (base.runs[0].build_id, point.runs[0].build_id)
+    if ids[0] == ids[1]:
+        return None
+    one, other = (known[node].quality if node in known else None for node in ids)
+    if one is None or other is None:
+        return f"{base.build} and {point.build}: what one of them was built with is not recorded"
+    if one == other:
+        return None
+    return f"{base.build} and {point.build} were built differently: {differences(one, other)}"
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """suite bullseye / bookworm; compiler …"""
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return "; ".join(f"{name} {_said(one.get(name))} / {_said(other.get(name))}" for name in names)
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

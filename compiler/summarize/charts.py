@@ -1,0 +1,111 @@
+"""Every chart, as a Vega-Lite dict: small enough to stand side by side on paper and one below the other on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+Chart: TypeAlias = dict[str, Any]
+
+# Okabe and Ito: told apart by colour-blind readers, dark enough for white paper
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#000000", "#E69F00")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+GREY, BAND = "#555555", "#ececec"
+FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
+
+CONFIG: Chart = {
+    "font": FONT,
+    "background": None,
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#222",
+        "titleColor": "#222", "gridColor": "#e4e4e4", "domainColor": "#999", "tickColor": "#999", "labelLimit": 190,
+    },
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "labelLimit": 260, "columns": 2},
+}  # fmt: skip
+
+
+def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[str], effect: float) -> Chart:
+    """Ratios with their intervals on a logarithmic scale; hollow where there is no verdict.
+
+    A row: {line, arm, ratio, low, high, judged}; low and high may be missing.
+    """
+    low, high = _limits(rows, effect)
+    scale = {"type": "log", "domain": [low, high], "clamp": True, "nice": False}
+    ticks = [tick for tick in _TICKS if low <= tick <= high]
+    x = {"scale": scale, "axis": {"values": ticks, "format": "~g", "title": "ratio of QPS", "grid": True}}
+    y: Chart = {
+        "field": "line", "type": "nominal", "sort": list(lines), "scale": {"paddingOuter": 0.2},
+        "axis": {"title": None, "ticks": False, "domain": False},
+    }  # fmt: skip
+    offset = {"field": "arm", "type": "nominal", "sort": list(arms)}
+    step = max(10, 20 - 2 * len(arms))
+    mark: Chart = {
+        "y": y, "yOffset": offset,
+        "color": {**_colour("arm", arms), "legend": {"title": None} if len(arms) > 1 else None},
+        "shape": {"field": "arm", "type": "nominal", "sort": list(arms), "legend": None,
+                  "scale": {"domain": list(arms), "range": _cycle(SHAPES, len(arms))}},
+    }  # fmt: skip
+    band = {"values": [{"low": 1 / (1 + effect), "high": 1 + effect}]}
+    return {
+        "width": 230,
+        "padding": {"left": 6 + len(max(lines, key=len)), "right": 8, "top": 5, "bottom": 5},  # other fonts are wider
+        "height": {"step": step, "for": "offset"} if len(arms) > 1 else {"step": 22},
+        "config": CONFIG,
+        "data": {"values": list(rows)},
+        "layer": [
+            {"data": band, "mark": {"type": "rect", "color": BAND},
+             "encoding": {"x": {"field": "low", "type": "quantitative", **x}, "x2": {"field": "high"}}},
+            {"data": {"values": [{"one": 1}]}, "mark": {"type": "rule", "color": GREY},
+             "encoding": {"x": {"field": "one", "type": "quantitative", **x}}},
+            {"transform": [{"filter": "isValid(datum.low)"}], "mark": {"type": "rule", "strokeWidth": 2},
+             "encoding": {"x": {"field": "low", "type": "quantitative", **x}, "x2": {"field": "high"},
+                          "y": y, "yOffset": offset, "color": mark["color"]}},
+            {"mark": {"type": "point", "size": 55, "opacity": 1, "strokeWidth": 1.6},
+             "encoding": {"x": {"field": "ratio", "type": "quantitative", **x}, **mark,
+                          "fill": {"condition": {"test": "datum.judged", **_colour("arm", arms), "legend": None},
+                                   "value": "white"}}},
+        ],
+    }  # fmt: skip
+
+
+def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: float, top: float) -> Chart:
+    """QPS by second, the loads over each other; one scale for all charts of a step. A row: {second, qps, load}."""
+    return {
+        "width": 210,
+        "height": 90,
+        "config": CONFIG,
+        "data": {"values": list(rows)},
+        "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 12} if seconds <= 30 else False},
+        "encoding": {
+            "x": {"field": "second", "type": "quantitative", "title": "seconds",
+                  "scale": {"domain": [0, seconds], "nice": False}, "axis": {"tickCount": 5, "grid": False}},
+            "y": {"field": "qps", "type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
+                  "axis": {"tickCount": 4, "format": "~s"}},
+            "color": {**_colour("load", loads), "legend": None},
+        },
+    }  # fmt: skip
+
+
+_TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
+
+
+def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float]:
+    """All ratios, and what of the intervals is within three times the span of them: one wide interval hides nothing."""
+    ratios = [row["ratio"] for row in rows] or [1.0]
+    reach = max(1.15, 1 + 3 * effect, *(max(ratio, 1 / ratio) for ratio in ratios))
+    ends = [end for row in rows for end in (row.get("low"), row.get("high")) if end]
+    wide = max((max(end, 1 / end) for end in ends), default=reach)
+    limit = min(max(wide, reach), reach**2) * 1.03
+    low = min([1.0, *ratios, *ends])
+    high = max([1.0, *ratios, *ends])
+    return max(1 / limit, min(low / 1.03, 1 / (1 + 3 * effect))), min(limit, max(high * 1.03, 1 + 3 * effect))
+
+
+def _colour(field: str, domain: Sequence[str]) -> Chart:
+    scale = {"domain": list(domain), "range": _cycle(PALETTE, len(domain))}
+    return {"field": field, "type": "nominal", "sort": list(domain), "scale": scale}
+
+
+def _cycle(values: Sequence[str], count: int) -> list[str]:
+    return [values[index % len(values)] for index in range(count)]

@@ -1,0 +1,38 @@
+"""The exact commands, as somebody would type them; what a database folder is called is of no interest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+
+from compiler.summarize import layout
+from compiler.summarize.report import Report, Section
+
+
+def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
+    """(arm, command) of the first run of each arm that has one."""
+    known = report.facts.get("command", {})
+    for point in section.points:
+        for run in point.runs:
+            found = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}")
+            if found and "argv" in found:
+                arm = layout.words(layout.key(point, section.names), section.names)
+                yield arm or section.step, command(found)
+                break
+
+
+def command(found: Mapping[str, str]) -> str:
+    env = json.loads(found.get("env", "{}")) or {}
+    words = [*(f"{name}={shlex.quote(value)}" for name, value in env.items())]
+    words += [shlex.quote(word) for word in json.loads(found["argv"])]
+    return " ".join(words)
+
+
+def dropped(report: Report) -> list[str]:
+    """Options that a binary lacks and the spec let go."""
+    found: dict[str, None] = {}
+    for facts in report.facts.get("command", {}).values():
+        for name in json.loads(facts.get("dropped", "[]")):
+            found[name if isinstance(name, str) else json.dumps(name)] = None
+    return list(found)

@@ -1,0 +1,93 @@
+"""Which arms are compared with which, and how that is laid out as a table: from the axes and the report's base."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from compiler.collect.states import UNSUPPORTED
+from compiler.plan.model import Axis
+from compiler.summarize.points import Point
+
+BUILD = "build"
+
+Labels = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Base axes across, all others down."""
+
+    base: Mapping[str, str]
+    across: tuple[str, ...]
+    down: tuple[str, ...]
+
+
+def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
+    """The axes that change a step: a checkpoint before it shares the rest."""
+    return [axis for axis in axes if axis.steps is None or step in axis.steps]
+
+
+def chosen(axes: Sequence[Axis], base: Mapping[str, str]) -> dict[str, str]:
+    """The report's base; without one, the first label of the first axis that varies, builds last."""
+    if known := {axis.name: base[axis.name] for axis in axes if axis.name in base}:
+        return known
+    varying = [axis for axis in axes if len(axis.labels) > 1]
+    first = next((axis for axis in varying if axis.name != BUILD), next(iter(varying), None))
+    return {first.name: first.labels[0]} if first else {}
+
+
+def layouts(axes: Sequence[Axis], base: Mapping[str, str], points: Sequence[Point]) -> list[Layout]:
+    """Against the base, where the step has its axes; then across builds, where the base is not about builds."""
+    names = {axis.name for axis in axes}
+    known = {name: label for name, label in base.items() if name in names}
+    found = [_layout(axes, known)] if known else []
+    builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    if len(builds) > 1 and BUILD not in known:
+        found.append(_layout(axes, {BUILD: _most_able(builds, points)}))
+    return found
+
+
+def _most_able(builds: Sequence[str], points: Sequence[Point]) -> str:
+    """The first build that supports the most: the rows where a base is unsupported say nothing."""
+    able = Counter(point.labels.get(BUILD) for point in points if point.status != UNSUPPORTED)
+    return max(builds, key=lambda build: able[build])
+
+
+def _layout(axes: Sequence[Axis], base: Mapping[str, str]) -> Layout:
+    down = [axis for axis in axes if axis.name not in base]
+    varying = [axis.name for axis in down if len(axis.labels) > 1]
+    return Layout(base, tuple(axis.name for axis in axes if axis.name in base), tuple(varying))
+
+
+def columns(layout: Layout, axes: Sequence[Axis], points: Sequence[Point]) -> list[Labels]:
+    """The base, then every other combination that some point has, in the order of the axes."""
+    base = tuple(layout.base[axis] for axis in layout.across)
+    present = _present(layout.across, axes, points)
+    return [base, *(labels for labels in present if labels != base)]
+
+
+def lines(layout: Layout, axes: Sequence[Axis], points: Sequence[Point]) -> list[Labels]:
+    return _present(layout.down, axes, points)
+
+
+def _present(names: Sequence[str], axes: Sequence[Axis], points: Sequence[Point]) -> list[Labels]:
+    found = {key(point, names) for point in points}
+    known: list[tuple[str | None, ...]] = [(*_labels(axes, name), None) for name in names]
+    return [labels for labels in product(*known) if labels in found]
+
+
+def _labels(axes: Sequence[Axis], name: str) -> tuple[str, ...]:
+    return next(axis.labels for axis in axes if axis.name == name)
+
+
+def key(point: Point, names: Sequence[str]) -> Labels:
+    return tuple(point.labels.get(name) for name in names)
+
+
+def words(labels: Labels, names: Sequence[str]) -> str:
+    """rocksdb-7.8.3, threads=2: a build says what it is, any other label needs its axis."""
+    said = [label if name == BUILD else f"{name}={label}" for name, label in zip(names, labels, strict=True) if label]
+    return ", ".join(said)

@@ -1,0 +1,72 @@
+"""The charts of a step, drawn: ratios per comparison, and QPS over time per arm."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.summarize import charts, layout
+from compiler.summarize.comparison import RATIO, Comparison
+from compiler.summarize.points import Point
+from compiler.summarize.report import Report, Section
+from compiler.summarize.svg import svg
+from compiler.summarize.verdicts import VERDICTS
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    title: str
+    svg: str
+
+
+def ratios(report: Report, table: Comparison) -> Picture | None:
+    """None when there is no ratio to draw."""
+    arms = [layout.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
+    rows = list(_ratios(table, arms))
+    if not rows:
+        return None
+    lines = list(dict.fromkeys(row["line"] for row in rows))
+    drawn = [arm for arm in arms if any(row["arm"] == arm for row in rows)]
+    title = f"{table.step}: QPS relative to {table.base}"
+    if len(drawn) == 1:
+        title = f"{table.step}: QPS of {drawn[0]} relative to {table.base}"
+    return Picture(title, svg(charts.ratios(rows, lines, drawn, report.effect), _name(title), title))
+
+
+def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, object]]:
+    for line in table.lines:
+        name = layout.words(line.labels, table.layout.down) or table.step
+        for arm, entry in zip(arms, line.entries[1:], strict=True):
+            if entry.kind == RATIO and entry.ratio:
+                found = entry.interval
+                ends = {"low": found.low, "high": found.high} if found else {}
+                yield {"line": name, "arm": arm, "ratio": entry.ratio, "judged": entry.verdict in VERDICTS, **ends}
+
+
+def over_time(report: Report, section: Section) -> list[Picture]:
+    """Small multiples with one scale: what differs is to be seen at a glance."""
+    rows = [(point, list(_seconds(report, point))) for point in section.points]
+    known = [row for _, found in rows for row in found]
+    if not known:
+        return []
+    seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
+    loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
+    return [
+        _over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in rows if found
+    ]
+
+
+def _over_time(section: Section, point: Point, chart: charts.Chart) -> Picture:
+    title = layout.words(layout.key(point, section.names), section.names) or section.step
+    return Picture(title, svg(chart, _name(section.step + title), f"{section.step}, {title}: QPS over time"))
+
+
+def _seconds(report: Report, point: Point) -> Iterator[dict[str, float | str]]:
+    for run in point.runs:
+        for second, qps in report.series.get(run.place, ()):
+            yield {"second": second, "qps": qps, "load": f"{run.load + 1}.{run.run}"}
+
+
+def _name(text: str) -> str:
+    return "c" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()

@@ -1,0 +1,97 @@
+"""Everything that a report says, as values: the text and the page only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from compiler.plan.model import Axis
+from compiler.summarize import builds, layout, status, warnings
+from compiler.summarize.builds import Build
+from compiler.summarize.comparison import Comparison, compare
+from compiler.summarize.points import Point, points
+from compiler.summarize.status import Status
+from compiler.summarize.tables import Place, Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One measured step."""
+
+    step: str
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The axes that vary here, for words and rows; with none, the builds."""
+        varying = tuple(axis.name for axis in self.axes if len(axis.labels) > 1)
+        return varying or (layout.BUILD,)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    title: str
+    plan: str
+    spec: str
+    scale: str | None
+    axes: tuple[Axis, ...]
+    base: Mapping[str, str]
+    loads: int
+    runs: int
+    effect: float
+    hardware: Mapping[str, Any]
+    builds: Mapping[str, Build]
+    sections: tuple[Section, ...]
+    series: Mapping[Place, Sequence[tuple[float, float]]]
+    facts: Mapping[str, Mapping[str, Mapping[str, str]]]
+    status: Status
+    warnings: tuple[str, ...]
+
+
+def report(header: Mapping[str, Any], tables: Tables) -> Report:
+    axes = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
+    base = layout.chosen(axes, header["report"]["base"])
+    effect = header["report"]["smallest_effect"]
+    known = builds.builds(tables.facts.get("build", {}))
+    repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
+    return Report(
+        **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
+        plan=header["digest"],
+        axes=axes,
+        base=base,
+        loads=len({repeat["load"] for repeat in repeats}),
+        runs=len({repeat["run"] for repeat in repeats}),
+        effect=effect,
+        builds=known,
+        sections=tuple(_section(step, axes, base, effect, tables, known) for step in _measured(tables)),
+        series=tables.series,
+        facts=tables.facts,
+        status=status.status(tables.runs),
+        warnings=tuple(warnings.warnings(header.get("warnings", ()), known, tables)),
+    )
+
+
+def _steps(axis: Mapping[str, Any]) -> tuple[str, ...] | None:
+    return None if axis["steps"] is None else tuple(axis["steps"])
+
+
+def _measured(tables: Tables) -> list[str]:
+    return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
+
+
+def _section(
+    step: str, axes: Sequence[Axis], base: Mapping[str, str], effect: float, tables: Tables, known: Mapping[str, Build]
+) -> Section:
+    touching = layout.touching(axes, step)
+    found = points(tables.runs, step, [axis.name for axis in touching])
+    caveat = partial(builds.caveat, known)
+    compared = [
+        compare(step, form, touching, found, tables.series, effect, caveat)
+        for form in layout.layouts(touching, base, found)
+    ]
+    shown = tuple(table for table in compared if table.worth_showing)
+    return Section(step, tuple(touching), tuple(found), shown)

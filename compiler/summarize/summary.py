@@ -1,0 +1,148 @@
+"""summary.txt: plain, complete, ready to paste."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from compiler.collect.states import DONE, UNSUPPORTED
+from compiler.store.store import Store
+from compiler.summarize import grid, host, layout, numbers, wording
+from compiler.summarize.comparison import Comparison
+from compiler.summarize.points import Point
+from compiler.summarize.report import Report, Section
+from compiler.summarize.status import Trouble
+from compiler.summarize.timeseries import steadiness
+
+SUMMARY, PAGE = "summary.txt", "index.html"
+INDENT = 12
+STALLED = 0.05  # share of slow seconds from which a step is named
+
+
+def path(store: Store, plan: str) -> Path:
+    return store.summary(plan) / SUMMARY
+
+
+def page_path(store: Store, plan: str) -> Path:
+    return store.summary(plan) / PAGE
+
+
+def text(report: Report, page: Path) -> str:
+    parts = [_head(report), *(_section(report, section) for section in report.sections)]
+    parts.append(_entry("page", [str(page)]))
+    return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def _head(report: Report) -> list[str]:
+    lines = [report.title, "=" * len(report.title), *_incomplete(report)]
+    lines += _entry("compared", _compared(report))
+    lines += _entry("builds", _builds(report))
+    lines += _entry("repeats", [repeats(report)])
+    facts = next(iter(report.facts.get("host", {}).values()), {})
+    lines += _entry("host", [host.line(report.hardware, facts)])
+    lines += _entry("status", _status(report))
+    lines += _entry("warnings", report.warnings)
+    return lines + _entry("in short", answer(report))
+
+
+def _incomplete(report: Report) -> list[str]:
+    missing = report.status.incomplete
+    if not missing:
+        return []
+    return [f"INCOMPLETE: {missing} of {report.status.total} measured steps have no figures yet (see status)."]
+
+
+def _entry(name: str, lines: Sequence[str]) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        indent = " " * (INDENT + 2 if line.startswith(" ") else INDENT)
+        shown += textwrap.wrap(
+            line, grid.WIDTH, initial_indent=" " * INDENT, subsequent_indent=indent, break_on_hyphens=False,
+            break_long_words=False, drop_whitespace=True,
+        )
+    return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
+
+
+def _compared(report: Report) -> list[str]:
+    return [f"{axis.name}: {_labels(axis.labels, report.base.get(axis.name))}" for axis in report.axes]
+
+
+def _labels(labels: Sequence[str], base: str | None) -> str:
+    return ", ".join(f"{label} (base)" if label == base else label for label in labels)
+
+
+def _builds(report: Report) -> list[str]:
+    return [f"{build.name}: {_origin(build.version, build.origin)}" for build in report.builds.values()]
+
+
+def _origin(version: str | None, origin: str) -> str:
+    return f"{version} ({origin})" if version else origin
+
+
+def repeats(report: Report) -> str:
+    loads = numbers.counted(report.loads, "load")
+    return loads if report.runs < 2 else f"{loads}, {report.runs} runs of each"
+
+
+def _status(report: Report) -> list[str]:
+    counts = ", ".join(f"{number} {name}" for name, number in report.status.counts.items() if number or name == DONE)
+    return [f"{counts} (measured steps)", *(line for each in report.status.troubles for line in trouble(each))]
+
+
+def trouble(each: Trouble) -> Iterator[str]:
+    yield f"{each.status}: {numbers.counted(each.runs, 'run')}: {each.reason}"
+    if each.status != UNSUPPORTED:
+        more = len(each.cells) - 1
+        yield f"  in {each.cells[0]}{f' and {more} more' if more else ''}"
+    yield from (f"  log: {log}" for log in each.logs[:3])
+
+
+def answer(report: Report) -> list[str]:
+    """Against the base that was asked for; ratios across builds stand in their tables."""
+    asked = [table for each in report.sections for table in each.comparisons if table.layout.base == report.base]
+    return [line for table in asked for line in wording.tally(table)]
+
+
+def _section(report: Report, section: Section) -> list[str]:
+    lines: list[str] = []
+    for table in section.comparisons:
+        lines += [*_comparison(table, section), ""]
+    return [*lines, *_absolute(section), *_stalls(report, section)]
+
+
+def _comparison(table: Comparison, section: Section) -> list[str]:
+    title = f"{section.step}: QPS relative to {table.base}, 95 % intervals"
+    heads = [*table.layout.down, f"{table.base} QPS"]
+    heads += [layout.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
+    base = layout.words(table.columns[0], table.layout.across)
+    rows = [
+        [*(label or "-" for label in line.labels), *(wording.entry(entry, base) for entry in line.entries)]
+        for line in table.lines
+    ]
+    lines = [title, "-" * len(title), *grid.grid(heads, rows, len(table.layout.down))]
+    for caveat in table.caveats:
+        lines += textwrap.wrap(
+            f"{wording.MARK} no verdict: {caveat}", grid.WIDTH, initial_indent="  ", subsequent_indent="    "
+        )
+    return lines
+
+
+def _absolute(section: Section) -> list[str]:
+    title = f"{section.step}: QPS, median (least–most) of the loads"  # noqa: RUF001
+    heads = [*section.names, "QPS"]
+    rows = [[*_names(point, section.names), wording.absolute(point)] for point in section.points]
+    return [title, "-" * len(title), *grid.grid(heads, rows, len(section.names))]
+
+
+def _names(point: Point, names: Sequence[str]) -> list[str]:
+    return [point.labels.get(name, "-") for name in names]
+
+
+def _stalls(report: Report, section: Section) -> Iterator[str]:
+    for point in section.points:
+        found = [steadiness([rate for _, rate in report.series.get(place, ())]) for place in point.places]
+        slow = [each.slow for each in found if each]
+        if slow and max(slow) >= STALLED:
+            where = layout.words(layout.key(point, section.names), section.names)
+            yield f"  stalls: {where}: up to {max(slow):.0%} of the seconds below half the median"

@@ -1,0 +1,92 @@
+"""The Parquet tables of a plan, read back as typed values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from compiler.collect import parquet
+from compiler.collect.schema import axis_columns
+
+Place = tuple[str, int]  # stage, position of the step in it
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of `steps`."""
+
+    cell: str
+    labels: Mapping[str, str]
+    step: str
+    kind: str
+    measured: bool
+    build: str
+    build_id: str
+    load: int
+    run: int
+    place: Place
+    attempt: str | None
+    same_as: str | None
+    status: str
+    reason: str | None
+    log: str | None
+    started: datetime | None
+    warnings: tuple[str, ...]
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    runs: tuple[Run, ...]
+    series: Mapping[Place, tuple[tuple[float, float], ...]]
+    facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(folder: Path, axes: Sequence[str]) -> Tables:
+    with parquet.connect() as connection:
+
+        def rows(name: str) -> list[dict[str, Any]]:
+            found = connection.execute("SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")])
+            names = [column[0] for column in found.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+        metrics = {row["name"]: row["unit"] for row in rows("metrics")}
+        columns = axis_columns(axes)
+        runs = tuple(_run(row, columns, metrics) for row in rows("steps"))
+        return Tables(runs, _series(rows("series")), _facts(rows("environment")), metrics)
+
+
+_SAME = (
+    *("cell", "step", "kind", "measured", "build", "build_id", "load", "run"),
+    *("attempt", "same_as", "status", "reason", "log"),
+)
+
+
+def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[str, str]) -> Run:
+    return Run(
+        **{name: row[name] for name in _SAME},
+        labels={axis: row[column] for axis, column in columns.items() if row[column] is not None},
+        place=(row["stage"], row["position"]),
+        started=row["started"],
+        warnings=tuple(row["warnings"] or ()),
+        metrics={name: row[name] for name in metrics if row[name] is not None},
+    )
+
+
+def _series(rows: Sequence[Mapping[str, Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
+    found: dict[Place, list[tuple[float, float]]] = defaultdict(list)
+    for row in rows:
+        found[row["stage"], row["position"]].append((row["second"], row["qps"]))
+    return {place: tuple(sorted(points)) for place, points in found.items()}
+
+
+def _facts(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, dict[str, str]]]:
+    found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        found[row["scope"]][row["subject"]][row["name"]] = row["value"]
+    return found

@@ -1,0 +1,58 @@
+"""What a per-second series says by itself: an interval that respects dependence, variance, stalls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from compiler.summarize.statistics import ALPHA, Interval
+
+FEWEST_BATCHES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Steadiness:
+    variation: float  # standard deviation / mean
+    slow: float  # share of the seconds below half the median
+
+
+def steadiness(series: Sequence[float]) -> Steadiness | None:
+    """Of one run; None when it is too short or stood still."""
+    values = np.asarray(series, dtype=float)
+    if len(values) < 2 or values.mean() <= 0:
+        return None
+    slow = float(np.mean(values < np.median(values) / 2))
+    return Steadiness(float(values.std(ddof=1) / values.mean()), slow)
+
+
+def batch_means(series: Sequence[float]) -> NDArray[np.float64]:
+    """Means of about sqrt(n) consecutive batches of about sqrt(n) seconds: neighbours depend on each other."""
+    values = np.asarray(series, dtype=float)
+    size = math.ceil(math.sqrt(len(values))) if len(values) else 1
+    count = len(values) // size
+    return values[: count * size].reshape(count, size).mean(axis=1)
+
+
+def series_interval(arm: Sequence[float], base: Sequence[float], alpha: float = ALPHA) -> Interval | None:
+    """Of the ratio of two means of one load each; None when either series is too short to tell."""
+    parts = [_relative(batch_means(series)) for series in (arm, base)]
+    if parts[0] is None or parts[1] is None:
+        return None
+    (above, above_error, df), (below, below_error, _) = parts[0], parts[1]
+    error = math.hypot(above_error, below_error)
+    centre = math.log(above / below)
+    half = -float(stdtrit(min(df, parts[1][2]), alpha / 2)) * error
+    return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), 1)
+
+
+def _relative(batches: NDArray[np.float64]) -> tuple[float, float, int] | None:
+    """(mean, its relative standard error, degrees of freedom)"""
+    if len(batches) < FEWEST_BATCHES or batches.mean() <= 0:
+        return None
+    mean = float(batches.mean())
+    return mean, float(batches.std(ddof=1)) / math.sqrt(len(batches)) / mean, len(batches) - 1

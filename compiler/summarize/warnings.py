@@ -1,0 +1,56 @@
+"""What a reader must know before believing a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+
+from compiler.summarize.builds import Build
+from compiler.summarize.tables import Run, Tables
+
+FAR_APART = timedelta(days=7)
+
+
+def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
+    yield from planned
+    yield from _said_by_builds(builds.values())
+    yield from _said_by_steps(tables.runs, {text for build in builds.values() for text in build.warnings})
+    yield from _hosts(tables.facts.get("host", {}))
+    yield from _apart(tables.runs)
+
+
+def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
+    names: dict[str, list[str]] = {}
+    for build in builds:
+        for text in build.warnings:
+            names.setdefault(text, []).append(build.name)
+    yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
+
+
+def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:
+    """What the engine printed during a run and its build record does not say already."""
+    names: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for text in run.warnings:
+            if text not in known:
+                names.setdefault(text, {})[f"{run.step} of {run.build}"] = None
+    for text, said in names.items():
+        yield f"{', '.join(list(said)[:3])}{' and others' if len(said) > 3 else ''}: {_sentence(text)}"
+
+
+def _hosts(facts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    for name in ("kernel", "governor"):
+        values = sorted({found[name] for found in facts.values() if name in found})
+        if len(values) > 1:
+            yield f"the figures come from different settings of the host: {name} {', '.join(values)}"
+
+
+def _apart(runs: Sequence[Run]) -> Iterator[str]:
+    started = [run.started for run in runs if run.started and run.measured]
+    if started and max(started) - min(started) > FAR_APART:
+        days = (max(started) - min(started)).days
+        yield f"the figures were measured up to {days} days apart ({min(started):%Y-%m-%d} to {max(started):%Y-%m-%d})"
+
+
+def _sentence(text: str) -> str:
+    return text.removeprefix("WARNING:").strip()

@@ -1,0 +1,100 @@
+"""What stands in a table's cell, and the sentences that answer the question first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from compiler.collect.states import UNSUPPORTED
+from compiler.summarize import layout, numbers
+from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
+from compiler.summarize.points import Point
+from compiler.summarize.verdicts import FASTER, SLOWER, VERDICTS
+
+MARK = "*"  # on a ratio that gets no verdict; the reason stands below
+
+
+def entry(found: Entry, base: str) -> str:
+    if found.kind == ABSENT:
+        return "-"
+    if found.kind == BASE and found.point:
+        return median(found.point)
+    if found.kind == SAME_AS:
+        return f"same as {base}"
+    if found.kind == NO_BASE and found.point:
+        return f"no base; {median(found.point)} QPS"
+    return compared(found) if found.kind == RATIO else found.kind
+
+
+def compared(found: Entry) -> str:
+    """1.12 [1.08, 1.16] faster"""
+    if found.ratio is None:
+        return NO_BASE
+    parts = [numbers.ratio(found.ratio)]
+    if found.interval:
+        parts.append(numbers.interval(found.interval))
+    parts.append(MARK if found.caveat else found.verdict or "")
+    if found.point and (short := fewer(found.point)):
+        parts.append(short)
+    return " ".join(part for part in parts if part)
+
+
+def fewer(point: Point) -> str | None:
+    measured, planned = point.loads
+    return f"({measured} of {planned} loads)" if measured < planned else None
+
+
+def median(point: Point) -> str:
+    found = point.spread()
+    return numbers.rate(found[0]) if found else point.status
+
+
+def absolute(point: Point) -> str:
+    found = point.spread()
+    return numbers.spread(*found) if found else point.status
+
+
+def tally(table: Comparison) -> Iterator[str]:
+    """readww, cache=hyper against cache=lru: 1 faster, 2 same of 4; unsupported: rocksdb-6.11.4 …"""
+    for index, labels in enumerate(table.columns[1:], 1):
+        entries = [line.entries[index] for line in table.lines]
+        arm = layout.words(labels, table.layout.across) or "-"
+        yield f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
+
+
+def _counts(entries: Sequence[Entry]) -> str:
+    words = Counter(_word(each) for each in entries if each.kind != ABSENT)
+    known = [word for word in (*VERDICTS, *sorted(words)) if words[word]]
+    if len(known) == 1 and sum(words.values()) == 1:
+        return known[0]
+    return ", ".join(f"{words[word]} {word}" for word in dict.fromkeys(known))
+
+
+def _word(found: Entry) -> str:
+    if found.kind == RATIO:
+        return "without verdict" if found.caveat else found.verdict or "without verdict"
+    return {SAME_AS: "the same run", UNSUPPORTED: UNSUPPORTED}.get(found.kind, found.kind)
+
+
+def findings(tables: Sequence[Comparison], most: int) -> list[str]:
+    """The differences that have a verdict, the largest first."""
+    found = [each for table in tables for each in _differences(table)]
+    return [text for _, text in islice(sorted(found, key=lambda pair: -pair[0]), most)]
+
+
+def _differences(table: Comparison) -> Iterator[tuple[float, str]]:
+    for line in table.lines:
+        for index, labels in enumerate(table.columns[1:], 1):
+            each = line.entries[index]
+            if each.verdict in (FASTER, SLOWER) and each.ratio and each.interval:
+                size = max(each.ratio, 1 / each.ratio)
+                yield size, finding(table, line, labels, each)
+
+
+def finding(table: Comparison, line: Line, labels: layout.Labels, each: Entry) -> str:
+    """cache=hyper against cache=lru, rocksdb-9.10.0, threads=2, readww: 1.12x [1.08, 1.16] faster"""
+    arm = layout.words(labels, table.layout.across)
+    where = ", ".join(part for part in (layout.words(line.labels, table.layout.down), table.step) if part)
+    figures = f"{numbers.ratio(each.ratio or 0)}x {numbers.interval(each.interval)}" if each.interval else ""
+    return f"{arm} against {table.base}, {where}: {figures} {each.verdict}"

@@ -1,0 +1,10 @@
+rule build:
+    output:
+        f"{work.marks}/{{id,b-[^/]+}}",
+    params:
+        title=lambda wildcards: work.title(wildcards.id),
+    message:
+        "build {params.title}"
+    priority: 1  # all builds before any stage: else the blocks of the order could not be complete
+    shell:
+        "STEPGRID_PARENT=$PPID exec {PYTHON:q} -m compiler.build {PLAN} {wildcards.id}"

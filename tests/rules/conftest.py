@@ -1,0 +1,137 @@
+"""A checkout in a temporary folder: the real Snakefile, rules, profile and store; sleeping jobs instead of engines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = Path(__file__).resolve().parent / "toy"
+SPEC = {"builds": ["p", "q"], "arms": ["a", "b"], "loads": 2, "seconds": 0.05}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    folder: Path
+
+    def write_spec(self, name: str = "spec.json", **changes: object) -> None:
+        (self.folder / name).write_text(json.dumps(SPEC | changes))
+
+    def argv(self, *arguments: str, spec: str = "spec.json") -> list[str]:
+        return [sys.executable, "-m", "snakemake", "--config", f"spec={spec}", *arguments]
+
+    def snakemake(self, *arguments: str, spec: str = "spec.json") -> subprocess.CompletedProcess[str]:
+        return self.execute(self.argv(*arguments, spec=spec))
+
+    def stepgrid_run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.execute([sys.executable, "stepgrid_run.py", *arguments])
+
+    def execute(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            argv, cwd=self.folder, env=_env(), stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=60
+        )
+
+    def start(self, argv: list[str]) -> subprocess.Popen[str]:
+        """In a process group of its own, as a shell would start it."""
+        with (self.folder / "screen").open("w") as screen:
+            return subprocess.Popen(
+                argv, cwd=self.folder, env=_env(), text=True, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=screen, stderr=screen,
+            )  # fmt: skip
+
+    @property
+    def screen(self) -> str:
+        return (self.folder / "screen").read_text()
+
+    @property
+    def log(self) -> list[str]:
+        path = self.folder / "log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def logged(self, verb: str) -> list[str]:
+        return [line.split()[1] for line in self.log if line.startswith(f"{verb} ")]
+
+    def forget_log(self) -> None:
+        (self.folder / "log").unlink(missing_ok=True)
+
+    def results(self) -> dict[str, int]:
+        """Every file of results/ and builds/ with its inode: what may never change."""
+        kept = (path for top in ("results", "builds") for path in (self.folder / "outputs" / top).rglob("*"))
+        return {str(path): path.stat().st_ino for path in kept if path.is_file()}
+
+
+def _env() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": "", "COLUMNS": "200"}
+
+
+def _overlay(folder: Path) -> None:
+    """A package `compiler` in which a few modules are toys, and all others the real ones."""
+    for part in ("", "build", "run", "collect", "summarize", "plan"):
+        package = folder / "compiler" / part
+        package.mkdir()
+        paths = [str(package), str(ROOT / "compiler" / part)]
+        (package / "__init__.py").write_text(f"__path__ = {paths!r}\n")
+    for verb in ("build", "run", "collect", "summarize"):
+        shutil.copy(TOY / f"{verb}.py", folder / "compiler" / verb / "__main__.py")
+    shutil.copy(TOY / "compile.py", folder / "compiler" / "plan" / "compile.py")
+
+
+def _make(folder: Path) -> Checkout:
+    folder.mkdir()
+    shutil.copy(ROOT / "Snakefile", folder)
+    for name in ("rules", "profiles"):
+        shutil.copytree(ROOT / name, folder / name)
+    _overlay(folder)
+    (folder / "stepgrid_run.py").write_text(
+        "import argparse, sys\n"
+        "from compiler.cli import run\n"
+        "parser = argparse.ArgumentParser(prog='stepgrid run')\n"
+        "run.arguments(parser)\n"
+        "sys.exit(run.run(parser.parse_args()))\n"
+    )
+    checkout = Checkout(folder)
+    checkout.write_spec()
+    return checkout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return _make(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def _finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    checkout = _make(tmp_path_factory.mktemp("finished") / "checkout")
+    ended = checkout.snakemake()
+    assert ended.returncode == 0, ended.stderr
+    return checkout
+
+
+@pytest.fixture
+def finished(_finished: Checkout, checkout: Checkout) -> Checkout:
+    """A checkout in which everything is measured already."""
+    for name in ("outputs", ".snakemake"):
+        shutil.copytree(_finished.folder / name, checkout.folder / name, symlinks=True)
+    return checkout
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    return _until
+
+
+def _until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
+    import time
+
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)

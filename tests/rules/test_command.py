@@ -1,0 +1,66 @@
+"""stepgrid run: what it says, and its exit status."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+
+def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
+    began = time.monotonic()
+    ended = finished.stepgrid_run("spec.json")
+    assert time.monotonic() - began < 1.0
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("nothing to do: 4 cells, 12 stages measured\n\nthe summary\n\noutputs/summary/")
+    assert (ended.stderr, finished.log) == ("", [])
+
+
+def test_a_run_shows_progress_and_the_summary(checkout: Any) -> None:
+    ended = checkout.stepgrid_run("spec.json")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("the summary\n\noutputs/summary/")
+    assert all(line.startswith("[") for line in ended.stderr.splitlines())
+    assert len(checkout.logged("measure")) == 12
+
+
+def test_options_after_the_spec(finished: Any) -> None:
+    finished.write_spec(scales={"more": {"loads": 3}})
+    ended = finished.stepgrid_run("spec.json", "-n", "--scale", "more", "--quiet", "rules")
+    assert ended.returncode == 0, ended.stderr
+    assert "run              6" in ended.stdout
+    assert finished.log == []
+
+
+def test_more_arguments_are_for_snakemake(finished: Any) -> None:
+    assert finished.stepgrid_run("spec.json", "-F").returncode == 0
+    assert finished.log == ["collect", "summarize"]
+
+
+def test_a_usage_error_of_snakemake_is_shown(finished: Any) -> None:
+    ended = finished.stepgrid_run("spec.json", "--cores", "two", "-F")
+    assert ended.returncode != 0
+    assert "Traceback" not in ended.stderr
+    assert "two" in ended.stderr
+
+
+def test_snakemake_without_a_spec_says_how(checkout: Any) -> None:
+    ended = checkout.execute([*checkout.argv()[:-2]])
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
+    )
+
+
+@pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
+def test_problems_of_the_spec_are_rendered_and_nothing_runs(checkout: Any, way: str) -> None:
+    from compiler.language.problem import Problem, Where
+
+    del Problem, Where
+    checkout.write_spec(broken="x")
+    ended = checkout.snakemake() if way == "snakemake" else checkout.stepgrid_run("spec.json")
+    assert ended.returncode == 1
+    assert checkout.log == []

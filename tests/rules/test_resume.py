@@ -1,0 +1,138 @@
+"""Nothing is measured twice, nothing measured is deleted, and what is lost is measured again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.integration
+SUMMARY = ["collect", "summarize"]
+
+
+def test_a_run_builds_measures_and_prints_the_summary(checkout: Any) -> None:
+    ended = checkout.snakemake()
+    assert ended.returncode == 0
+    assert sorted(checkout.logged("build")) == ["b-p", "b-q"]
+    assert len(checkout.logged("measure")) == 12
+    assert checkout.log[-2:] == SUMMARY
+    text, _, *paths = ended.stdout.splitlines()
+    assert text == "the summary"
+    assert [Path(path).name for path in paths] == ["summary.txt", "index.html"]
+    assert all((checkout.folder / path).is_file() for path in paths)
+
+
+def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(checkout: Any) -> None:
+    lines = checkout.snakemake().stderr.splitlines()
+    assert lines[0].startswith("Using workflow specific profile ")  # printed before any of our code runs
+    assert lines[1].startswith("[0/12] done 0, left 12, ETA ~")
+    assert lines[1].endswith(" | 2 builds to make first: p, q")
+    assert all(line.startswith("[") for line in lines[1:])
+    assert lines[-1].startswith("[12/12] done 12, left 0, ETA 0s | ")
+
+
+def test_jobs_start_in_the_order_of_their_ranks(checkout: Any) -> None:
+    from compiler.plan.files import read_header
+
+    checkout.snakemake()
+    [plan] = (checkout.folder / "outputs/plans").iterdir()
+    ranked = sorted(read_header(plan)["stages"], key=lambda stage: int(stage["rank"]))
+    assert checkout.logged("measure") == [stage["id"] for stage in ranked]
+    assert checkout.log[0].startswith("build ")
+    assert checkout.log[1].startswith("build ")
+
+
+def test_again_there_is_nothing_to_do(finished: Any) -> None:
+    ended = finished.snakemake()
+    assert (ended.returncode, finished.log, ended.stdout) == (0, [], "")
+    assert "nothing to do: 4 cells, 12 stages measured\n\nthe summary\n" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "log"),
+    [
+        (["-F"], SUMMARY),
+        (["-R", "run"], []),
+        (["--touch"], []),
+        (["--delete-all-output"], []),
+        (["--rerun-triggers", "code", "input", "mtime", "params", "software-env"], SUMMARY),
+    ],
+)
+def test_no_flag_measures_again_or_deletes_a_result(finished: Any, arguments: list[str], log: list[str]) -> None:
+    before = finished.results()
+    assert finished.snakemake(*arguments).returncode == 0
+    assert finished.log == log
+    assert finished.snakemake().returncode == 0
+    assert finished.logged("measure") == finished.logged("build") == []
+    assert finished.results() == before
+
+
+def test_delete_all_output_in_the_middle_deletes_links_only(finished: Any) -> None:
+    (finished.folder / "outputs/marks/s-p-0").unlink()
+    shutil.rmtree(finished.folder / "outputs/results/s-q-1-a")
+    before = finished.results()
+    assert finished.snakemake("--delete-all-output").returncode == 0
+    assert finished.results() == before
+    assert finished.snakemake().returncode == 0
+    assert finished.log == ["measure s-q-1-a", *SUMMARY]
+    assert before.items() <= finished.results().items()
+
+
+@pytest.mark.parametrize("lost", [".snakemake", "outputs/marks", "outputs/plans", "outputs/locks"])
+def test_lost_bookkeeping_is_made_again(finished: Any, lost: str) -> None:
+    shutil.rmtree(finished.folder / lost)
+    assert finished.snakemake().returncode == 0
+    assert finished.snakemake("-F").returncode == 0
+    assert finished.log == SUMMARY
+    assert len(list((finished.folder / "outputs/marks").iterdir())) == 14
+
+
+def test_a_changed_rule_changes_nothing(finished: Any) -> None:
+    for rule in (finished.folder / "rules").iterdir():
+        rule.write_text(rule.read_text().replace("exec ", "exec env "))
+    finished.snakemake()
+    assert finished.log == []
+
+
+@pytest.mark.parametrize("keep_mark", [True, False])
+def test_a_lost_result_is_measured_again_and_only_that(finished: Any, keep_mark: bool) -> None:
+    shutil.rmtree(finished.folder / "outputs/results/s-p-1")
+    if not keep_mark:
+        (finished.folder / "outputs/marks/s-p-1").unlink()
+    assert finished.snakemake().returncode == 0
+    assert finished.log == ["measure s-p-1", *SUMMARY]
+
+
+def test_a_lost_summary_is_made_again(finished: Any) -> None:
+    shutil.rmtree(finished.folder / "outputs/summary")
+    assert finished.snakemake().returncode == 0
+    assert finished.log == SUMMARY
+
+
+def test_a_result_of_another_spec_is_taken_over(finished: Any) -> None:
+    finished.write_spec("other.json", loads=3)
+    assert finished.snakemake(spec="other.json").returncode == 0
+    assert len(finished.logged("measure")) == 6
+    assert all("-2" in stage for stage in finished.logged("measure"))
+
+
+def test_a_scale_is_part_of_the_question(finished: Any) -> None:
+    finished.write_spec(scales={"small": {"loads": 1}})
+    assert finished.snakemake("scale=small").returncode == 0
+    assert finished.log == SUMMARY
+
+
+def test_a_dry_run_says_what_would_run(finished: Any) -> None:
+    finished.write_spec(arms=["a", "b", "c"])
+    ended = finished.snakemake("-n")
+    assert ended.returncode == 0
+    assert sorted(re.findall(r"^Job \d+: (.*)$", ended.stdout, re.MULTILINE)) == [
+        "all that the plan asks for",
+        "collect the tables",
+        *(f"measure {build} arm=c, load {load}: read" for build in "pq" for load in (1, 2)),
+        "summarize",
+    ]
+    assert finished.log == []

@@ -1,0 +1,158 @@
+"""Signals, kills, failures and second runs: nothing is lost, nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.integration
+Until = Callable[[Callable[[], bool]], None]
+
+
+def _alive(group: int) -> list[str]:
+    """Command lines of the processes of a session."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == group and fields[0] != "Z":
+                found.append((stat.parent / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+def _slow(checkout: Any, until: Until) -> subprocess.Popen[str]:
+    """A run whose third stage has just begun."""
+    checkout.write_spec(seconds=0.1)
+    checkout.write_spec("slow.json", seconds=30)
+    started = checkout.start(checkout.argv(spec="slow.json"))
+    until(lambda: len(checkout.logged("measure")) == 1)
+    assert isinstance(started, subprocess.Popen)
+    return started
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_snakemake_stops_everything_within_2_s(checkout: Any, until: Until, number: signal.Signals) -> None:
+    running = _slow(checkout, until)
+    began = time.monotonic()
+    running.send_signal(number)
+    assert running.wait(timeout=10) == 1
+    assert time.monotonic() - began < 2.0
+    assert _alive(running.pid) == []
+    assert checkout.log[-1] == f"stopped {checkout.logged('measure')[0]}"
+    assert checkout.screen.endswith(
+        f"stopped by {number.name}: nothing that was measured is lost, the same command goes on from here\n"
+    )
+    assert "Traceback" not in checkout.screen
+    assert "Error" not in checkout.screen
+
+
+def test_ctrl_c_goes_to_the_whole_group(checkout: Any, until: Until) -> None:
+    running = _slow(checkout, until)
+    began = time.monotonic()
+    os.killpg(running.pid, signal.SIGINT)
+    running.wait(timeout=10)
+    assert time.monotonic() - began < 2.0
+    assert _alive(running.pid) == []
+
+
+def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> None:
+    (checkout.folder / "deaf").touch()
+    running = _slow(checkout, until)
+    began = time.monotonic()
+    running.send_signal(signal.SIGTERM)
+    running.wait(timeout=10)
+    assert time.monotonic() - began < 3.0
+    assert _alive(running.pid) == []
+
+
+def test_after_kill_9_the_same_command_finishes(checkout: Any, until: Until) -> None:
+    checkout.write_spec(seconds=0.4)
+    for measured in (2, 5):
+        running = checkout.start(checkout.argv())
+        until(lambda measured=measured: len(set(checkout.logged("measure"))) >= measured)
+        running.kill()
+        running.wait()
+        until(lambda running=running: not _alive(running.pid))
+    assert checkout.snakemake().returncode == 0
+    done = sorted(path.name for path in (checkout.folder / "outputs/results").iterdir())
+    assert len(done) == 12
+    assert all(len(list((checkout.folder / "outputs/results" / stage).iterdir())) == 1 for stage in done)
+    assert len(checkout.logged("measure")) <= 12 + 2
+
+
+def test_a_second_run_is_refused_and_looking_is_not(checkout: Any, until: Until) -> None:
+    running = _slow(checkout, until)
+    second = checkout.snakemake()
+    assert second.returncode == 1
+    line = second.stderr.splitlines()[-1]
+    assert line.startswith(f"another run is active in this checkout: pid {running.pid}, started ")
+    assert line.endswith(
+        f" (slow.json). It goes on; start again when it has ended, or stop it with: kill {running.pid}"
+    )
+    assert "Traceback" not in second.stderr
+    third = checkout.stepgrid_run("spec.json")
+    assert (third.returncode, third.stderr.splitlines()) == (3, [line])
+    for look in ("-n", "--summary", "--dag"):
+        looked = checkout.snakemake(look, spec="slow.json")
+        assert looked.returncode == 0, looked.stderr
+        assert "Traceback" not in looked.stderr
+    assert _is_dot(looked.stdout)
+    assert len(checkout.logged("measure")) == 1
+    running.terminate()
+    running.wait(timeout=10)
+
+
+def _is_dot(text: str) -> bool:
+    lines = [line.strip() for line in text.splitlines()]
+    body = [line for line in lines[1:-1] if line]
+    return lines[0] == "digraph snakemake_dag {" and lines[-1] == "}" and all(line[-1] in ";,0123456789" for line in body)
+
+
+def test_after_kill_9_the_checkout_is_free_although_a_job_goes_on(checkout: Any, until: Until) -> None:
+    """The lock belongs to the main process alone: a job that outlives it does not hold it."""
+    (checkout.folder / "deaf").touch()
+    running = _slow(checkout, until)
+    running.kill()
+    running.wait()
+    assert _alive(running.pid) != []
+    ended = checkout.snakemake()
+    os.killpg(running.pid, signal.SIGKILL)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> None:
+    (checkout.folder / "fail-s-p-0").touch()
+    ended = checkout.snakemake()
+    lines = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert len(checkout.logged("measure")) == 10
+    assert "p, load 1: fill: the step failed" in lines
+    assert checkout.log[-2:] == ["collect --partial", "summarize --partial"]
+    assert lines[-3:-1] == [
+        "the run is not complete: [9/12] done 9, failed 3, left 0, ETA 0s",
+        "failed attempts are kept in outputs/attempts; the same command tries them again",
+    ]
+    assert lines[-1].startswith("summary of what there is: outputs/summary/")
+    assert not any("Error" in line for line in lines)
+    (checkout.folder / "fail-s-p-0").unlink()
+    checkout.forget_log()
+    assert checkout.snakemake().returncode == 0
+    assert sorted(checkout.logged("measure")) == ["s-p-0", "s-p-0-a", "s-p-0-b"]
+    assert checkout.log[-2:] == ["collect", "summarize"]
+
+
+def test_a_build_that_cannot_be_had_fails_the_run_and_the_rest_goes_on(checkout: Any) -> None:
+    (checkout.folder / "fail-b-q").touch()
+    ended = checkout.stepgrid_run("spec.json")
+    assert ended.returncode == 3
+    assert "b-q cannot be had" in ended.stderr.splitlines()
+    assert "the run is not complete: [6/12] done 6, failed 6, left 0, ETA 0s" in ended.stderr.splitlines()

@@ -1,0 +1,56 @@
+"""Stands in for the spec's compiler: a JSON file says builds, arms, loads and seconds; the plan is a real one."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from compiler.plan.model import Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from compiler.plan.order import ranks
+
+
+class SpecError(Exception):
+    def __init__(self, problems: list[Any]) -> None:
+        self.problems = problems
+
+
+def compile_spec(path: Path, scale: str | None, host: dict[str, Any]) -> Plan:
+    raw = json.loads(path.read_text())
+    if raw.get("broken"):
+        raise SpecError([raw["broken"]])
+    raw |= raw.get("scales", {}).get(scale, {})
+    stages = list(_stages(raw))
+    rank = ranks(stages, "randomized", 1)
+    ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
+    builds = tuple(PlannedBuild(f"b-{name}", name, "toy", "1", {}) for name in sorted(raw["builds"]))
+    digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
+    return Plan(digest, "toy", str(path), scale, (), tuple(_cells(raw)), builds, ranked, {}, Report())
+
+
+def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
+    for build in raw["builds"]:
+        for load in range(raw["loads"]):
+            root = f"s-{build}-{load}"
+            arms = tuple(f"{root}-{arm}" for arm in raw["arms"])
+            yield _stage(raw, root, f"{build}, load {load + 1}: fill", build, None, arms, load)
+            for stage in arms:
+                title = f"{build} arm={stage[-1]}, load {load + 1}: read"
+                yield _stage(raw, stage, title, build, root, (), load)
+
+
+def _stage(
+    raw: dict[str, Any], id: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
+) -> PlannedStage:
+    step = PlannedStep(title.rsplit(": ")[-1], "sleep", 1, {"duration": raw["seconds"]}, {}, 1)
+    return PlannedStage(id, title, f"b-{build}", parent, children, load, 0, "h", (step,), raw["seconds"], 0)
+
+
+def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:
+    for build in raw["builds"]:
+        for arm in raw["arms"]:
+            chains = tuple(
+                Repeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"])
+            )
+            yield PlannedCell(f"{build}-{arm}", {"build": build, "arm": arm}, f"b-{build}", (), chains)

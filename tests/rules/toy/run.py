@@ -1,0 +1,48 @@
+"""Stands in for the runner: sleeps where an engine would work, and publishes, reports and dies as the runner does."""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from compiler.plan import files
+from compiler.run import progress
+from compiler.store.store import Store
+
+
+def note(text: str) -> None:
+    with Path("log").open("a") as log:
+        log.write(f"{text}\n")
+
+
+def stop(number: int, _: object) -> None:
+    note(f"stopped {stage.id}")
+    os._exit(1)
+
+
+store, plan = Store(), sys.argv[1]
+stage = files.stage(store.plan(plan), sys.argv[2])
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN if Path("deaf").exists() else stop)
+if (result := store.result(stage.id)) is not None:
+    store.set_mark(stage.id, result / "result.json")
+    sys.exit()
+
+note(f"measure {stage.id}")
+began, attempt = datetime.now(UTC), store.new_attempt(stage.id)
+progress.started(store, plan, stage)
+with progress.step(stage, 0, attempt):
+    time.sleep(stage.seconds)
+if Path(f"fail-{stage.id}").exists():
+    (attempt / "failure.json").write_text("{}")
+    progress.finished(store, plan, stage, "failed")
+    sys.exit(f"{stage.title}: the step failed")
+times = {"started": began.isoformat(), "ended": datetime.now(UTC).isoformat()}
+(attempt / "result.json").write_text(json.dumps({"status": "done", **times}))
+store.publish_result(stage.id, attempt)
+progress.finished(store, plan, stage, "done")

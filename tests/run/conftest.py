@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.plan import files
+from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+TRIAL = Path(__file__).with_name("trial.py")
+BUILD = PlannedBuild("b-1", "trial-1.0", "trial", "1.0", {"system": "python"})
+LOAD = """
+import os, sys
+data = sys.argv[1]
+os.makedirs(data + "/inner", exist_ok=True)
+open(data + "/000001.sst", "w").write("s" * 5000)
+open(data + "/inner/000002.sst", "w").write("t" * 700)
+open(data + "/MANIFEST", "w").write("m" * 300)
+print("loaded")
+"""
+
+
+def make_step(name: str = "load", code: str = LOAD, options: Mapping[str, Option] | None = None, **settings: Any):
+    return PlannedStep(name, "trial", 1, {"code": code, **settings}, options or {}, 7)
+
+
+def make_stage(stage: str = "s-load", *steps: PlannedStep, parent: str | None = None, children: Sequence[str] = ()):
+    steps = steps or (make_step(),)
+    return PlannedStage(stage, f"title of {stage}", "b-1", parent, tuple(children), 0, 0, "h", steps, 1.0, 0)
+
+
+@dataclass
+class Checkout:
+    """A folder with outputs/, a plan in it, and the runner as a process of its own."""
+
+    folder: Path
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
+
+    def plan(
+        self,
+        *stages: PlannedStage,
+        builds: Sequence[PlannedBuild] = (BUILD,),
+        hardware: Mapping[str, Any] | None = None,
+    ) -> None:
+        hardware = hardware or {"id": "h", "declared": False}
+        plan = Plan("p", "t", "spec.yaml", None, (), (), tuple(builds), tuple(stages), hardware, Report())
+        self.store.root.mkdir(exist_ok=True)
+        for name in ("plan.json", "stages.jsonl", "builds.jsonl"):
+            (self.store.plan("p") / name).unlink(missing_ok=True)
+        if self.store.plan("p").exists():
+            self.store.plan("p").rmdir()
+        files.write(plan, self.store.plan("p"))
+
+    def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None) -> None:
+        folder = self.store.build(build.id)
+        folder.mkdir(parents=True, exist_ok=True)
+        record = {"id": build.id, "version": build.version, "programs": {"python": [sys.executable], "none": ["gone"]}}
+        (folder / "build.json").write_text(json.dumps(record))
+        if options is not None:
+            catalogue = {name: {"type": "int", "default": "0", "help": ""} for name in options}
+            (folder / "catalogue.json").write_text(json.dumps(catalogue))
+
+    def command(self, stage: str) -> list[str]:
+        return [sys.executable, str(TRIAL), "p", stage]
+
+    def environment(self, **more: str) -> dict[str, str]:
+        lock = str(self.folder / "host.lock")
+        return {**os.environ, "PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": lock, **more}
+
+    def run(self, stage: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(stage), cwd=self.folder, env=self.environment(**env), capture_output=True, text=True, timeout=60
+        )
+
+    def start(self, stage: str, **env: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            self.command(stage), cwd=self.folder, env=self.environment(**env), stderr=subprocess.PIPE, text=True
+        )
+        self.started.append(process)
+        return process
+
+    def failure(self, stage: str) -> dict[str, Any]:
+        return read(self.store.attempts(stage)[-1] / "failure.json")
+
+    def result(self, stage: str) -> dict[str, Any]:
+        found = self.store.result(stage)
+        assert found is not None, f"{stage} has no result: {self.store.attempts(stage)}"
+        return read(found / "result.json")
+
+    def attempt(self, stage: str) -> dict[str, Any]:
+        found = self.store.result(stage)
+        assert found is not None
+        return read(found / "attempt.json")
+
+    def live(self) -> list[str]:
+        folder = self.store.root / "live"
+        return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
+    made = Checkout(tmp_path)
+    made.build()
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def step() -> Callable[..., PlannedStep]:
+    return make_step
+
+
+@pytest.fixture
+def stage() -> Callable[..., PlannedStage]:
+    return make_stage
+
+
+@pytest.fixture
+def other_build() -> PlannedBuild:
+    return replace(BUILD, id="b-2", name="trial-2.0", version="2.0")
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """Waits for a condition, and gives what it gave."""
+
+    def wait(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
+        end = time.monotonic() + seconds
+        while not (found := condition()):
+            assert time.monotonic() < end, "it did not happen in time"
+            time.sleep(0.01)
+        return found
+
+    return wait
+
+
+@pytest.fixture
+def gone() -> Callable[[int], bool]:
+    """Whether a process has ended: it is not there, or a zombie that nobody has fetched."""
+
+    def is_gone(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+        except OSError:
+            return True
+
+    return is_gone

@@ -1,0 +1,103 @@
+"""However a runner ends, nothing of it stays."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SLEEP = "import os, sys, time; os.makedirs(sys.argv[1]); print(os.getpid(), flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def sleeping(checkout, stage, step, until):
+    """A runner in the middle of a step, and the step's process."""
+    checkout.plan(stage("s-load", step("load", SLEEP)))
+
+    def make(**env):
+        runner = checkout.start("s-load", **env)
+        return runner, until(lambda: _pid(checkout))
+
+    return make
+
+
+def _pid(checkout):
+    logs = sorted(checkout.store.root.glob("attempts/s-load/*/steps/0-load/stdout"))
+    return int(text) if logs and (text := logs[-1].read_text()).endswith("\n") else None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_within_a_second(checkout, sleeping, gone, number):
+    runner, child = sleeping()
+    began = time.monotonic()
+    runner.send_signal(number)
+    assert runner.wait(5) == 128 + number
+    assert time.monotonic() - began < 1
+    assert gone(child)
+    assert checkout.live() == []
+    failure = checkout.failure("s-load")
+    assert failure["status"] == "interrupted"
+    assert failure["message"] == f"stopped by {number.name}"
+
+
+def test_sigkill_of_the_runner_takes_the_child_and_the_next_run_clears_up(checkout, sleeping, stage, step, until, gone):
+    runner, child = sleeping()
+    runner.kill()
+    runner.wait(5)
+    until(lambda: gone(child), 2)
+    assert checkout.live() == [f"s-load.{runner.pid}"]
+    killed = checkout.store.attempts("s-load")[-1]
+    assert not (killed / "failure.json").exists()
+    checkout.plan(stage())
+    assert checkout.run("s-load").returncode == 0
+    assert checkout.live() == []
+    failure = json.loads((killed / "failure.json").read_text())
+    assert (failure["status"], failure["message"]) == ("interrupted", "the process that ran it was killed")
+
+
+def test_sigkill_of_the_parent_ends_runner_and_child(checkout, stage, step, until, gone):
+    checkout.plan(stage("s-load", step("load", SLEEP)))
+    code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    argv = [sys.executable, "-c", code, *checkout.command("s-load")]
+    parent = subprocess.Popen(argv, cwd=checkout.folder, env=checkout.environment(), stderr=subprocess.DEVNULL)
+    checkout.started.append(parent)
+    child = until(lambda: _pid(checkout))
+    runner = int(Path(f"/proc/{child}/stat").read_text().rpartition(") ")[2].split()[1])
+    parent.kill()
+    until(lambda: gone(runner) and gone(child), 3)
+    until(lambda: (checkout.store.attempts("s-load")[-1] / "failure.json").exists(), 1)
+    assert checkout.failure("s-load")["message"] == "stopped by SIGTERM"
+    assert checkout.live() == []
+
+
+def test_the_child_has_a_group_of_its_own_and_the_runner_that_of_its_parent(sleeping):
+    runner, child = sleeping()
+    assert os.getpgid(child) == child
+    assert os.getpgid(runner.pid) == os.getpgid(0)
+
+
+def test_it_does_not_start_for_a_parent_that_is_gone(checkout, stage):
+    checkout.plan(stage())
+    done = checkout.run("s-load", STEPGRID_PARENT="999999999")
+    assert done.returncode == 1
+    assert done.stderr == "not started: the process 999999999 that started this job is gone\n"
+    assert checkout.store.attempts("s-load") == []
+
+
+def test_live_folders_of_the_dead_are_swept_and_those_of_the_living_stay(checkout, stage, step, sleeping):
+    runner, _ = sleeping()
+    checkout.plan(stage("s-load", step("load", SLEEP)), stage("s-other"))
+    dead = checkout.store.root / "live" / "s-gone.1"
+    (dead / "data" / "inner").mkdir(parents=True)
+    (dead / "data" / "inner" / "1.sst").write_text("x")
+    half = checkout.store.root / "images" / ".s-gone.1"
+    half.mkdir(parents=True)
+    other = checkout.folder / "another.lock"
+    assert checkout.run("s-other", STEPGRID_HOST_LOCK=str(other)).returncode == 0
+    assert not dead.exists()
+    assert not half.exists()
+    assert checkout.live() == [f"s-load.{runner.pid}"]

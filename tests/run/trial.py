@@ -1,0 +1,65 @@
+"""The runner with one more step kind and engine: steps are Python programs, run as real processes.
+
+A script, not a module of tests: python trial.py PLAN STAGE does what python -m compiler.run PLAN STAGE does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import compiler.drivers
+import compiler.engines
+from compiler.drivers.protocol import Command, Context, Figures, ParseError
+
+
+class TrialDriver:
+    kind = "trial"
+    revision = 1
+    parser = 1
+
+    def settings_model(self) -> Any:
+        raise NotImplementedError
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return "trial"
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return float(settings.get("estimate", 0.0))
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        options_text = [f"--{name}={value}" for name, value in options.items()]
+        program = context.programs[settings.get("program", "python")]
+        argv = (*program, "-c", settings["code"], str(context.data), *options_text)
+        return Command(argv, {"TRIAL": str(context.seed)}, settings.get("duration"))
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        expected = settings.get("expect", "")
+        if expected not in (folder / "stdout").read_text():
+            raise ParseError(f"stdout has no line with {expected!r}")
+        return Figures({})
+
+
+class TrialEngine:
+    name = "trial"
+    programs = ("python",)
+    kinds = ("trial",)
+    immutable = ("*.sst",)
+
+
+DRIVER, ENGINE = TrialDriver(), TrialEngine()
+
+
+def register() -> None:
+    sys.modules["trial"] = sys.modules[__name__]
+    compiler.drivers._MODULES["trial"] = "trial"
+    compiler.engines._MODULES["trial"] = "trial"
+
+
+if __name__ == "__main__":
+    from compiler.run.__main__ import main
+
+    register()
+    sys.exit(main(sys.argv[1:]))
