@@ -1,17 +1,40 @@
-from collections.abc import Callable
+"""What all tests share."""
+
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from compiler.language import render
 from compiler.language.problem import Problems, SpecError
 from compiler.plan.compile import compile_spec
 from compiler.plan.model import Plan
 
+TESTS = Path(__file__).resolve().parent
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
+
+# the machines that run this are busy: an example that takes long says nothing about the code
+settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("stepgrid")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(TESTS / "integration"):
+            item.add_marker(pytest.mark.integration)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests neither wait for a run on this host nor hold one up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPGRID_HOST_LOCK", str(tmp_path_factory.mktemp("host") / "lock"))
+        yield
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def _check(start: Sequence[str], program: Path, prefix: Path, commands: Commands
     done = commands.run([*start, "--list", str(program.absolute())], SECONDS)
     lost = re.findall(r"(\S+) => not found", done.stdout)
     strange = [
-        path for path in re.findall(r"=> (/\S*)", done.stdout) if not Path(path).is_relative_to(prefix.absolute())
+        path for path in re.findall(r"=> (/.*) \(0x", done.stdout) if not Path(path).is_relative_to(prefix.absolute())
     ]
     if done.status or lost or strange:
         what = (

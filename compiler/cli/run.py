@@ -12,7 +12,7 @@ from pathlib import Path
 
 import compiler
 
-FINE, PROBLEMS, FAILED = 0, 1, 3
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,17 +61,24 @@ def _snakefile() -> str:
 def _snakemake(argv: Sequence[str]) -> int:
     """In this process: signals reach Snakemake itself, and its exit status can be told from a problem in the spec."""
     from snakemake import cli
+    from snakemake.exceptions import print_exception
 
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):  # which profile it uses; nobody who reads our progress asked
             parser, args = cli.parse_args(list(argv))
-    except SystemExit:
+    except SystemExit as end:
         print(said.getvalue(), end="", file=sys.stderr)
-        raise
+        return USAGE if end.code else FINE
+    except Exception as error:
+        print(error, file=sys.stderr)
+        return USAGE
     try:
         return FINE if cli.args_to_api(args, parser) else FAILED
     except SystemExit as end:
         return FAILED if end.code else FINE
     except KeyboardInterrupt:
+        return FAILED
+    except Exception as error:
+        print_exception(error)
         return FAILED

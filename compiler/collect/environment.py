@@ -34,7 +34,7 @@ def _attempt(subject: str, result: Path, folders: tuple[Path, ...]) -> Iterator[
     yield from _rows("image", subject, attempt.get("image") or {})
     for index, folder in enumerate(folders):
         step = record(folder / "step.json")
-        facts = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
+        facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
         yield from _rows("command", f"{subject}/{index}", {**record(folder / "command.json"), **facts})
 
 

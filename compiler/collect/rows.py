@@ -22,7 +22,7 @@ class Collected:
 
 
 def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
-    """A row per cell × step × repeat; a cell that shares the stage of an earlier one says so in `same_as`."""
+    """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`."""
     first: dict[tuple[str, int], str] = {}
     columns = schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}

@@ -40,12 +40,12 @@ METRICS = {"schema": "INTEGER", "name": "VARCHAR", "unit": "VARCHAR", "better": 
 
 def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
     """A column per axis and, behind the fixed ones, a column per metric."""
-    labels = {column: "VARCHAR" for column in axis_columns(axes).values()}
-    return {**_STEP, **labels, **_STEP_REST, **{name: "DOUBLE" for name in metrics}}
+    labels = dict.fromkeys(axis_columns(axes).values(), "VARCHAR")
+    return {**_STEP, **labels, **_STEP_REST, **dict.fromkeys(metrics, "DOUBLE")}
 
 
 def samples(names: Iterable[str]) -> dict[str, str]:
-    return {**_POINT, **{name: "DOUBLE" for name in names}}
+    return {**_POINT, **dict.fromkeys(names, "DOUBLE")}
 
 
 def axis_columns(axes: Sequence[str]) -> Mapping[str, str]:

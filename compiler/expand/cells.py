@@ -23,7 +23,7 @@ from compiler.expand.steps import Checkpoint, Item
 from compiler.expand.unknown import unknown_params
 from compiler.language.expressions import ExpressionError
 from compiler.language.nodes import Text
-from compiler.language.problem import Problems, Where, nearest
+from compiler.language.problem import Problems, nearest
 from compiler.language.read import Document
 from compiler.language.version import Version
 
@@ -53,20 +53,21 @@ def expand(document: Document, host: Mapping[str, Any], problems: Problems) -> E
     axes = axes_of.resolve(document, defined.options, problems)
     items = steps_of.resolve(document, defined, problems)
     chosen = axes_of.chosen_builds(document, every, problems)
+    if not (chosen and items):
+        problems.stop_on_errors()
+    sound = not problems.errors  # what follows from an earlier fault is not said as well
     expander = _Expander(document, defined, axes, items, hardware, problems)
-    problems.stop_on_errors()
     choices = Grid(chosen, every, axes, problems).choices(document.spec.exclude, document.spec.also, expander.names)
-    problems.stop_on_errors()
-    if not choices:
+    if not choices and sound and not problems.errors:
         where = document.nodes.at.get("sweep", document.nodes.where)
-        problems.add("empty-grid", where, "the sweep has no cells", "`exclude` or the points' `when` leave nothing")
-    cells = [expander.cell(choice) for choice in choices]
-    expander.finish([cell for cell in cells if cell is not None])
-    problems.stop_on_errors()
+        hint = "`exclude` or the points' `when` leave nothing"
+        problems.add("empty-grid", where, "the sweep has no cells", hint, len("sweep"))
+    cells = [cell for choice in choices if (cell := expander.cell(choice)) is not None]
     used = {choice.build.name: expander.source(choice.build) for choice in choices}
+    if sound:
+        expander.finish(cells)
     problems.stop_on_errors()
-    found = [cell for cell in cells if cell is not None]
-    return Expansion(list(used.values()), axes, expander.changes(), found, hardware)
+    return Expansion(list(used.values()), axes, expander.changes(), cells, hardware)
 
 
 class _Expander:
@@ -133,7 +134,7 @@ class _Expander:
     def finish(self, cells: Sequence[Cell]) -> None:
         self._layers.report_unused()
         steps = [item for item in self._items if isinstance(item, Item)]
-        unknown_params(self._spec, self._axes, steps, self._problems)
+        unknown_params(self._spec, self._axes, steps, self._where, self._problems)
         if not cells and not self._problems.errors:
             self._problems.add("no-steps", self._where, "no step's `when` holds in any cell")
 

@@ -1,4 +1,4 @@
-"""The grid: product of the axes, without the points whose `when` fails and the excluded, with what `also` adds. Pure."""
+"""The grid: product of the axes, less the points whose `when` fails and the excluded, plus what `also` adds. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compiler.expand.axes import Axis, Point, named
 from compiler.expand.builds import Build
 from compiler.expand.labels import Label
 from compiler.expand.scope import Reported, Scope
-from compiler.language.nodes import Text
+from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems, nearest
 
 BUILD = "build"
@@ -30,7 +30,9 @@ class Choice:
 
 
 class Grid:
-    def __init__(self, builds: Sequence[Build], every: Sequence[Build], axes: Sequence[Axis], problems: Problems) -> None:
+    def __init__(
+        self, builds: Sequence[Build], every: Sequence[Build], axes: Sequence[Axis], problems: Problems
+    ) -> None:
         self._builds, self._every, self._axes, self._problems = builds, every, axes, problems
 
     def choices(self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], names: Any) -> list[Choice]:
@@ -89,7 +91,8 @@ class Grid:
         for name in entry:
             if name != BUILD and name not in axes:
                 hint = nearest(name, [BUILD, *axes])
-                self._problems.add("undefined-name", entry[name].where, f"there is no axis `{name}`", hint)
+                where = key_place(entry[name], entry[name].where)
+                self._problems.add("undefined-name", where, f"there is no axis `{name}`", hint, len(name))
         for name, axis in axes.items():
             if name in entry:
                 points += [(name, point) for point in self._point(axis, entry[name])]

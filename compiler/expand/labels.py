@@ -1,4 +1,4 @@
-"""An axis in an expression: `fanout == 32`, `cache == 'lru'` and `build == 'rocksdb'` compare labels, values, families."""
+"""An axis in an expression: `fanout == 32`, `cache == 'lru'`, `build == 'rocksdb'` (label, value, family)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 from compiler.expand.extends import chain
 from compiler.expand.scope import Entry
 from compiler.language.models import OptionSet
-from compiler.language.nodes import Map, Text, place, width
+from compiler.language.nodes import Map, Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import describe, validated
 
@@ -32,7 +32,8 @@ class Layers:
                 entries += self._inline(layer, engine, unsupported)
             else:
                 where = place(layer, Where("", 1, 1))
-                self._problems.add("wrong-type", where, f"expected an option set's name or a map, found {describe(layer)}")
+                message = f"expected an option set's name or a map, found {describe(layer)}"
+                self._problems.add("wrong-type", where, message)
         return tuple(entries)
 
     def report_unused(self) -> None:
@@ -81,7 +82,7 @@ def _entries(found: OptionSet, unsupported: str) -> list[tuple[str, Entry]]:
     when = (found.when,) if found.when is not None else ()
     policy = found.when_unsupported or unsupported
     nowhere = Where("", 1, 1)
-    return [(name, _entry(node, place(node, nowhere), when, policy)) for name, node in found.options.items()]
+    return [(name, _entry(node, key_place(node, nowhere), when, policy)) for name, node in found.options.items()]
 
 
 def _entry(node: Any, where: Where, when: tuple[Text, ...], unsupported: str) -> Entry:

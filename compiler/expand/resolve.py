@@ -12,8 +12,9 @@ from compiler.drivers.quantity import Quantity
 from compiler.expand.scope import NOTHING, UNSET, Entry, Scope
 from compiler.expand.steps import Item
 from compiler.language import units, values
-from compiler.language.nodes import Text, place, width
+from compiler.language.nodes import Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
+from compiler.language.validate import sentence
 from compiler.plan.model import Json, Option
 
 
@@ -64,9 +65,10 @@ def _settings(item: Item, scope: Scope, problems: Problems) -> dict[str, tuple[A
             own.setdefault(name, []).append(Entry(node, place(node, item.where)))
     for name in own:
         if name not in model.model_fields and not any(name in link.params for link in item.links):
-            where = own[name][-1].where
+            where = key_place(own[name][-1].node, item.where)
             message = f"`{name}` is no setting of {item.kind} (step `{item.name}`)"
-            problems.add("unknown-setting", where, message, nearest(name, [*model.model_fields, *_STEP_KEYS]), len(name))
+            hint = nearest(name, [*model.model_fields, *_STEP_KEYS])
+            problems.add("unknown-setting", where, message, hint, len(name))
     found: dict[str, tuple[Any, Where]] = {}
     for name, field in model.model_fields.items():
         value, where = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, item, scope)
@@ -107,14 +109,12 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
     except ValidationError as error:
         for found in error.errors(include_url=False):
             name = str(found["loc"][0])
-            where = given[name][1] if name in given else item.where
-            if found["type"] == "missing":
+            if name not in given:
                 message = f"step `{item.name}` needs `{name}`: give it to the step or in `params`"
-                problems.add("missing-setting", where, message, width=len(item.name))
-            elif len(problems.errors) == before or found["type"] == "extra_forbidden":
-                shown = found["input"] if not isinstance(found["input"], float) else f"{found['input']:g}"
-                sentence = found["msg"][:1].lower() + found["msg"][1:]
-                problems.add("wrong-setting", where, f"step `{item.name}`: {name}: {sentence}, found `{shown}`")
+                problems.add("missing-setting", item.where, message, width=len(item.name))
+            elif len(problems.errors) == before:  # else its unit was wrong, which is said already
+                message = sentence(name, found, f"`{given[name][0]}`")
+                problems.add("wrong-setting", given[name][1], f"step `{item.name}`: {message}")
     return None
 
 
@@ -127,7 +127,8 @@ def _options(item: Item, scope: Scope, problems: Problems) -> dict[str, Option]:
             continue
         if name in reserved:
             hint = f"it is the setting `{reserved[name]}` of the step" if reserved[name] else "the driver sets it"
-            problems.add("reserved-option", entry.where, f"`{name}` cannot be set as an option", hint, len(name))
+            where = key_place(entry.node, entry.where)
+            problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
         typed = values.option_value(value, value.quoted) if isinstance(value, Text) else value
         if not isinstance(typed, bool | int | float | str):
             problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {typed!r}")

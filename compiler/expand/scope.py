@@ -1,14 +1,15 @@
-"""What an expression sees in one step of one cell: values are looked up when they are needed, once, and never in a circle."""
+"""What an expression sees in one step of one cell: values looked up when needed, once, and never in a circle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from compiler.language import expressions, values
 from compiler.language.expressions import CycleError, ExpressionError
-from compiler.language.nodes import Map, Seq, Text
+from compiler.language.nodes import Map, Seq, Text, place, width
 from compiler.language.problem import Problems, Where, nearest
 
 
@@ -79,6 +80,7 @@ class Scope:
     def value(self, node: Any) -> Any:
         """A node's value here: Text, a native value, NOTHING or UNSET."""
         if isinstance(node, Seq):
+            self._check_reached(node)
             return next((found for item in node if (found := self.value(item)) is not NOTHING), NOTHING)
         if isinstance(node, Map):
             return self._conditional(node)
@@ -94,7 +96,17 @@ class Scope:
         found = [self.value(item) for item in listed]
         return [item for item in found if item is not NOTHING and item is not UNSET]
 
+    def _check_reached(self, values: Seq) -> None:
+        for item, after in pairwise(values):
+            if not (isinstance(item, Map) and "when" in item):
+                where = place(after, values.where)
+                hint = "the value before it has no `when`, so it always holds; the first that holds wins"
+                self._problems.add("never-reached", where, "this value is never reached", hint, width(after))
+
     def _conditional(self, node: Map) -> Any:
+        for key in node.keys() - {"when", "value", "when_unsupported"}:
+            hint = "a value is plain, or `{when: …, value: …}`"
+            self._problems.add("unknown-key", node.at[key], f"`{key}` is not a key of a value", hint, len(key))
         when = node.get("when")
         if isinstance(when, Text) and not self.holds(when):
             return NOTHING

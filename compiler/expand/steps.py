@@ -33,6 +33,7 @@ class Item:
         given = [value for link in self.links if (value := getattr(link, field)) is not None]
         return bool(given[-1]) if given else default
 
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     name: str
@@ -72,11 +73,11 @@ def _item(
         return None
     if step.checkpoint is not None:
         return Checkpoint(str(step.checkpoint), position, step.checkpoint.where)
-    links = (step,)
+    links: tuple[Step, ...] = (step,)
     if step.use is not None:
         if step.use not in workload:
-            hint = nearest(step.use, workload)
-            problems.add("undefined-name", step.use.where, f"the workload has no step `{step.use}`", hint, len(step.use))
+            message, hint = f"the workload has no step `{step.use}`", nearest(step.use, workload)
+            problems.add("undefined-name", step.use.where, message, hint, len(step.use))
             return None
         links = (workload[step.use], step)
     return _step(step, links, given[0], position, problems)

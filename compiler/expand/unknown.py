@@ -10,29 +10,25 @@ from compiler.expand.axes import Axis
 from compiler.expand.steps import Item
 from compiler.language.expressions import references
 from compiler.language.models import Spec
-from compiler.language.nodes import Text, width
-from compiler.language.problem import Problems, nearest
+from compiler.language.nodes import Text, key_place
+from compiler.language.problem import Problems, Where, nearest
 
 
-def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], problems: Problems) -> None:
+def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where, problems: Problems) -> None:
     listed = list(steps)
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields}
     known |= {attribute for text in _texts([spec, listed]) for name, attribute in references(text) if name == "params"}
-    for name, node in _given(spec, axes):
+    for name, where in _given(spec, axes, nowhere):
         if name not in known:
-            where = getattr(node, "where", None)
-            if where is not None:
-                hint = nearest(name, known)
-                problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, width(node))
+            problems.add("unknown-param", where, f"no step takes the param `{name}`", nearest(name, known), len(name))
 
 
-def _given(spec: Spec, axes: Sequence[Axis]) -> Iterator[tuple[str, Any]]:
-    yield from spec.params.items()
-    for build in spec.builds.values():
-        yield from build.params.items()
+def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[str, Where]]:
+    for given in (spec.params, *(build.params for build in spec.builds.values())):
+        yield from ((name, key_place(node, nowhere)) for name, node in given.items())
     for axis in axes:
-        for point in axis.points:
-            yield from (point.params or {}).items()
+        for point in axis.points:  # a value of a list has no key of its own: the axis speaks for it
+            yield from ((name, key_place(node, axis.where)) for name, node in (point.params or {}).items())
 
 
 def _texts(value: Any) -> Iterator[str]:

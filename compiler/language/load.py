@@ -9,6 +9,7 @@ from compiler.language.nodes import Map, Node, Seq, Text
 from compiler.language.problem import Problems, Where
 
 NULL = "tag:yaml.org,2002:null"
+MOST_NODES = 1_000_000
 
 
 def load(path: str, problems: Problems, asked_at: Where | None = None) -> Map | None:
@@ -35,7 +36,7 @@ def parse(text: str, file: str, problems: Problems) -> Map | None:
         if not problems.errors:
             problems.add("empty-file", Where(file, 1, 1), "the file is empty", "a spec begins with `title:`")
         return None
-    node = _convert(root, file, problems)
+    node = _Converter(file, problems).convert(root)
     if isinstance(node, Map):
         return node
     problems.add("wrong-type", Where(file, 1, 1), "expected a map of settings at the top of the file")
@@ -58,39 +59,58 @@ def _compose(text: str, file: str, problems: Problems) -> Any:
     return None
 
 
-def _convert(node: Any, file: str, problems: Problems) -> Node:
-    where = Where(file, node.start_mark.line + 1, node.start_mark.column + 1)
-    if not _standard(node.tag):
-        problems.add("yaml-tag", where, f"the tag `{node.tag}` means nothing in a spec")
-    if node.id == "scalar":
-        quoted = node.style in ("'", '"')
-        return None if node.tag == NULL and not quoted else Text(node.value, where, quoted)
-    if node.id == "sequence":
-        return Seq([_convert(item, file, problems) for item in node.value], where)
-    return _map(node, where, file, problems)
+class _Converter:
+    """Composed YAML to nodes. An alias is written out; one that holds itself, or multiplies, is refused."""
 
+    def __init__(self, file: str, problems: Problems) -> None:
+        self._file, self._problems = file, problems
+        self._open: set[int] = set()
+        self._left = MOST_NODES
 
-def _map(node: Any, where: Where, file: str, problems: Problems) -> Map:
-    items: dict[str, Node] = {}
-    at: dict[str, Where] = {}
-    for key_node, value in node.value:
-        key_where = Where(file, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-        if key_node.id != "scalar":
-            problems.add("wrong-type", key_where, "a key must be plain text")
-            continue
-        key = key_node.value
-        if key == "<<":
-            problems.add("merge-key", key_where, "`<<` is not used in specs", "use `extends:`", 2)
-        elif key in items:
-            first = at[key]
-            problems.add("duplicate-key", key_where, f"`{key}` is given twice", f"first at line {first.line}", len(key))
+    def convert(self, node: Any) -> Node:
+        where = self._where(node)
+        self._left -= 1
+        if id(node) in self._open or self._left == 0:
+            self._problems.add("yaml-alias", where, "this alias holds itself, or far too much")
+        if id(node) in self._open or self._left <= 0:
+            return None
+        if not node.tag.startswith("tag:yaml.org,2002:"):
+            self._problems.add("yaml-tag", where, f"the tag `{node.tag}` means nothing in a spec")
+        if node.id == "scalar":
+            quoted = node.style in ("'", '"')
+            return None if node.tag == NULL and not quoted else Text(node.value, where, quoted)
+        self._open.add(id(node))
+        found = self._map(node, where) if node.id == "mapping" else Seq([self.convert(i) for i in node.value], where)
+        self._open.discard(id(node))
+        return found
+
+    def _map(self, node: Any, where: Where) -> Map:
+        items: dict[str, Node] = {}
+        at: dict[str, Where] = {}
+        for key_node, value_node in node.value:
+            key, key_where = key_node.value, self._where(key_node)
+            if self._is_key(key_node, key_where, at):
+                value = self.convert(value_node)
+                if value is not None:
+                    value.key = key_where
+                items[key], at[key] = value, key_where
+        return Map(items, where, at)
+
+    def _is_key(self, node: Any, where: Where, at: dict[str, Where]) -> bool:
+        key = node.value
+        if node.id != "scalar":
+            self._problems.add("wrong-type", where, "a key must be plain text")
+        elif key == "<<":
+            self._problems.add("merge-key", where, "`<<` is not used in specs", "use `extends:`", 2)
+        elif key in at:
+            hint = f"first at line {at[key].line}"
+            self._problems.add("duplicate-key", where, f"`{key}` is given twice", hint, len(key))
         else:
-            items[key], at[key] = _convert(value, file, problems), key_where
-    return Map(items, where, at)
+            return True
+        return False
 
-
-def _standard(tag: str) -> bool:
-    return tag.startswith("tag:yaml.org,2002:")
+    def _where(self, node: Any) -> Where:
+        return Where(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _siblings(path: str) -> str:

@@ -15,6 +15,7 @@ class Text(str):
 
     where: Where
     quoted: bool
+    key: Where | None = None  # where the key stands that it is the value of
 
     def __new__(cls, value: str, where: Where, quoted: bool = False) -> Text:
         self = super().__new__(cls, value)
@@ -25,6 +26,7 @@ class Text(str):
 
 class Seq(list[Node]):
     where: Where
+    key: Where | None = None
 
     def __init__(self, items: Iterable[Node], where: Where) -> None:
         super().__init__(items)
@@ -33,6 +35,7 @@ class Seq(list[Node]):
 
 class Map(dict[str, Node]):
     where: Where
+    key: Where | None = None
     at: Mapping[str, Where]  # where each key stands
 
     def __init__(self, items: Mapping[str, Node], where: Where, at: Mapping[str, Where]) -> None:
@@ -44,6 +47,11 @@ class Map(dict[str, Node]):
 def place(node: object, default: Where) -> Where:
     """Where a value stands; null remembers nothing, so its key speaks for it."""
     return getattr(node, "where", default)
+
+
+def key_place(node: object, default: Where) -> Where:
+    """Where the key of a value stands."""
+    return getattr(node, "key", None) or default
 
 
 def width(node: object) -> int:

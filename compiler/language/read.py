@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.language import short
@@ -68,9 +69,7 @@ def _scaled(nodes: Map, scale: str | None, problems: Problems) -> Map:
     return merged if isinstance(merged, Map) else nodes
 
 
-def _includes(
-    nodes: Map, path: str, chain: tuple[str, ...], files: list[str], problems: Problems
-) -> list[Source]:
+def _includes(nodes: Map, path: str, chain: tuple[str, ...], files: list[str], problems: Problems) -> list[Source]:
     """Depth first; a file that two others include is read once."""
     found: list[Source] = []
     listed = nodes.get("include")
@@ -80,12 +79,10 @@ def _includes(
     return found
 
 
-def _include(
-    entry: Text, path: str, chain: tuple[str, ...], files: list[str], problems: Problems
-) -> list[Source]:
+def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], problems: Problems) -> list[Source]:
     from compiler.language.models import Library
 
-    target = os.path.normpath(os.path.join(os.path.dirname(path), entry))
+    target = os.path.normpath(Path(path).parent / entry)
     if target in chain:
         circle = " → ".join([*chain[chain.index(target) :], target])
         problems.add("include-cycle", entry.where, f"includes go round: {circle}", width=len(entry))

@@ -44,15 +44,15 @@ def number(text: str) -> int | float | None:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         return None
-    for kind, units in (("count", COUNTS), ("size", SIZES), ("duration", DURATIONS)):
+    for units in (COUNTS, SIZES, DURATIONS):
         if match[2] in units:
-            return _plain(match[1]) if not match[2] else quantity(text, kind) if kind == "duration" else _scaled(match, units)
+            return _scaled(match[1], units[match[2]]) if match[2] else _plain(match[1])
     return None
 
 
-def _scaled(match: re.Match[str], units: dict[str, int] | dict[str, float]) -> int | float:
-    value = float(match[1]) * units[match[2]]
-    return int(value) if value == int(value) else value
+def _scaled(text: str, unit: float) -> int | float:
+    value = float(text) * unit
+    return int(value) if isinstance(unit, int) and value == int(value) else value
 
 
 def _plain(text: str) -> int | float:

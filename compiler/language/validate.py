@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from compiler.language.nodes import Map, Node, place, width
+from compiler.language.nodes import Map, Node, Seq, place, replaced, width, without
 from compiler.language.problem import Problems, Where, nearest
 
 if TYPE_CHECKING:
@@ -31,27 +32,51 @@ _EXPECTED = {
 
 
 def validated(model: type[M], node: Map, problems: Problems) -> M | None:
+    """What a map says, once its faults are reported; a guess at what was meant lets more of them be found."""
     from pydantic import ValidationError
 
     try:
         return model.model_validate(node)
     except ValidationError as error:
+        mended = node
         for found in error.errors(include_url=False, include_input=False):
-            _report(model, node, found, problems)
-    return None
+            path = _real(node, found["loc"])
+            known = _fields(model, path[:-1])
+            _report(known, node, path, found, problems)
+            mended = _mended(mended, path, known if found["type"] == "extra_forbidden" else ())
+    try:
+        return model.model_validate(mended)
+    except ValidationError:
+        return None
 
 
-def _report(model: type[BaseModel], root: Map, found: Any, problems: Problems) -> None:
-    kind, path = found["type"], _real(root, found["loc"])
-    parent, key = _walk(root, path[:-1]), path[-1]
+def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
+    """Without what is wrong at a path; a key that is nearly a known one is taken for it."""
+    key, rest = path[0], path[1:]
+    if isinstance(node, Map) and key in node:
+        if rest:
+            return replaced(node, str(key), _mended(node[str(key)], rest, known))
+        meant = [name for name in get_close_matches(str(key), known, n=1) if name not in node]
+        left = without(node, str(key))
+        return replaced(left, meant[0], node[str(key)]) if meant else left
+    if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
+        items = [_mended(item, rest, known) if rest and i == key else item for i, item in enumerate(node)]
+        return Seq(items if rest else [item for i, item in enumerate(node) if i != key], node.where)
+    return node
+
+
+def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: Any, problems: Problems) -> None:
+    kind, key = found["type"], path[-1]
+    parent = _walk(root, path[:-1])
     if kind == "extra_forbidden":
-        known = _fields(model, root, path[:-1])
-        problems.add("unknown-key", _key(parent, key), f"`{key}` is not a key here", nearest(str(key), known), len(str(key)))
+        message, hint = f"`{key}` is not a key here", nearest(str(key), known)
+        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key)))
     elif kind == "missing":
         problems.add("missing-key", place(parent, root.where), f"`{key}` is missing")
     else:
         node = _walk(root, path)
-        problems.add(_code(kind), place(node, _key(parent, key)), _sentence(found, node, str(path[-1])), width=width(node))
+        message = sentence(str(key), found, describe(node))
+        problems.add(_code(kind), place(node, _key(parent, key)), message, width=width(node))
 
 
 def _code(kind: str) -> str:
@@ -62,19 +87,30 @@ def _code(kind: str) -> str:
     return "wrong-type" if kind in _EXPECTED else "out-of-range"
 
 
-def _sentence(found: Any, node: Node, key: str) -> str:
+def sentence(key: str, found: Any, shown: str) -> str:
+    """What pydantic found at a key, in our words."""
     kind, context = found["type"], found.get("ctx", {})
     if kind == "wrong_unit":
         return f"{key}: {context['why']}"
-    if kind in _EXPECTED:
-        return f"`{key}`: expected {_EXPECTED[kind]}, found {describe(node)}"
-    if kind == "literal_error":
-        return f"`{key}`: expected {context['expected'].replace(chr(39), '`')}, found {describe(node)}"
-    if kind == "greater_than_equal":
-        return f"`{key}`: expected at least {context['ge']}, found {describe(node)}"
-    if kind == "too_short":
-        return f"`{key}`: expected at least one entry"
-    return f"`{key}`: {found['msg'][:1].lower()}{found['msg'][1:]}, found {describe(node)}"
+    expected = _EXPECTED.get(kind) or _bounded(kind, context)
+    if expected:
+        return f"`{key}`: expected {expected}, found {shown}"
+    return f"`{key}`: {found['msg'][:1].lower()}{found['msg'][1:]}, found {shown}"
+
+
+def _bounded(kind: str, context: Any) -> str:
+    match kind:
+        case "literal_error":
+            return str(context["expected"].replace("'", "`"))
+        case "greater_than_equal":
+            return f"at least {context['ge']}"
+        case "multiple_of":
+            return f"a multiple of {context['multiple_of']:g}"
+        case "too_short" | "string_too_short":
+            return "at least one entry" if kind == "too_short" else "some text"
+        case "string_pattern_mismatch":
+            return "a plain name"
+    return ""
 
 
 def describe(node: Node) -> str:
@@ -101,12 +137,15 @@ def _real(root: Map, location: Sequence[str | int]) -> list[str | int]:
 
 
 def _walk(root: Node, path: Sequence[str | int]) -> Node:
-    node: Any = root
+    found: Any = root
     for part in path:
-        try:
-            node = node[part]
-        except (KeyError, IndexError, TypeError):
-            return node
+        if isinstance(found, list) and isinstance(part, int):
+            found = found[part]
+        elif isinstance(found, dict) and part in found:
+            found = found[part]
+        else:
+            break
+    node: Node = found
     return node
 
 
@@ -116,7 +155,7 @@ def _key(parent: Node, key: str | int) -> Where:
     return place(parent, Where("", 1, 1))
 
 
-def _fields(model: type[BaseModel], root: Map, path: Sequence[str | int]) -> list[str]:
+def _fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
     """The keys that the model at a path knows, found by walking the annotations along it."""
     annotation: Any = model
     for part in path:

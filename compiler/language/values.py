@@ -1,4 +1,4 @@
-"""What a scalar under `options` means: the engine's own number, boolean or text; only KiB, MiB and GiB are converted."""
+"""A scalar under `options`: the engine's own number, boolean or text; only KiB, MiB and GiB are converted."""
 
 from __future__ import annotations
 

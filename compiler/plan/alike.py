@@ -33,5 +33,5 @@ def _chains(axis: str, cells: Sequence[PlannedCell]) -> Mapping[str, dict[tuple[
 
 def _report(axis: Axis, points: Sequence[Point], problems: Problems) -> None:
     names = " and ".join(f"`{point.label}`" for point in points)
-    hint = "something later sets the same again (a build's options, a step's), or the steps that the axis changes do not use it"
+    hint = "something later sets it again (a step's options), or the steps that the axis changes do not use it"
     problems.add("points-alike", points[-1].where, f"{names} of axis `{axis.name}` are the same in every cell", hint)

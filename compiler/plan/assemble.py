@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from compiler.expand.builds import Build
 from compiler.expand.cells import Cell, Expansion
+from compiler.language.nodes import key_place
 from compiler.language.problem import Problems, nearest
 from compiler.language.read import Document
 from compiler.plan import alike, files, identity, stages
@@ -98,7 +99,8 @@ def _report(document: Document, axes: Sequence[Axis], problems: Problems) -> Rep
     for axis, label in document.spec.report.base.items():
         if axis not in known:
             hint = nearest(axis, known)
-            problems.add("undefined-name", label.where, f"report.base: there is no axis `{axis}`", hint, len(label))
+            where = key_place(label, label.where)
+            problems.add("undefined-name", where, f"report.base: there is no axis `{axis}`", hint, len(axis))
         elif label not in known[axis]:
             hint = nearest(label, known[axis])
             message = f"report.base: axis `{axis}` has no cell at `{label}`"

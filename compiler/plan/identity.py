@@ -1,4 +1,4 @@
-"""What an id is made of. Never in it: titles, labels, comments, the order of keys and axes, report, paths, how many repeats."""
+"""What an id is made of: never titles, labels, comments, order of keys or axes, report, paths, how many repeats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hardware_id(facts: Mapping[str, Json]) -> str:
 def stage_id(root: Sequence[str], parent: str | None, steps: Sequence[tuple[str, int]], load: int, run: int) -> str:
     """`root` is build and hardware; `steps` are the steps' identities with their seeds. Index 0 adds nothing."""
     above: Json = list(root) if parent is None else parent
-    indices: list[Json] = [index for index in (["load", load], ["run", run]) if index[1]]
+    indices: list[Json] = [[name, index] for name, index in (("load", load), ("run", run)) if index]
     return STAGE_PREFIX + digest([above, [[json.loads(step), seed] for step, seed in steps], indices])
 
 

@@ -53,10 +53,11 @@ class Tree:
         parent: str | None = None
         for position, segment in enumerate(cell.segments):
             stage_load, stage_run = (load, 0) if position == 0 else (0, run if position == 1 else 0)
-            seeds = [self._step_seed(step, done, load, run if position else 0) for step in segment]
-            ids = [(step.identity, seed) for step, seed in zip(segment, seeds, strict=True)]
+            own_run = run if position else 0
+            seeded = [(step, self._step_seed(step, done, load, own_run)) for step in segment]
+            ids = [(step.identity, seed) for step, seed in seeded]
             node = identity.stage_id((root.build, root.hardware), parent, ids, stage_load, stage_run)
-            self._draft(node, parent, cell, root, (load, run if position else 0), list(zip(segment, seeds, strict=True)))
+            self._draft(node, parent, cell, root, (load, own_run), seeded)
             chain.append(node)
             parent = node
         return Repeat(load, run, tuple(chain))

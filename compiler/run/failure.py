@@ -59,8 +59,9 @@ def is_disk_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def disk_full(path: Path) -> str:
-    """Ask before anything is removed: the figure is what the failed write saw."""
+def disk_full(*paths: Path) -> str:
+    """Of the one that has the least left. Ask before anything is removed: that is what the failed write saw."""
+    path = min(paths, key=_free)
     found = os.statvfs(existing(path))
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
     hint = "free some, lower the number of keys, or use another disk"

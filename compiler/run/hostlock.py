@@ -45,5 +45,5 @@ def _describe(pid: int) -> str:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     except OSError:
         return f"process {pid}"
-    text = " ".join(os.fsdecode(word) for word in words)
+    text = " ".join(os.fsdecode(b" ".join(words)).split())
     return f"process {pid} ({text[:80]})" if text else f"process {pid}"

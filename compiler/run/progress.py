@@ -62,20 +62,16 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     _line(f"{head(tally)} | {stage.title}: {status}{took if status == 'done' else ''}")
 
 
-def head(tally: Tally, elapsed: float | None = None, declared: float = 0.0) -> str:
-    """[12/45] done 12, left 32, ETA 3m10s: `elapsed` and `declared` seconds are those of the stage that runs."""
+def head(tally: Tally, elapsed: float = 0.0) -> str:
+    """[12/45] done 12, left 32, ETA 3m10s: `elapsed` seconds after the tally was taken."""
     failed = f", failed {tally.failed}" if tally.failed else ""
-    eta = _eta(tally, elapsed, declared)
-    return f"[{tally.done}/{tally.total}] done {tally.done}{failed}, left {tally.left}, {eta}"
+    return f"[{tally.done}/{tally.total}] done {tally.done}{failed}, left {tally.left}, {_eta(tally, elapsed)}"
 
 
-def _eta(tally: Tally, elapsed: float | None, declared: float) -> str:
-    running = elapsed is not None
-    if tally.seconds is None or (running and declared <= 0):
+def _eta(tally: Tally, elapsed: float) -> str:
+    if tally.seconds is None or 0 < tally.seconds <= elapsed:  # all that was foreseen is over, and it goes on
         return "ETA ?"
-    now = max(0.0, declared * (tally.pace or 1.0) - (elapsed or 0.0)) if running else 0.0
-    about = "~" if tally.pace is None and tally.seconds + now > 0 else ""  # the spec's durations alone
-    return f"ETA {about}{duration(tally.seconds + now)}"
+    return f"ETA {'~' if tally.about else ''}{duration(tally.seconds - elapsed if tally.seconds else 0.0)}"
 
 
 def duration(seconds: float) -> str:
@@ -131,7 +127,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
 
 
 def _head(current: _Current) -> str:
-    return head(current.tally, time.monotonic() - current.began, current.stage.seconds)
+    return head(current.tally, time.monotonic() - current.began)
 
 
 def _elapsed(planned: PlannedStep, elapsed: float) -> str:

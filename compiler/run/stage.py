@@ -68,7 +68,7 @@ def _outcome(attempt: Attempt) -> str:
     except StageError:
         raise
     except OSError as error:
-        raise _refused(attempt.folder, error) from error
+        raise _refused(error, attempt.folder) from error
     except Exception as error:  # a fault of ours: the stage fails like any other, the rest goes on
         raise _fault(attempt, error) from error
     return DONE
@@ -78,7 +78,7 @@ def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
     accepted = options.check(job, job.stage)
-    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt):
+    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data):
         attempt.begin()
         _refuse_other_host(job, attempt.describe_host(data))
         prepare(attempt, data)
@@ -104,16 +104,16 @@ def _refuse_other_host(job: Job, actual: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _system_errors(attempt: Attempt) -> Iterator[None]:
+def _system_errors(attempt: Attempt, data: Path) -> Iterator[None]:
     """Inside the live database's block, so that the free space named is what was left with it there."""
     try:
         yield
     except OSError as error:
-        raise _refused(attempt.folder, error) from error
+        raise _refused(error, attempt.folder, data) from error
 
 
-def _refused(folder: Path, error: OSError) -> StageError:
-    return StageError(disk_full(folder) if is_disk_full(error) else f"the system refused: {error}")
+def _refused(error: OSError, *folders: Path) -> StageError:
+    return StageError(disk_full(*folders) if is_disk_full(error) else f"the system refused: {error}")
 
 
 def _fault(attempt: Attempt, error: Exception) -> StageError:

@@ -59,6 +59,14 @@ class _Step:
     accepted: Accepted
 
     def run(self) -> Mapping[str, Any]:
+        try:
+            return self._run()
+        except OSError as error:
+            if is_disk_full(error):  # ours was the write that found no room
+                raise self._failure(self._disk_full()) from None
+            raise
+
+    def _run(self) -> Mapping[str, Any]:
         kind = driver(self.step.kind)
         command = self._command(kind)
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
@@ -90,7 +98,7 @@ class _Step:
         if ended.exit == 0 and not ended.overdue:
             return None
         if met_full_disk(self.folder, self.bench.data):
-            return disk_full(self.bench.data)
+            return self._disk_full()
         if ended.overdue:
             return f"it did not end within {deadline:g} s, and was stopped"
         if ended.exit < 0:
@@ -102,7 +110,7 @@ class _Step:
         try:
             kind.parse(self.folder, self.step.settings)
         except ParseError as error:
-            return disk_full(self.bench.data) if met_full_disk(self.folder, self.bench.data) else str(error)
+            return self._disk_full() if met_full_disk(self.folder, self.bench.data) else str(error)
         except OSError as error:
             if is_disk_full(error):
                 raise
@@ -127,6 +135,9 @@ class _Step:
         }
         write_json(self.folder / "step.json", record)
         return record
+
+    def _disk_full(self) -> str:
+        return disk_full(self.bench.data, self.folder)
 
     def _failure(self, message: str) -> StageError:
         log = telling(self.folder)

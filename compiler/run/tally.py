@@ -23,8 +23,21 @@ class Tally:
     done: int
     failed: int  # in this run, with the stages that cannot start because of it
     left: int  # not started yet
-    seconds: float | None  # for those left; None = unknown
-    pace: float | None  # measured / declared; None = nothing measured yet
+    seconds: float | None  # that those left will take, and the one that runs; None = unknown
+    about: bool = False  # some of it by declared durations alone
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """Measured / declared, for loads (True) and for what follows them (False): they are estimated differently."""
+
+    by_kind: Mapping[bool, float]
+
+    def seconds(self, stage: Mapping[str, Any]) -> float:
+        return float(stage["seconds"]) * self.by_kind.get(_is_load(stage), 1.0)
+
+    def knows(self, stage: Mapping[str, Any]) -> bool:
+        return _is_load(stage) in self.by_kind
 
 
 def count(store: Store, plan: str, running: str | None = None) -> Tally:
@@ -32,27 +45,33 @@ def count(store: Store, plan: str, running: str | None = None) -> Tally:
     header = read_header(store.plan(plan))
     stages: list[dict[str, Any]] = header["stages"]
     done = {stage["id"]: stage for stage in stages if store.mark(stage["id"]).exists()}
-    open_ = [stage for stage in stages if stage["id"] not in done and stage["id"] != running]
-    failed = _failed(store, open_, (build["id"] for build in header["builds"]))
-    left = [stage for stage in open_ if stage["id"] not in failed]
+    ahead = [stage for stage in stages if stage["id"] not in done]
+    failed = _failed(store, ahead, (build["id"] for build in header["builds"])) - {running}
+    ahead = [stage for stage in ahead if stage["id"] not in failed]
     pace = _pace(store, done)
-    return Tally(len(stages), len(done), len(failed), len(left), _seconds(left, pace), pace)
+    known = all(stage["seconds"] > 0 for stage in ahead)
+    return Tally(
+        total=len(stages),
+        done=len(done),
+        failed=len(failed),
+        left=sum(stage["id"] != running for stage in ahead),
+        seconds=sum(map(pace.seconds, ahead)) if known else None,
+        about=not all(map(pace.knows, ahead)),
+    )
 
 
-def _seconds(stages: Iterable[Mapping[str, Any]], pace: float | None) -> float | None:
-    declared = [float(stage["seconds"]) for stage in stages]
-    if any(seconds <= 0 for seconds in declared):
-        return None
-    return sum(declared) * (1.0 if pace is None else pace)
+def _is_load(stage: Mapping[str, Any]) -> bool:
+    return stage["parent"] is None
 
 
-def _pace(store: Store, done: Mapping[str, Mapping[str, Any]]) -> float | None:
-    measured = declared = 0.0
-    for stage, result in heapq.nlargest(NEWEST, _results(store, done), key=lambda entry: entry[1].parent.name):
-        seconds = _duration(result)
-        if seconds is not None and done[stage]["seconds"] > 0:
-            measured, declared = measured + seconds, declared + done[stage]["seconds"]
-    return measured / declared if measured > 0 and declared > 0 else None
+def _pace(store: Store, done: Mapping[str, Mapping[str, Any]]) -> _Pace:
+    measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    for node, result in heapq.nlargest(NEWEST, _results(store, done), key=lambda entry: entry[1].parent.name):
+        stage, seconds = done[node], _duration(result)
+        if seconds is not None and stage["seconds"] > 0:
+            measured[_is_load(stage)] += seconds
+            declared[_is_load(stage)] += stage["seconds"]
+    return _Pace({kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0})
 
 
 def _results(store: Store, done: Iterable[str]) -> list[tuple[str, Path]]:
@@ -78,16 +97,16 @@ def _duration(result: Path) -> float | None:
         return None
 
 
-def _failed(store: Store, open_: list[dict[str, Any]], builds: Iterable[str]) -> set[str]:
+def _failed(store: Store, ahead: list[dict[str, Any]], builds: Iterable[str]) -> set[str]:
     """Stages that failed since this run began, and those that wait for one, or for a build, that did."""
     since = _run_began(store)
     if since is None:
         return set()
-    bad = {node for node in (*builds, *(s["id"] for s in open_)) if _failed_since(store, node, since)}
-    for stage in sorted(open_, key=lambda stage: int(stage["rank"])):  # parents rank before their children
+    bad = {node for node in (*builds, *(s["id"] for s in ahead)) if _failed_since(store, node, since)}
+    for stage in sorted(ahead, key=lambda stage: int(stage["rank"])):  # parents rank before their children
         if bad & {stage["parent"], stage["build"]}:
             bad.add(stage["id"])
-    return bad & {stage["id"] for stage in open_}
+    return bad & {stage["id"] for stage in ahead}
 
 
 def _failed_since(store: Store, node: str, since: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -132,15 +133,18 @@ def _drop_dangling(mark: Path) -> None:
 @cache
 def compiled(spec: str, scale: str | None) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
-    from compiler.language.render import text
-    from compiler.plan.compile import SpecError, compile_spec
-    from compiler.run.host import hardware
+    from compiler.language import render
+    from compiler.language.problem import Problems, SpecError
+    from compiler.run import here
 
-    outputs = Store().root
+    problems = Problems()
     try:
-        return compile_spec(Path(spec), scale, hardware(outputs if outputs.is_dir() else Path()))
+        plan = here.compiled(spec, scale, problems)
     except SpecError as error:
-        raise Fault(text(error.problems)) from None
+        raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.counted(error.problems)}") from None
+    if problems.warnings:
+        print(render.text(problems.warnings), file=sys.stderr)
+    return plan
 
 
 def nothing_to_do(work: Work) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 Waiting = Callable[[list[int]], None]
 
 
-class Busy(Exception):  # noqa: N818 - it is no error, the caller asked
+class Busy(Exception):
     """The lock is held by others, and the caller did not want to wait."""
 
     def __init__(self, holders: list[int]) -> None:

@@ -26,8 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     found = read(store, options.plan)
     if found.status.incomplete and not options.partial:
-        print(f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
-              "the report says so on top. Run again to measure them.", file=sys.stderr)
+        print(
+            f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
+            "the report says so on top. Run again to measure them.",
+            file=sys.stderr,
+        )
     write(store, found)
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compiler.collect.states import DONE
@@ -124,12 +124,10 @@ def _worded(entry: Entry, point: Point, base: Point, series: Series, effect: flo
     return replace(entry, verdict=verdicts.verdict(entry.interval.low, entry.interval.high, effect))
 
 
-def _from_series(
-    entry: Entry, point: Point, base: Point, series: Series, effect: float, reason: str | None
-) -> Entry:
+def _from_series(entry: Entry, point: Point, base: Point, series: Series, effect: float, reason: str | None) -> Entry:
     """One load: the interval of its series around the ratio of the figures, and no verdict."""
-    rates = [[rate for place in each.places for _, rate in series.get(place, ())] for each in (point, base)]
-    found = series_interval(*rates)
+    common = point.values().keys() & base.values().keys()
+    found = series_interval(_rates(point, common, series), _rates(base, common, series))
     if found is None or entry.ratio is None:
         return replace(entry, verdict=None if reason else verdicts.ONE_LOAD, caveat=reason)
     scale = entry.ratio / found.ratio
@@ -138,3 +136,5 @@ def _from_series(
     return replace(entry, interval=moved, verdict=word, caveat=reason)
 
 
+def _rates(point: Point, loads: Collection[int], series: Series) -> list[float]:
+    return [rate for run in point.runs if run.load in loads for _, rate in series.get(run.place, ())]

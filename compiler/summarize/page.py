@@ -19,7 +19,10 @@ def page(report: Report) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template("index.html.j2").render(_context(report))
@@ -48,6 +51,7 @@ def _section(report: Report, section: Section) -> dict[str, Any]:
         "names": section.names,
         "tables": [_table(report, table) for table in section.comparisons],
         "figures": figures.figures(report, section),
+        "note": pictures.note(report, section),
         "over_time": pictures.over_time(report, section),
         "commands": list(commands.commands(report, section)),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from compiler.summarize import charts, layout
 from compiler.summarize.comparison import RATIO, Comparison
@@ -34,7 +35,7 @@ def ratios(report: Report, table: Comparison) -> Picture | None:
     return Picture(title, svg(charts.ratios(rows, lines, drawn, report.effect), _name(title), title))
 
 
-def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, object]]:
+def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
     for line in table.lines:
         name = layout.words(line.labels, table.layout.down) or table.step
         for arm, entry in zip(arms, line.entries[1:], strict=True):
@@ -52,9 +53,15 @@ def over_time(report: Report, section: Section) -> list[Picture]:
         return []
     seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
     loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
-    return [
-        _over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in rows if found
-    ]
+    return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in rows if found]
+
+
+def note(report: Report, section: Section) -> str | None:
+    """What the driver says about the seconds' figures, such as a background writer that is in them."""
+    known = report.facts.get("facts", {})
+    runs = (run for point in section.points for run in point.runs)
+    found = (known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
+    return next((text for text in found if text), None)
 
 
 def _over_time(section: Section, point: Point, chart: charts.Chart) -> Picture:
@@ -62,7 +69,7 @@ def _over_time(section: Section, point: Point, chart: charts.Chart) -> Picture:
     return Picture(title, svg(chart, _name(section.step + title), f"{section.step}, {title}: QPS over time"))
 
 
-def _seconds(report: Report, point: Point) -> Iterator[dict[str, float | str]]:
+def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:
     for run in point.runs:
         for second, qps in report.series.get(run.place, ()):
             yield {"second": second, "qps": qps, "load": f"{run.load + 1}.{run.run}"}

@@ -1,4 +1,4 @@
-"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, noise is pooled with care."""
+"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, noise is pooled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import fdtr, stdtrit
 
 ALPHA = 0.05  # of a table: the chance that any of its intervals misses
@@ -29,7 +28,11 @@ class Sample:
 
     @property
     def variance(self) -> float:
-        return float(np.var(self.logs, ddof=1))
+        return math.fsum((log - self.mean) ** 2 for log in self.logs) / self.freedom
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.logs) / len(self.logs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,12 @@ def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval 
 
 
 def ratio(sample: Sample) -> float | None:
-    return math.exp(float(np.mean(sample.logs))) if sample.logs else None
+    return math.exp(sample.mean) if sample.logs else None
 
 
 def _interval(sample: Sample, family: Sequence[Sample], level: float) -> Interval:
     variance, freedom = _noise(sample, family)
-    centre = float(np.mean(sample.logs))
+    centre = sample.mean
     half = -float(stdtrit(freedom, level)) * math.sqrt(variance / len(sample.logs))
     low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - half, centre + half))
     return Interval(math.exp(centre), low, high, len(sample.logs))
@@ -97,4 +100,4 @@ def _usable(runs: Sequence[float]) -> bool:
 
 
 def _log_mean(runs: Sequence[float]) -> float:
-    return float(np.mean(np.log(np.asarray(runs, dtype=float))))
+    return math.fsum(map(math.log, runs)) / len(runs)

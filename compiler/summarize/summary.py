@@ -58,8 +58,13 @@ def _entry(name: str, lines: Sequence[str]) -> list[str]:
     for line in lines:
         indent = " " * (INDENT + 2 if line.startswith(" ") else INDENT)
         shown += textwrap.wrap(
-            line, grid.WIDTH, initial_indent=" " * INDENT, subsequent_indent=indent, break_on_hyphens=False,
-            break_long_words=False, drop_whitespace=True,
+            line,
+            grid.WIDTH,
+            initial_indent=" " * INDENT,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+            drop_whitespace=True,
         )
     return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
 

@@ -35,7 +35,8 @@ def batch_means(series: Sequence[float]) -> NDArray[np.float64]:
     values = np.asarray(series, dtype=float)
     size = math.ceil(math.sqrt(len(values))) if len(values) else 1
     count = len(values) // size
-    return values[: count * size].reshape(count, size).mean(axis=1)
+    means: NDArray[np.float64] = values[: count * size].reshape(count, size).mean(axis=1)
+    return means
 
 
 def series_interval(arm: Sequence[float], base: Sequence[float], alpha: float = ALPHA) -> Interval | None:

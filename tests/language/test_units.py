@@ -51,10 +51,14 @@ def test_whole_numbers_are_exact(number: int) -> None:
     assert units.quantity(f"{number}M", "count") == number * 10**6
 
 
-@given(st.text(max_size=8))
-def test_any_text_is_a_quantity_or_a_sentence(text: str) -> None:
-    for kind in ("count", "size", "rate", "duration"):
-        try:
-            assert isinstance(units.quantity(text, kind), int | float)
-        except UnitError as error:
-            assert str(error).startswith("expected ")
+def _read(text: str, kind: str) -> object:
+    try:
+        return units.quantity(text, kind)
+    except UnitError as error:
+        return str(error)
+
+
+@given(st.text(max_size=8), st.sampled_from(["count", "size", "rate", "duration"]))
+def test_any_text_is_a_quantity_or_a_sentence(text: str, kind: str) -> None:
+    found = _read(text, kind)
+    assert isinstance(found, int | float) or str(found).startswith("expected a ")

@@ -32,6 +32,8 @@ def test_what_is_quoted_stays_text() -> None:
     assert param_value("100M", quoted=True) == "100M"
 
 
-@pytest.mark.parametrize(("text", "value"), [("100M", 10**8), ("2MiB", 2**21), ("30m", 1800.0), ("x", "x"), ("true", True)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("100M", 10**8), ("2MiB", 2**21), ("30m", 1800.0), ("x", "x"), ("true", True)]
+)
 def test_params_are_their_numbers(text: str, value: object) -> None:
     assert param_value(text) == value

@@ -22,10 +22,24 @@ from compiler.plan.model import (
 def a_plan(ids: list[str]) -> Plan:
     step = PlannedStep("fillseq", "db_bench", 1, {"keys": 10, "benchmarks": ["fillseq"]}, {"bloom_bits": Option(10)}, 7)
     stages = tuple(
-        PlannedStage(id=i, title=f"ä {i}", build="b-1", parent=None, children=(), load=0, run=0, hardware="h", steps=(step,), seconds=1.5, rank=n)
+        PlannedStage(
+            id=i,
+            title=f"ä {i}",
+            build="b-1",
+            parent=None,
+            children=(),
+            load=0,
+            run=0,
+            hardware="h",
+            steps=(step,),
+            seconds=1.5,
+            rank=n,
+        )
         for n, i in enumerate(sorted(ids))
     )
-    cell = PlannedCell("c-1", {"build": "x"}, "b-1", (CellStep("fillseq", "db_bench", 0, 0, True),), (Repeat(0, 0, ("s-1",)),))
+    cell = PlannedCell(
+        "c-1", {"build": "x"}, "b-1", (CellStep("fillseq", "db_bench", 0, 0, True),), (Repeat(0, 0, ("s-1",)),)
+    )
     build = PlannedBuild("b-1", "x", "rocksdb", "7.8.3", {"system": "db_bench"})
     axes = (Axis("build", ("x",)), Axis("t", ("1",), ("fillseq",)))
     return Plan("d", "title", "a.yaml", None, axes, (cell,), (build,), stages, {"id": "h"}, Report({"build": "x"}))

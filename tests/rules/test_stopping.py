@@ -114,7 +114,9 @@ def test_a_second_run_is_refused_and_looking_is_not(checkout: Any, until: Until)
 def _is_dot(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines()]
     body = [line for line in lines[1:-1] if line]
-    return lines[0] == "digraph snakemake_dag {" and lines[-1] == "}" and all(line[-1] in ";,0123456789" for line in body)
+    return (
+        lines[0] == "digraph snakemake_dag {" and lines[-1] == "}" and all(line[-1] in ";,0123456789" for line in body)
+    )
 
 
 def test_after_kill_9_the_checkout_is_free_although_a_job_goes_on(checkout: Any, until: Until) -> None:

@@ -83,7 +83,12 @@ class Checkout:
 
     def run(self, stage: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.command(stage), cwd=self.folder, env=self.environment(**env), capture_output=True, text=True, timeout=60
+            self.command(stage),
+            cwd=self.folder,
+            env=self.environment(**env),
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
 
     def start(self, stage: str, **env: str) -> subprocess.Popen[str]:

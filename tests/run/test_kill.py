@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SLEEP = "import os, sys, time; os.makedirs(sys.argv[1]); print(os.getpid(), flush=True); time.sleep(60)"
+SLEEP = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ SUITES = {"rocksdb-6.11.4": "bullseye", "rocksdb-7.8.3": "bookworm", "rocksdb-9.
 
 @dataclass
 class Experiment:
-    """Axes build × cache × threads; the load is shared, `cache` and `threads` begin at its checkpoint."""
+    """Axes build, cache and threads; the load is shared, `cache` and `threads` begin at its checkpoint."""
 
     root: Path
     builds: Sequence[str] = ("rocksdb-7.8.3",)
@@ -117,7 +117,9 @@ class Experiment:
             )
             for name in steps
         )
-        return PlannedStage(node, f"{node}: {', '.join(steps)}", f"b-{build}", parent, (), load, run, "h-1", planned, 8, 0)
+        return PlannedStage(
+            node, f"{node}: {', '.join(steps)}", f"b-{build}", parent, (), load, run, "h-1", planned, 8, 0
+        )
 
     def _cells(self) -> list[PlannedCell]:
         steps = (

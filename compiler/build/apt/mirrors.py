@@ -10,7 +10,9 @@ from pathlib import Path
 from compiler.build.apt.stanzas import stanzas
 
 ETC = Path("/etc/apt")
-_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s*(?P<components>[^#]*)")
+_LINE = re.compile(
+    r"^deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>(?!cdrom:)\S+)\s+(?P<suite>\S+)\s*(?P<components>[^#]*)"
+)
 _KEPT = ("signed-by", "trusted", "check-valid-until", "allow-insecure")  # how a mirror is trusted, not what it offers
 
 

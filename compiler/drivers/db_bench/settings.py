@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from compiler.drivers.quantity import Quantity
 
@@ -13,12 +14,19 @@ Positive = Annotated[int, Field(ge=1, strict=True)]
 WholeSeconds = Annotated[float, Field(ge=1, multiple_of=1, strict=True)]
 
 
+def _not_empty(benchmarks: tuple[str, ...]) -> tuple[str, ...]:
+    if not benchmarks:
+        raise PydanticCustomError("no_benchmark", "at least one benchmark is needed")
+    return benchmarks
+
+
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     benchmarks: Annotated[
         tuple[Benchmark, ...],
-        Field(min_length=1, description="db_bench's benchmarks in order; the first is the one that is measured"),
+        AfterValidator(_not_empty),
+        Field(description="db_bench's benchmarks in order; the first is the one that is measured"),
     ]
     keys: Annotated[Positive, Quantity("count"), Field(description="keys of the database (--num)")]
     threads: Annotated[Positive, Quantity("count"), Field(description="client threads")] = 1

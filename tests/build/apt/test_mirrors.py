@@ -21,7 +21,7 @@ def etc(tmp_path: Path) -> Path:
             f"deb [arch=amd64 signed-by=/k.gpg trusted=yes] {DEBIAN} sid main # why",
             [Mirror(DEBIAN, ("sid",), ("main",), (("signed-by", "/k.gpg"), ("trusted", "yes")))],
         ),
-        ("deb cdrom:[Debian 12]/ bookworm main", [Mirror("cdrom:[Debian", ("12]/",), ("bookworm", "main"))]),
+        ("deb cdrom:[Debian 12]/ bookworm main", []),
         (f"deb-src {DEBIAN} bookworm main", []),
         (f"# deb {DEBIAN} bookworm main", []),
         ("", []),

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -6,6 +7,8 @@ import pytest
 from compiler.build.apt.unpack import merge_usr, relink, unpack
 from compiler.build.command import Commands
 from compiler.build.problem import BuildError
+
+debian = pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="no dpkg-deb here: not a Debian machine")
 
 
 def test_files_of_an_unmerged_suite_end_in_usr(tmp_path: Path):
@@ -37,6 +40,7 @@ def test_merging_a_merged_prefix_changes_nothing(tmp_path: Path):
     assert (tmp_path / "lib/x").read_text() == "x"
 
 
+@debian
 def test_unpack_leaves_the_manuals_out(tmp_path: Path):
     root = tmp_path / "root"
     _write(root / "DEBIAN/control", "Package: x\nVersion: 1\nArchitecture: all\nMaintainer: m\nDescription: d\n")
@@ -49,6 +53,7 @@ def test_unpack_leaves_the_manuals_out(tmp_path: Path):
     assert [file for file in files if not file.startswith("lib/")] == ["usr/lib/x", "usr/share/x/data"]
 
 
+@debian
 def test_what_is_no_package(tmp_path: Path):
     (tmp_path / "x.deb").write_text("no package")
     with pytest.raises(BuildError, match=r"^x\.deb cannot be unpacked: dpkg-deb: error: "):

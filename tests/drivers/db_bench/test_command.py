@@ -80,7 +80,7 @@ def test_no_option_says_what_a_setting_says(option: str) -> None:
 
 
 def test_num_is_the_setting_keys() -> None:
-    with pytest.raises(ValueError, match="^num cannot be given as an option: it is the setting `keys`$"):
+    with pytest.raises(ValueError, match=r"^num cannot be given as an option: it is the setting `keys`$"):
         command(_settings(), {"num": 1}, CONTEXT)
 
 

@@ -47,7 +47,7 @@ def test_each_number_says_what_it_is_of(name: str, kind: Any) -> None:
         ({"duration": 0.0}, "Input should be greater than or equal to 1"),
         ({"duration": 1.5}, "Input should be a multiple of 1"),
         ({"fresh": "yes"}, "Input should be a valid boolean"),
-        ({"benchmarks": ()}, "Tuple should have at least 1 item after validation, not 0"),
+        ({"benchmarks": ()}, "at least one benchmark is needed"),
         ({"benchmarks": ("fillseq,stats",)}, "String should match pattern '^[A-Za-z0-9_]+$'"),
         ({"benchmarks": ("--db=/",)}, "String should match pattern '^[A-Za-z0-9_]+$'"),
         ({"value_size": 400}, "Extra inputs are not permitted"),

@@ -7,26 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compiler.language.problem import Problem, SpecError, Where
 from compiler.plan.model import Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from compiler.plan.order import ranks
 
 
-class SpecError(Exception):
-    def __init__(self, problems: list[Any]) -> None:
-        self.problems = problems
-
-
-def compile_spec(path: Path, scale: str | None, host: dict[str, Any]) -> Plan:
-    raw = json.loads(path.read_text())
+def compile_spec(path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object) -> Plan:
+    raw = json.loads(Path(path).read_text())
     if raw.get("broken"):
-        raise SpecError([raw["broken"]])
+        raise SpecError([Problem("toy", Where(path, 1, 1), "the spec is broken", "mend it")])
     raw |= raw.get("scales", {}).get(scale, {})
     stages = list(_stages(raw))
     rank = ranks(stages, "randomized", 1)
     ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
     builds = tuple(PlannedBuild(f"b-{name}", name, "toy", "1", {}) for name in sorted(raw["builds"]))
     digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
-    return Plan(digest, "toy", str(path), scale, (), tuple(_cells(raw)), builds, ranked, {}, Report())
+    return Plan(digest, "toy", path, scale, (), tuple(_cells(raw)), builds, ranked, {}, Report())
 
 
 def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
@@ -50,7 +46,5 @@ def _stage(
 def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:
     for build in raw["builds"]:
         for arm in raw["arms"]:
-            chains = tuple(
-                Repeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"])
-            )
+            chains = tuple(Repeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"]))
             yield PlannedCell(f"{build}-{arm}", {"build": build, "arm": arm}, f"b-{build}", (), chains)

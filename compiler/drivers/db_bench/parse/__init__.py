@@ -26,8 +26,10 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
 
 
 def _read(path: Path) -> str:
+    """The whole lines: half a line, of an output that was cut off, can end in half a number."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return text[: text.rfind("\n") + 1]
     except FileNotFoundError:
         raise ParseError(f"{path}: there is no such file, where db_bench's output was expected") from None
 

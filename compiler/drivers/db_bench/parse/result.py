@@ -46,13 +46,14 @@ def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
     if seconds is None and operations and result.printed_qps:
         seconds = operations / result.printed_qps
     optional = {
+        "qps": _qps(result),
+        "usec_per_op": result.usec_per_op,
         "seconds": seconds,
         "operations": operations,
         "mb_per_s": result.mb_per_s,
         "found_pct": _percent(result.found),
     }
-    given = {name: float(value) for name, value in optional.items() if value is not None}
-    return {"qps": _qps(result), "usec_per_op": result.usec_per_op} | given
+    return {name: float(value) for name, value in optional.items() if value is not None}
 
 
 def _result(match: re.Match[str]) -> Result:
@@ -68,11 +69,11 @@ def _result(match: re.Match[str]) -> Result:
     )
 
 
-def _qps(result: Result) -> float:
+def _qps(result: Result) -> float | None:
     """As printed; a small one, of which the cut fraction would be a part that matters, is computed."""
     if result.printed_qps < 1000 and result.operations and result.seconds:
         return result.operations / result.seconds
-    return float(result.printed_qps)
+    return result.printed_qps or None  # a 0 is what is left of less than one: unknown
 
 
 def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:

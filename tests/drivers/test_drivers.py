@@ -10,7 +10,7 @@ from compiler.drivers import driver, kinds
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:
-    with pytest.raises(LookupError, match="^there is no step kind 'db_bensh'; the kinds are: db_bench$"):
+    with pytest.raises(LookupError, match=r"^there is no step kind 'db_bensh'; the kinds are: db_bench$"):
         driver("db_bensh")
 
 

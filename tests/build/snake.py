@@ -1,0 +1,35 @@
+"""An engine of the tests' own: the Python that runs them, a real program that is everywhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+
+from compiler.engines.protocol import Identity, OptionInfo, Run
+from compiler.plan.model import PlannedBuild
+
+VERSION = sys.version.split()[0]
+
+
+class Snake:
+    name = "snake"
+    programs: tuple[str, ...] = ("python",)
+    kinds = ("command",)
+    immutable = ()
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return frozenset()
+
+    def identify(self, run: Run) -> Identity:
+        stdout, _ = run("python", ["--version"])
+        return Identity(stdout.split()[1], ("slow on purpose",), False, {"said": stdout.strip()})
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        stdout, _ = run("python", ["-E", "--help"])
+        found = re.findall(r"^(-\w)\s+: (.+)", stdout, re.MULTILINE)
+        return {name: OptionInfo(name, "bool", "false", text) for name, text in found}
+
+
+def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBuild:
+    return PlannedBuild("b-1", "snake-1", "snake", version, {"system": program}, "specs/x.yaml:4:3")

@@ -1,0 +1,29 @@
+import inspect
+
+import pytest
+
+from compiler.build.problem import BuildError
+from compiler.build.sources import SOURCES, source_of
+from compiler.build.sources.protocol import Source
+
+DECLARED = {"debian": {"debian": "rocksdb-tools", "suite": "trixie"}, "system": {"system": "db_bench"}}
+
+
+@pytest.mark.parametrize("route", SOURCES)
+def test_every_source_keeps_the_protocol(route: str):
+    source = SOURCES[route]
+    assert source.route == route
+    assert source_of(DECLARED[route]) is source
+    assert source.describe(DECLARED[route]).startswith(f"{route} ")
+    for name in ("describe", "obtain"):
+        assert inspect.signature(getattr(type(source), name)) == inspect.signature(getattr(Source, name))
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [({}, "nothing"), ({"svn": "x"}, "svn"), ({"debian": "a", "system": "b"}, "debian, system")],
+)
+def test_one_source_each(declared: dict[str, str], given: str):
+    with pytest.raises(BuildError) as caught:
+        source_of(declared)
+    assert str(caught.value) == f"a source has exactly one of the keys debian, system; this one has {given}"

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+from synthetic import Experiment
+
+from compiler.collect import figures as module
+from compiler.collect.figures import figures
+from compiler.drivers import driver
+
+BUILD = "rocksdb-7.8.3"
+
+
+@pytest.fixture
+def made(tmp_path):
+    experiment = Experiment(tmp_path, loads=1)
+    result = experiment.add(BUILD, "lru", "1", 0, {"readww": [900, 1100], "overwrite": 2000.0})
+    stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
+    return result, [result / "steps/0-readww", result / "steps/1-overwrite"], stage.steps
+
+
+def cache(result):
+    return result / f"figures.db_bench.{driver('db_bench').parser}.json"
+
+
+def test_figures_and_usage_by_name(made):
+    found = figures(*made)
+    assert [step.metrics["qps"] for step in found] == [1000.0, 2000.0]
+    assert found[0].metrics["p99_us"] == 5000.0
+    assert found[0].metrics["cpu_us_per_op"] == 2.0 * 1e6 / 2000
+    assert [tuple(point) for point in found[0].qps] == [(1.0, 900.0), (2.0, 1100.0)]
+    assert "device_reads_per_s" not in found[0].metrics
+
+
+def test_the_cache_is_read_instead_of_the_output(made):
+    first = figures(*made)
+    (made[1][0] / "stdout").write_text("gone")
+    again = figures(*made)
+    assert [step.metrics for step in again] == [dict(step.metrics) for step in first]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"revision": -1, "steps": {}}', '{"revision": 1}'])
+def test_a_cache_that_is_not_one_is_made_again(made, text):
+    figures(*made)
+    cache(made[0]).write_text(text)
+    assert figures(*made)[1].metrics["qps"] == 2000.0
+    assert json.loads(cache(made[0]).read_text())["revision"] == module.REVISION
+
+
+def test_a_newer_parser_parses_again(made, monkeypatch):
+    figures(*made)
+    old = cache(made[0])
+    monkeypatch.setattr(type(driver("db_bench")), "parser", 99)
+    (made[1][0] / "stdout").write_text("no result line")
+    assert figures(*made)[0].error is not None
+    assert old.is_file()
+
+
+def test_output_without_its_result_line_is_an_error_and_not_cached(made):
+    (made[1][0] / "stdout").write_text("Killed\n")
+    found = figures(*made)
+    assert found[0].error is not None
+    assert found[0].error.startswith(f"readww: {made[1][0] / 'stdout'}: no result line of readwhilewriting")
+    assert found[0].metrics == {}
+    assert found[1].metrics["qps"] == 2000.0
+    assert not cache(made[0]).exists()

@@ -1,0 +1,117 @@
+"""Usage from samples written by hand, against figures worked out by hand."""
+
+import json
+
+import pytest
+
+from compiler.collect.usage import series, usage
+
+
+def _cpu(user, system, idle):
+    return {"user": user, "nice": 0.0, "system": system, "idle": idle, "iowait": 0.0, "irq": 0.0, "softirq": 0.0}
+
+
+def _device(reads, read_sectors, read_ms, queue_ms=0, writes=0, write_sectors=0, write_ms=0):
+    names = ("reads", "read_sectors", "read_ms", "queue_ms", "writes", "write_sectors", "write_ms")
+    return dict(zip(names, (reads, read_sectors, read_ms, queue_ms, writes, write_sectors, write_ms), strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    samples = [
+        {
+            "monotonic": 10.0,
+            "cpu": _cpu(100, 50, 1000),
+            "switches": 1000,
+            "pressure": {"cpu": 0, "io": 500_000},
+            "device": "md2",
+            "devices": {"md2": _device(0, 0, 0), "nvme0n1": _device(7, 7, 7)},
+            "process": {"rss": 10, "read_bytes": 1},
+        },
+        {
+            "monotonic": 11.0,
+            "cpu": _cpu(101, 50, 1001),
+            "switches": 3000,
+            "pressure": {"cpu": 0, "io": 500_000},
+            "device": "md2",
+            "devices": {"md2": _device(100, 800, 50, 100), "nvme0n1": _device(9, 9, 9)},
+            "process": {"rss": 30, "read_bytes": 2},
+            "database_bytes": 5,
+        },
+        {
+            "monotonic": 12.0,
+            "cpu": _cpu(101, 51, 1002),
+            "switches": 5000,
+            "pressure": {"cpu": 100_000, "io": 1_000_000},
+            "device": "md2",
+            "devices": {"md2": _device(110, 4096, 60, 300), "nvme0n1": _device(9, 9, 9)},
+            "process": {"rss": 20, "read_bytes": 3},
+            "database_bytes": 7,
+        },
+        {
+            "monotonic": 14.0,
+            "cpu": _cpu(102, 52, 1004),
+            "switches": 9000,
+            "pressure": {"cpu": 400_000, "io": 1_000_000},
+            "device": "md2",
+            "devices": {"md2": _device(110, 4096, 60, 400), "nvme0n1": _device(9, 9, 9)},
+            "process": {"read_bytes": 4},
+        },
+    ]
+    lines = "".join(json.dumps(sample) + "\n" for sample in samples)
+    (tmp_path / "samples.jsonl").write_text(lines + '{"monotonic": 15.0, "cp')
+    (tmp_path / "step.json").write_text(json.dumps({"user": 1.5, "system": 0.5, "seconds": 4.0}))
+    return tmp_path
+
+
+def test_figures(folder):
+    assert usage(folder, 1000) == pytest.approx(
+        {
+            "host_cpu_user_pct": 25.0,
+            "host_cpu_system_pct": 25.0,
+            "cpu_seconds": 2.0,
+            "cpu_us_per_op": 2000.0,
+            "context_switches_per_s": 2000.0,
+            "context_switches_per_op": 8.0,
+            "device_reads_per_s": 110 / 4,
+            "device_read_mb_per_s": 4096 / 2048 / 4,
+            "device_read_await_ms": (0.5 + 1.0) / 2,  # means of per-sample ratios; the last has no requests
+            "device_read_request_kb": (4.0 + 164.8) / 2,
+            "device_writes_per_s": 0.0,
+            "device_write_mb_per_s": 0.0,
+            "device_queue": 0.1,
+            "process_rss_bytes": 30,
+            "process_read_bytes": 4,
+            "database_bytes": 7,
+            "pressure_cpu_pct": 10.0,
+            "pressure_io_pct": 12.5,
+        }
+    )
+
+
+def test_without_operations_there_is_nothing_per_operation(folder):
+    assert not [name for name in usage(folder, None) if name.endswith("_per_op")]
+    assert not [name for name in usage(folder, 0) if name.endswith("_per_op")]
+
+
+def test_rates_of_each_interval(folder):
+    rows = series(folder)
+    assert [row["second"] for row in rows] == [1.0, 2.0, 4.0]
+    assert [row["device_reads_per_s"] for row in rows] == [100.0, 10.0, 0.0]
+    assert [row.get("device_read_request_kb") for row in rows] == [4.0, pytest.approx(164.8), None]
+    assert [row["context_switches_per_s"] for row in rows] == [2000.0, 2000.0, 2000.0]
+    assert [row.get("process_rss_bytes") for row in rows] == [30, 20, None]
+
+
+def test_missing_is_missing(tmp_path):
+    assert usage(tmp_path, 10) == {}
+    assert series(tmp_path) == []
+    (tmp_path / "samples.jsonl").write_text('{"monotonic": 1.0, "switches": 5}\n')
+    assert usage(tmp_path, 10) == {}
+    (tmp_path / "samples.jsonl").write_text('{"monotonic": 1.0, "switches": 5}\n{"monotonic": 3.0, "switches": 9}\n')
+    assert usage(tmp_path, None) == {"context_switches_per_s": 2.0}
+
+
+def test_a_counter_that_went_back_gives_no_figure(tmp_path):
+    (tmp_path / "samples.jsonl").write_text('{"monotonic": 1.0, "switches": 5}\n{"monotonic": 3.0, "switches": 1}\n')
+    assert usage(tmp_path, 10) == {}

@@ -1,0 +1,111 @@
+"""Which layer wins: every pair of the documented order, for options and for params."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+
+from compiler.plan.model import Option, Plan, PlannedStep
+
+Compile = Callable[..., Plan]
+
+# lowest first
+OPTION_LAYERS = ["set", "inline", "build", "point", "definition", "item"]
+PARAM_LAYERS = ["spec", "build", "point", "definition params", "definition", "item params", "item"]
+
+
+def spec(kind: str, given: dict[str, str]) -> str:
+    def at(layer: str) -> str:
+        return f"{kind}: {{{given[layer]}}}, " if layer in given else ""
+
+    item = given.get("item", "") + "," if kind == "params" and "item" in given else ""
+    item += f"options: {{{given['item']}}}," if kind == "options" and "item" in given else ""
+    params = f"params: {{{given['item params']}}}" if "item params" in given else ""
+    return f"""\
+title: t
+include: lib.yaml
+builds: {{rocksdb: {{engine: rocksdb, source: {{system: db_bench}}, {at("build")}}}}}
+options: [base, {{{given.get("inline", "") if kind == "options" else ""}}}]
+params: {{keys: 1k, {given.get("spec", "")}}}
+workload: w
+steps: [{{use: fillseq, {item} {params}}}]
+sweep: {{axis: {{one: {{{at("point")}}}}}}}
+"""
+
+
+def library(kind: str, given: dict[str, str]) -> str:
+    own = given.get("definition", "") + "," if kind == "params" and "definition" in given else ""
+    options = f"options: {{{given['definition']}}}," if kind == "options" and "definition" in given else ""
+    params = f"params: {{{given['definition params']}}}," if "definition params" in given else ""
+    step = f"{{name: fillseq, kind: db_bench, benchmarks: [fillseq], {own} {options} {params}}}"
+    base = given.get("set", "") if kind == "options" else ""
+    return f"define: {{options: {{base: {{options: {{{base}}}}}}}, workloads: {{w: [{step}]}}}}\n"
+
+
+def the_step(compile_text: Compile, kind: str, given: dict[str, str]) -> PlannedStep:
+    return compile_text(spec(kind, given), lib=library(kind, given)).stages[0].steps[0]
+
+
+@pytest.mark.parametrize(("low", "high"), list(combinations(OPTION_LAYERS, 2)))
+def test_options(compile_text: Compile, low: str, high: str) -> None:
+    step = the_step(compile_text, "options", {low: "bloom_bits: 1", high: "bloom_bits: 2"})
+    assert step.options["bloom_bits"].value == 2
+
+
+@pytest.mark.parametrize(("low", "high"), list(combinations(PARAM_LAYERS, 2)))
+def test_params(compile_text: Compile, low: str, high: str) -> None:
+    assert the_step(compile_text, "params", {low: "threads: 3", high: "threads: 4"}).settings["threads"] == 4
+
+
+def options(compile_text: Compile, text: str, version: str = "9.10.0") -> dict[str, Option]:
+    builds = f"{{rocksdb: {{engine: rocksdb, version: {version}, source: {{system: db_bench}}}}}}"
+    step = "{name: fillseq, kind: db_bench, benchmarks: [fillseq]}"
+    plan = compile_text(f"title: t\nbuilds: {builds}\nsteps: [{step}]\nparams: {{keys: 1k}}\n{text}\n")
+    return dict(plan.stages[0].steps[0].options)
+
+
+@pytest.mark.parametrize(
+    ("version", "value"), [("6.11.4", None), ("7.8.3", "hyper_clock_cache"), ("9.10.0", "auto_hyper_clock_cache")]
+)
+def test_the_first_value_that_holds_wins(compile_text: Compile, version: str, value: str | None) -> None:
+    rule = """[{when: "version < '7.7'", value: unset}, {when: "version < '8.6'", value: hyper_clock_cache},
+               {value: auto_hyper_clock_cache}]"""
+    found = options(compile_text, f"options: [{{cache_type: lru_cache}}, {{cache_type: {rule}}}]", version)
+    assert (found["cache_type"].value if "cache_type" in found else None) == value
+
+
+def test_where_no_value_holds_the_layer_below_does(compile_text: Compile) -> None:
+    text = "options: [{a: 1}, {a: [{when: \"version < '7'\", value: 2}]}]"
+    assert options(compile_text, text)["a"].value == 1
+
+
+def test_values_see_what_is_in_force_wherever_it_is_set(compile_text: Compile) -> None:
+    text = 'options: [{a: "{{ options.b // 2 }}"}, {b: 8KiB}, {c: "{{ options.none | default(3) }}"}]'
+    assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 4096, "b": 8192, "c": 3}
+
+
+def test_what_a_binary_lacks(compile_text: Compile) -> None:
+    text = "options: [{a: 1, b: {value: 2, when_unsupported: drop}}, {options: {c: 3}, when_unsupported: drop}]\n"
+    found = options(compile_text, text + "sweep: {x: {option: d, values: [4]}}")
+    assert {name: o.unsupported for name, o in found.items()} == {"a": "error", "b": "drop", "c": "drop", "d": "cell"}
+    assert found["b"].where == "a.yaml:5:18"
+
+
+def test_sets_of_other_engines_and_those_whose_when_fails_are_left_out(compile_text: Compile) -> None:
+    define = "define: {options: {new: {engine: rocksdb, when: \"version >= '9'\", options: {a: 2}}}}\n"
+    text = define + "options: [{a: 1}, new, {engine: mysql, options: {innodb: 1}}]"
+    assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 2}
+    assert {name: o.value for name, o in options(compile_text, text, "7.8.3").items()} == {"a": 1}
+
+
+def test_a_set_that_no_cell_takes_is_an_error(compile_text: Compile, complaints: Callable[..., str]) -> None:
+    text = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, source: {system: db_bench}}}
+define: {options: {z11a: {engine: mysql, options: {a: 1}}}}
+options: [z11a]
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]
+"""
+    assert complaints(text).startswith(
+        "a.yaml:4:11: error[unused-set]: no cell takes the option set `z11a`: it is for mysql"
+    )

@@ -1,0 +1,145 @@
+"""Real packages of the machine's own Debian mirror."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compiler.build.programs import programs
+from compiler.plan import files
+from compiler.plan.model import Plan, PlannedBuild, Report
+from compiler.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAN = "p-1"
+
+pytestmark = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where outputs/ is; a blank in a path is no surprise."""
+    (tmp_path / "a checkout").mkdir()
+    return tmp_path / "a checkout"
+
+
+def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools") -> str:
+    source = {"debian": package, "suite": suite}
+    build = PlannedBuild(f"b-{suite}", f"rocksdb-{version}", "rocksdb", version, source, "specs/x.yaml:4:3")
+    files.write(Plan(PLAN, "t", "s", None, (), (), (build,), (), {}, Report()), Store(folder / "outputs").plan(PLAN))
+    return build.id
+
+
+def start(folder: Path, build: str) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", "compiler.build", PLAN, build]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
+
+
+def make(folder: Path, build: str) -> tuple[int, str]:
+    job = start(folder, build)
+    _, said = job.communicate(timeout=300)
+    return job.returncode, said
+
+
+@pytest.mark.parametrize(("suite", "version"), [("bullseye", "6.11.4"), ("bookworm", "7.8.3"), ("trixie", "9.10.0")])
+def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder: Path, suite: str, version: str):
+    status, said = make(folder, plan(folder, suite, version))
+    assert status == 0, said
+    first, last = said.splitlines()
+    assert first == f"build rocksdb-{version}: debian rocksdb-tools ({suite}) …"
+    assert last.endswith(f" s, {version}, assertions enabled")
+
+    moved = folder.rename(folder.with_name("moved"))
+    build = moved / "outputs" / "builds" / f"b-{suite}"
+    argv = programs(build)["db_bench"]
+    run = [*argv, "--benchmarks=fillseq,readrandom", "--num=1000", f"--db={moved / 'db'}", "--compression_type=none"]
+    done = subprocess.run(run, capture_output=True, text=True, env={"LC_ALL": "C"}, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "readrandom   :" in done.stdout
+    assert f"version {version.rpartition('.')[0]}" in done.stdout + done.stderr
+
+
+def test_the_record_says_what_it_is(folder: Path):
+    make(folder, plan(folder, "bookworm", "7.8.3"))
+    build = folder / "outputs" / "builds" / "b-bookworm"
+    record = json.loads((build / "build.json").read_text())
+    assert record["quality"].keys() == {"route", "suite", "architecture", "assertions"}
+    assert (record["quality"]["suite"], record["assertions"]) == ("bookworm", True)
+    assert any("Assertions are enabled" in warning for warning in record["warnings"])
+    assert record["packages"][0]["name"] == "rocksdb-tools"
+    assert record["packages"][0]["version"].startswith("7.8.3-")
+    assert len(list((build / "debs").glob("*.deb"))) == len(record["packages"])
+    assert json.loads((build / "catalogue.json").read_text())["write_buffer_size"]["type"]
+    assert sorted(path.name for path in build.iterdir()) == [
+        "build.json",
+        "build.log",
+        "catalogue.json",
+        "debs",
+        "prefix",
+    ]
+
+
+def test_a_package_that_the_suite_lacks(folder: Path):
+    status, said = make(folder, plan(folder, "bookworm", "1", "rocksdb-tool"))
+    assert status == 1
+    assert "  suite bookworm has no package rocksdb-tool for " in said
+    assert " (did you mean rocksdb-tools?): choose a suite that has it, or name a binary that is installed" in said
+    assert "  | E: Unable to locate package rocksdb-tool\n" in said
+    assert "  log: outputs/attempts/b-bookworm/" in said
+    (attempt,) = Store(folder / "outputs").attempts("b-bookworm")
+    assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
+
+
+def test_a_suite_that_the_mirror_lacks(folder: Path):
+    status, said = make(folder, plan(folder, "nosuch", "1"))
+    assert status == 1
+    assert said.splitlines()[:3] == [
+        "build rocksdb-1: debian rocksdb-tools (nosuch) …",
+        "failed: build rocksdb-1",
+        "  the mirror that apt is configured with has no suite nosuch: choose a suite that it has, or name a binary "
+        "that is installed instead, `source: {system: PROGRAM}`",
+    ]
+
+
+def test_a_version_that_the_suite_does_not_have(folder: Path):
+    status, said = make(folder, plan(folder, "bookworm", "7.8.4"))
+    assert status == 1
+    assert (
+        "  the spec declares version 7.8.4 (specs/x.yaml:4:3), the binary says 7.8.3: "
+        "a suite moves on: declare the version that it has now, or choose another suite\n"
+    ) in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number: signal.Signals):
+    build = plan(folder, "bookworm", "7.8.3")
+    job = start(folder, build)
+    children = _children(job.pid)
+    os.kill(job.pid, number)
+    job.communicate(timeout=20)
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+    status, said = make(folder, build)
+    assert status == 0, said
+    (attempt,) = Store(folder / "outputs").attempts(build)
+    failure = json.loads((attempt / "failure.json").read_text())
+    assert failure["status"] == "interrupted"
+    assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    """apt-get and its helpers, as soon as it is at work."""
+    for _ in range(500):
+        found = psutil.Process(pid).children(recursive=True)
+        if len(found) > 1:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("the build started no apt-get")

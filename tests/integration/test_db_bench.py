@@ -1,0 +1,91 @@
+"""The driver and the engine with a db_bench of this host (DB_BENCH names one, else the one on PATH)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.collect.metrics import METRICS
+from compiler.drivers import driver
+from compiler.drivers.db_bench.benchmarks import TIMED
+from compiler.drivers.protocol import Context, Figures
+from compiler.engines import engine
+
+PROGRAM = os.environ.get("DB_BENCH") or shutil.which("db_bench")
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(PROGRAM is None, reason="no db_bench: set DB_BENCH")]
+
+DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
+OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}
+KEYS = 50_000
+
+
+def _run(program: str, argv: Sequence[str]) -> tuple[str, str]:
+    assert program == "db_bench"
+    found = subprocess.run([str(PROGRAM), *argv], capture_output=True, text=True, timeout=60)
+    return found.stdout, found.stderr
+
+
+def _step(root: Path, name: str, **settings: Any) -> Figures:
+    folder = root / name
+    folder.mkdir()
+    given = DRIVER.settings_model().model_validate({"keys": KEYS, **settings}).model_dump(mode="json")
+    context = Context({"db_bench": (str(PROGRAM),)}, "", root / "db", folder, seed=7)
+    made = DRIVER.command(given, OPTIONS, context)
+    with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+        subprocess.run(made.argv, stdout=stdout, stderr=stderr, timeout=60, check=True)
+    return DRIVER.parse(folder, given)
+
+
+def test_a_load_reads_under_writes_and_an_overwrite(tmp_path: Path) -> None:
+    load = _step(tmp_path, "load", benchmarks=("fillseq", "stats"), fresh=True)
+    reads = _step(
+        tmp_path, "reads", benchmarks=("readwhilewriting", "stats"), threads=2, duration=2.0, write_rate=1 << 20
+    )
+    write = _step(tmp_path, "write", benchmarks=("overwrite", "stats"), duration=2.0)
+
+    assert load.metrics["operations"] == KEYS
+    assert load.metrics["ingest_bytes"] == pytest.approx(KEYS * 130, rel=0.25)
+    assert 0 < load.metrics["write_amplification"] <= 1.1
+    assert reads.metrics["found_pct"] == 100
+    assert reads.metrics["seconds"] == pytest.approx(2.0, abs=0.5)
+    assert reads.metrics["qps"] * reads.metrics["seconds"] == pytest.approx(reads.metrics["operations"], rel=0.01)
+    assert 0 < reads.metrics["p50_us"] <= reads.metrics["p99_us"] <= reads.metrics["max_us"]
+    assert "includes the background writer" in reads.facts["qps_over_time"]
+    assert len(reads.qps) in (1, 2, 3)
+    assert sum(rate for _, rate in write.qps) <= 1.01 * write.metrics["operations"]
+    for found in (load, reads, write):
+        assert found.metrics.keys() <= METRICS.keys()
+        assert found.facts["version"]
+
+
+def test_steps_without_operations(tmp_path: Path) -> None:
+    _step(tmp_path, "load", benchmarks=("fillseq",), fresh=True)
+    found = _step(tmp_path, "levels", benchmarks=("levelstats", "compact", "levelstats", "stats"))
+    assert "qps" not in found.metrics
+    assert found.metrics["lsm_files"] >= 1
+    assert found.qps == []
+
+
+def test_flags_of_the_driver_and_its_benchmarks_exist() -> None:
+    options = ENGINE.catalogue(_run)
+    assert set(DRIVER.reserved) <= set(options)
+    assert {"histogram", "stats_interval_seconds", "stats_per_interval", "report_interval_seconds"} <= set(options)
+    assert (options["num"].type, options["num"].default) == ("int64", "1000000")
+    assert (options["db"].type, options["db"].default) == ("string", "")
+    assert "undefok" not in options
+    assert "skew_labels" not in options
+    assert {"overwrite", "readrandom", "seekrandom", "readwhilewriting"} <= TIMED
+    assert {"overwrite", "readrandom", "seekrandom"} <= set(options["benchmarks"].default.split(","))
+
+
+def test_what_the_binary_says_it_is() -> None:
+    found = ENGINE.identify(_run)
+    assert found.version.count(".") == 2
+    assert found.assertions is any("Assertions are enabled" in warning for warning in found.warnings)
+    assert ("cache_type" in ENGINE.catalogue(_run)) == ("cache_type" in ENGINE.capabilities(found.version))

@@ -1,0 +1,160 @@
+"""Each kind of edit of a spec, and exactly the stages that it changes."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compiler.plan import files
+from compiler.plan.model import Plan
+
+SPEC = """\
+title: t
+builds:
+  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {system: db_bench}}
+options: [{bloom_bits: 10}]
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting]}
+  - {name: overwrite, kind: db_bench, benchmarks: [overwrite]}
+params: {keys: 1k, duration: 1s}
+sweep:
+  cache:
+    from: loaded
+    points:
+      lru: {options: {cache_type: lru_cache}}
+      hyper: {options: {cache_type: hyper_clock_cache}}
+  threads: {param: threads, values: [1, 2], from: loaded}
+repeat: 2
+"""
+LOADS, MEASURED = 2 * 2, 2 * 2 * 2 * 2  # builds x repeats; the same x caches x threads
+
+Compile = Callable[..., Plan]
+
+
+def changed(before: Plan, after: Plan) -> tuple[Counter[str], Counter[str]]:
+    """What is new and what is gone, as counts of `load` (root stages) and `measured`."""
+
+    def count(stages: set[str], plan: Plan) -> Counter[str]:
+        return Counter("measured" if s.parent else "load" for s in plan.stages if s.id in stages)
+
+    old, new = ({stage.id for stage in plan.stages} for plan in (before, after))
+    return count(new - old, after), count(old - new, before)
+
+
+def test_loads_are_shared(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    assert Counter("measured" if s.parent else "load" for s in plan.stages) == {"load": LOADS, "measured": MEASURED}
+    assert len(plan.cells) == 8
+    assert all(len(cell.repeats) == 2 for cell in plan.cells)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("title: t", "title: another"),
+        ("title: t", "title: t  # a comment"),
+        ("lru: {", "oldest: {"),
+        ("cache:\n", "kind_of_cache:\n"),
+        ("{name: readww,", "{name: read-while-writing,"),
+        ("{kind: db_bench, benchmarks: [overwrite]}", "{benchmarks: [overwrite], kind: db_bench}"),
+        ("options: [{bloom_bits: 10}]", "options:\n  - bloom_bits: 10"),
+        ("checkpoint: loaded", "checkpoint: loaded   "),
+        ("keys: 1k", "keys: 1000"),
+        ("keys: 1k, duration: 1s", "duration: 1000ms, keys: 1_000"),
+        ("repeat: 2", "repeat: 2\nreport: {base: {cache: lru}, smallest_effect: 0.05}"),
+        ("repeat: 2", "repeat: 2\norder: as_written"),
+        ("repeat: 2", "repeat: {loads: 2, runs: 1}"),
+        ("bloom_bits: 10}", "bloom_bits: [{when: \"version < '99'\", value: 10}, {value: 5}]}"),
+        ("  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0]", "  db: {engine: rocksdb, versions: [7.8.3, 9.10.0]"),
+        (
+            "threads: {param: threads, values: [1, 2], from: loaded}",
+            "threads: {param: threads, values: [2, 1], from: loaded}",
+        ),
+    ],
+)
+def test_what_is_no_identity(compile_text: Compile, old: str, new: str) -> None:
+    assert SPEC.count(old) >= 1 or "benchmarks: [overwrite]" in old
+    edited = SPEC.replace(old, new)
+    assert changed(compile_text(SPEC), compile_text(edited)) == ({}, {})
+
+
+def test_the_order_of_axes_is_no_identity(compile_text: Compile) -> None:
+    head, sweep = SPEC.split("sweep:\n")
+    cache, threads = sweep[: sweep.index("  threads")], "  threads: {param: threads, values: [1, 2], from: loaded}\n"
+    swapped = f"{head}sweep:\n{threads}{cache}repeat: 2\n"
+    before, after = compile_text(SPEC), compile_text(swapped)
+    assert changed(before, after) == ({}, {})
+    assert {cell.id for cell in before.cells} == {cell.id for cell in after.cells}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "new_stages", "gone"),
+    [
+        # a point of a limited axis: its own stages, not the load
+        ("hyper_clock_cache", "auto_hyper_clock_cache", {"measured": 8}, {"measured": 8}),
+        ("values: [1, 2]", "values: [1, 2, 4]", {"measured": 8}, {}),
+        ("values: [1, 2]", "values: [1]", {}, {"measured": 8}),
+        # what every step takes: everything
+        ("bloom_bits: 10", "bloom_bits: 12", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
+        ("keys: 1k", "keys: 2k", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
+        ("repeat: 2", "repeat: 2\nseed: 2", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
+        ("repeat: 2", "repeat: 2\nhardware: {cores: 2}", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
+        ("{system: db_bench}", "{system: db_bench2}", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
+        # what only the measured steps take
+        ("duration: 1s", "duration: 2s", {"measured": 16}, {"measured": 16}),
+        ("benchmarks: [overwrite]}", "benchmarks: [overwrite, stats]}", {"measured": 16}, {"measured": 16}),
+        # a version: its loads and its cells
+        ("[7.8.3, 9.10.0]", "[7.8.3, 9.10.0, 9.11.2]", {"load": 2, "measured": 8}, {}),
+        ("[7.8.3, 9.10.0]", "[9.10.0]", {}, {"load": 2, "measured": 8}),
+        # repeats: one more of each
+        ("repeat: 2", "repeat: 3", {"load": 2, "measured": 8}, {}),
+        ("repeat: 2", "repeat: 1", {}, {"load": 2, "measured": 8}),
+        ("repeat: 2", "repeat: {loads: 2, runs: 2}", {"measured": 16}, {}),
+        # another boundary
+        ("- checkpoint: loaded", "- checkpoint: loaded\n  - {name: more, kind: db_bench, benchmarks: [stats]}",
+         {"measured": 16}, {"measured": 16}),
+    ],
+)  # fmt: skip
+def test_what_an_edit_changes(
+    compile_text: Compile, old: str, new: str, new_stages: dict[str, int], gone: dict[str, int]
+) -> None:
+    assert SPEC.count(old) == 1
+    assert changed(compile_text(SPEC), compile_text(SPEC.replace(old, new))) == (new_stages, gone)
+
+
+def test_a_plan_is_the_same_to_the_byte(compile_text: Compile) -> None:
+    assert files.encode(compile_text(SPEC)) == files.encode(compile_text(SPEC))
+
+
+def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    stages = {stage.id: stage for stage in plan.stages}
+    for load in (0, 1):
+        runs = [[stages[s] for s in cell.repeats[load].stages] for cell in plan.cells]
+        seeds = [[step.seed for stage in run for step in stage.steps] for run in runs]
+        assert all(one == seeds[0] for one in seeds)
+        assert len(set(seeds[0])) == 3
+    assert len({step.seed for stage in plan.stages for step in stage.steps}) == 6
+
+
+def test_a_run_forks_at_the_checkpoint(compile_text: Compile) -> None:
+    plan = compile_text(SPEC.replace("repeat: 2", "repeat: {loads: 2, runs: 2}"))
+    cell = plan.cells[0]
+    assert [(r.load, r.run) for r in cell.repeats] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert cell.repeats[0].stages[0] == cell.repeats[1].stages[0] != cell.repeats[2].stages[0]
+    assert len({r.stages[1] for r in cell.repeats}) == 4
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.permutations(["options", "params", "sweep", "repeat", "steps", "builds", "title"]))
+def test_the_order_of_keys_is_no_identity(compile_text: Compile, keys: list[str]) -> None:
+    blocks: dict[str, str] = {}
+    for line in SPEC.splitlines(keepends=True):
+        if not line.startswith(" "):
+            key = line.split(":")[0]
+        blocks[key] = blocks.get(key, "") + line
+    assert changed(compile_text(SPEC), compile_text("".join(blocks[key] for key in keys))) == ({}, {})

@@ -1,0 +1,96 @@
+"""Options that a binary lacks: dropped, unsupported, or an error with the nearest name."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from compiler.plan.model import Option
+
+SHOW = "import sys; print(sys.argv[2:])"
+
+
+@pytest.fixture
+def with_options(checkout, stage, step, other_build):
+    def make(options, known=("cache_size", "block_size"), others=None):
+        builds = [replace(other_build, id="b-1", name="trial-1.0")]
+        if others is not None:
+            builds.append(other_build)
+        checkout.plan(stage("s-load", step("load", SHOW, options)), builds=builds)
+        checkout.build(options=known)
+        if others:
+            checkout.build(other_build, options=others)
+        return checkout.run("s-load")
+
+    return make
+
+
+def test_known_options_reach_the_command(checkout, with_options):
+    assert with_options({"cache_size": Option(5), "block_size": Option("8k")}).returncode == 0
+    out = checkout.store.result("s-load") / "steps/0-load/stdout"
+    assert out.read_text() == "['--block_size=8k', '--cache_size=5']\n"
+
+
+def test_drop_leaves_it_out_and_says_so(checkout, with_options):
+    assert with_options({"cache_size": Option(5), "async_io": Option(True, "drop", "a.yaml:1:2")}).returncode == 0
+    folder = checkout.store.result("s-load") / "steps/0-load"
+    assert (folder / "stdout").read_text() == "['--cache_size=5']\n"
+    assert json.loads((folder / "step.json").read_text())["dropped"] == ["async_io"]
+
+
+def test_cell_is_unsupported_where_another_build_knows_the_name(checkout, with_options):
+    done = with_options({"cache_type": Option("lru", "cell", "a.yaml:1:2")}, others=["cache_type"])
+    assert done.returncode == 0
+    result = checkout.result("s-load")
+    assert (result["status"], result["reason"]) == ("unsupported", "trial-1.0 has no option cache_type")
+    assert result["steps"] == []
+    assert checkout.store.mark("s-load").exists()
+
+
+def test_cell_is_an_error_where_no_other_build_knows_the_name(checkout, with_options):
+    done = with_options({"cache_siz": Option(5, "cell", "a.yaml:1:2")}, others=["cache_size"])
+    assert done.returncode == 1
+    expected = (
+        "a.yaml:1:2: trial-1.0 has no option cache_siz; did you mean cache_size?; "
+        "no other build of this plan has it either"
+    )
+    assert checkout.failure("s-load")["message"] == expected
+    assert checkout.failure("s-load")["step"] == "load"
+
+
+def test_cell_is_an_error_where_there_is_no_other_build(with_options):
+    assert with_options({"cache_siz": Option(5, "cell")}).returncode == 1
+
+
+def test_cell_is_unsupported_while_another_build_is_still_to_be_made(checkout, with_options):
+    assert with_options({"cache_siz": Option(5, "cell")}, others=[]).returncode == 0
+    assert checkout.result("s-load")["status"] == "unsupported"
+
+
+def test_cell_is_an_error_where_the_other_build_failed(checkout, with_options):
+    attempt = checkout.store.new_attempt("b-2")
+    (attempt / "failure.json").write_text("{}")
+    assert with_options({"cache_siz": Option(5, "cell")}, others=[]).returncode == 1
+
+
+def test_an_error_names_the_place_the_build_and_the_nearest_name(checkout, with_options):
+    done = with_options({"blok_size": Option(5, "error", "specs/x.yaml:12:5")}, others=["blok_size"])
+    assert done.returncode == 1
+    expected = (
+        "specs/x.yaml:12:5: trial-1.0 has no option blok_size; did you mean block_size?; "
+        "where only some builds have it, say `when_unsupported: drop` or put it on a point of an axis"
+    )
+    assert checkout.failure("s-load")["message"] == expected
+    assert expected in done.stderr
+
+
+def test_no_catalogue_no_check(checkout, with_options):
+    assert with_options({"anything": Option(5)}, known=None).returncode == 0
+
+
+def test_nothing_is_run_before_the_options_are_checked(checkout, stage, step):
+    later = step("later", SHOW, {"nope": Option(1)})
+    checkout.plan(stage("s-load", step("load"), later))
+    checkout.build(options=["cache_size"])
+    assert checkout.run("s-load").returncode == 1
+    assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.plan import files
+from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.run import progress
+from compiler.run.tally import Tally, count
+from compiler.store.store import Store
+
+BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def stage(name: str, parent: str | None = None, seconds: float = 10.0, rank: int = 0) -> PlannedStage:
+    step = PlannedStep("readww", "db_bench", 1, {"duration": 30.0}, {}, 1)
+    title = f"rocksdb-7.8.3 cache={name}, load 1: readww, overwrite"
+    return PlannedStage(f"s-{name}", title, "b-1", parent, (), 0, 0, "h", (step,), seconds, rank)
+
+
+LOAD = stage("load", seconds=100.0)
+PARTS = [stage(name, "s-load", rank=rank) for rank, name in enumerate("abcd", 1)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "outputs")
+    plan = Plan(
+        "d1", "t", "spec.yaml", None, (), (), (PlannedBuild("b-1", "b", "e", "1", {}),), (LOAD, *PARTS), {}, Report()
+    )
+    store.plan("d1").parent.mkdir(parents=True)
+    files.write(plan, store.plan("d1"))
+    return store
+
+
+def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "done") -> None:
+    attempt = store.new_attempt(planned.id)
+    times = {"started": BEGAN.isoformat(), "ended": (BEGAN + timedelta(seconds=seconds)).isoformat()}
+    (attempt / "result.json").write_text(json.dumps({"status": status, **times}))
+    store.publish_result(planned.id, attempt)
+
+
+def fail(store: Store, node: str) -> None:
+    (store.new_attempt(node) / "failure.json").write_text("{}")
+
+
+def begin_run(store: Store, began: datetime) -> None:
+    store.lock("run").parent.mkdir(parents=True)
+    store.lock("run").write_text(json.dumps({"pid": 1, "started": began.isoformat(), "spec": "spec.yaml"}))
+
+
+def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> None:
+    assert count(store, "d1") == Tally(5, 0, 0, 5, 140.0, about=True)
+    assert progress.head(count(store, "d1")) == "[0/5] done 0, left 5, ETA ~2m20s"
+
+
+def test_the_stage_that_runs_is_not_left_but_its_time_is(store: Store) -> None:
+    assert count(store, "d1", "s-load") == Tally(5, 0, 0, 4, 140.0, about=True)
+
+
+def test_what_is_left_is_scaled_by_what_was_measured_of_its_kind(store: Store) -> None:
+    finish(store, LOAD, 5.0)  # far shorter than declared: says nothing about the stages after it
+    assert count(store, "d1") == Tally(5, 1, 0, 4, 40.0, about=True)
+    finish(store, PARTS[0], 15.0)
+    assert count(store, "d1") == Tally(5, 2, 0, 3, 45.0)
+    finish(store, PARTS[1], 25.0)
+    assert count(store, "d1") == Tally(5, 3, 0, 2, 40.0)
+
+
+def test_unsupported_stages_are_done_but_say_nothing_about_time(store: Store) -> None:
+    finish(store, LOAD, 100.0)
+    finish(store, PARTS[0], 0.001, "unsupported")
+    assert count(store, "d1") == Tally(5, 2, 0, 3, 30.0, about=True)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"status": "done"}', '{"status": "done", "started": 1, "ended": 2}'])
+def test_a_result_that_cannot_be_read_counts_and_says_nothing_about_time(store: Store, text: str) -> None:
+    finish(store, LOAD, 100.0)
+    (store.results("s-load")[0] / "result.json").write_text(text)
+    assert count(store, "d1") == Tally(5, 1, 0, 4, 40.0, about=True)
+
+
+def test_when_all_is_done(store: Store) -> None:
+    for planned in (LOAD, *PARTS):
+        finish(store, planned, 1.0)
+    assert progress.head(count(store, "d1")) == "[5/5] done 5, left 0, ETA 0s"
+
+
+def test_an_estimate_that_the_plan_lacks_is_unknown(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.plan("d2").parent.mkdir(parents=True)
+    plan = Plan("d2", "t", "s", None, (), (), (), (replace(LOAD, seconds=0.0), PARTS[0]), {}, Report())
+    files.write(plan, store.plan("d2"))
+    assert progress.head(count(store, "d2")) == "[0/2] done 0, left 2, ETA ?"
+    finish(store, LOAD, 7.0)
+    assert progress.head(count(store, "d2")) == "[1/2] done 1, left 1, ETA ~10s"
+
+
+def test_failures_of_this_run_are_not_left_nor_is_what_waits_for_them(store: Store) -> None:
+    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
+    finish(store, LOAD, 100.0)
+    fail(store, "s-b")
+    assert count(store, "d1").failed == 1
+    assert progress.head(count(store, "d1", "s-a")) == "[1/5] done 1, failed 1, left 2, ETA ~30s"
+
+
+def test_a_failed_load_takes_its_stages_along_and_a_failed_build_everything(store: Store) -> None:
+    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
+    fail(store, "s-load")
+    assert progress.head(count(store, "d1")) == "[0/5] done 0, failed 5, left 0, ETA 0s"
+    finish(store, LOAD, 1.0)
+    assert count(store, "d1").failed == 0
+    fail(store, "b-1")
+    assert count(store, "d1").failed == 4
+
+
+def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
+    fail(store, "s-load")
+    begin_run(store, datetime.now(UTC) + timedelta(minutes=1))
+    assert count(store, "d1").failed == 0
+
+
+def test_the_eta_shrinks_and_is_unknown_once_the_time_is_over() -> None:
+    tally = Tally(3, 1, 0, 1, 60.0)
+    assert [progress.head(tally, elapsed).split("ETA ")[1] for elapsed in (0, 20, 59, 60, 500)] == [
+        "1m00s", "40s", "1s", "?", "?",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0s"), (-3, "0s"), (59.4, "59s"), (59.6, "1m00s"), (190, "3m10s"), (7500, "2h05m"), (273600, "3d04h")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert progress.duration(seconds) == text
+
+
+@given(st.floats(0, 1e8))
+def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    parts = [(int(number), units[unit]) for number, unit in re.findall(r"(\d+)([smhd])", progress.duration(seconds))]
+    assert 0 <= seconds + 0.5 - sum(number * unit for number, unit in parts) <= parts[-1][1] + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("qps", "text"),
+    [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
+)
+def test_rates(qps: float, text: str) -> None:
+    assert progress.rate(qps) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("secs_elapsed,interval_qps\n1,100\n2,54321\n", 54321.0),
+        ("secs_elapsed,interval_qps\n1,100\n2,543", 100.0),  # the last line is still being written
+        ("interval_qps,secs_elapsed\n7,1\n", 7.0),
+        ("secs_elapsed,interval_qps\n", None),
+        ("", None),
+        ("a,b\n1,2\n", None),
+        ("secs_elapsed,interval_qps\n1,nothing\n", None),
+    ],
+)
+def test_the_current_rate_is_the_last_whole_line_by_name(tmp_path: Path, text: str, expected: float | None) -> None:
+    (tmp_path / "report.csv").write_text(text)
+    assert progress.qps(tmp_path) == expected
+
+
+def test_the_end_of_a_long_report_is_enough(tmp_path: Path) -> None:
+    lines = (f"{second},{second * 10}" for second in range(1, 20_000))
+    (tmp_path / "report.csv").write_text("\n".join(["secs_elapsed,interval_qps", *lines]) + "\n")
+    assert progress.qps(tmp_path) == 199_990.0
+
+
+def test_no_report_no_rate(tmp_path: Path) -> None:
+    assert progress.qps(tmp_path) is None
+
+
+def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finish(store, LOAD, 100.0)
+    progress.started(store, "d1", PARTS[0])
+    with progress.step(PARTS[0], 0, tmp_path):
+        pass
+    finish(store, PARTS[0], 10.0)
+    progress.finished(store, "d1", PARTS[0], "done")
+    title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
+    assert capsys.readouterr().err.splitlines() == [
+        f"[1/5] done 1, left 3, ETA ~40s | {title}",
+        f"[2/5] done 2, left 3, ETA 30s | {title}: done in 0s",
+    ]
+
+
+def test_in_a_log_a_line_now_and_then(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(progress.EVERY, False, 0.05)
+    (tmp_path / "report.csv").write_text("secs_elapsed,interval_qps\n1,54321\n")
+    progress.started(store, "d1", PARTS[0])
+    with progress.step(PARTS[0], 0, tmp_path):
+        time.sleep(0.2)
+    progress.finished(store, "d1", PARTS[0], "failed")
+    _, *lines, last = capsys.readouterr().err.splitlines()
+    head = "[0/5] done 0, left 4, ETA ~2m20s"
+    assert set(lines) == {f"{head} | rocksdb-7.8.3 cache=a, load 1: readww 0/30 s, 54k ops/s"}
+    assert last == "[0/5] done 0, left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Our end of a real terminal that stderr is."""
+    ours, theirs = os.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(theirs, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        yield ours
+    os.close(ours)
+
+
+def test_at_a_terminal_one_line_is_rewritten(
+    store: Store, tmp_path: Path, terminal: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(progress.EVERY, True, 0.05)
+    monkeypatch.setattr(progress, "_width", lambda: 60)
+    progress.started(store, "d1", PARTS[0])
+    with progress.step(PARTS[0], 0, tmp_path):
+        time.sleep(0.2)
+    progress.finished(store, "d1", PARTS[0], "done")
+    written = os.read(terminal, 65536).decode()
+    status, cleared, last = written.rpartition("\r\x1b[K\r\x1b[K")
+    assert cleared
+    assert "\n" not in status
+    assert status.count("\r") >= 3
+    assert set(status.removesuffix("\x1b[K").split("\x1b[K\r")) <= {
+        "[0/5] done 0, left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
+        "\r[0/5] done 0, left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
+    }
+    assert last == (
+        "[0/5] done 0, left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: done in 0s\r\n"
+    )
+
+
+def test_a_terminal_that_went_away_costs_no_measurement(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with pytest.raises(BrokenPipeError), os.fdopen(writer, "w") as stream:  # of the close, which flushes
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress.started(store, "d1", PARTS[0])
+        with progress.step(PARTS[0], 0, tmp_path):
+            pass
+        progress.finished(store, "d1", PARTS[0], "done")
+        stream.write("x")

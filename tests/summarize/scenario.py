@@ -1,0 +1,39 @@
+"""The scenario of the report's tests: something of every status, with figures that are easy to check by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from synthetic import ASSERTIONS, Experiment
+
+from compiler.collect.tables import collect
+from compiler.summarize.__main__ import read, write
+from compiler.summarize.report import Report
+
+OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
+LEVELS = (1.0, 1.01, 0.99)
+
+
+def experiment(root: Path) -> Experiment:
+    """6.11.4 lacks hyper; in 7.8.3 hyper is 1.5 times as fast with 1 thread, failed or not run with 2."""
+    found = Experiment(root, builds=(OLD, NEW))
+    found.add_build(OLD, warnings=[ASSERTIONS])
+    found.add_build(NEW)
+    for load, level in enumerate(LEVELS):
+        for build in (OLD, NEW):
+            found.add_load(build, load, 300_000 * level)
+            for threads in ("1", "2"):
+                rate = 10_000 * level * int(threads)
+                found.add(build, "lru", threads, load, {"readww": rate, "overwrite": [2 * rate] * 9 + [rate / 10]})
+        for threads in ("1", "2"):
+            found.add_unsupported(OLD, "hyper", threads, load, f"{OLD} has no option cache_type")
+        found.add(NEW, "hyper", "1", load, {"readww": 15_000 * level, "overwrite": 20_000 * level})
+    found.add_failure(found.stage(NEW, "hyper", "2", 0), "db_bench was killed by SIGKILL")
+    return found
+
+
+def report(found: Experiment) -> Report:
+    collect(found.store, found.plan)
+    made = read(found.store, found.plan.digest)
+    write(found.store, made)
+    return made

@@ -1,0 +1,41 @@
+from compiler.plan.model import Axis
+from compiler.summarize import layout
+from compiler.summarize.layout import Layout
+
+BUILD = Axis("build", ("r-1", "r-2"))
+CACHE = Axis("cache", ("lru", "hyper"), ("readww",))
+THREADS = Axis("threads", ("1",), ("readww",))
+
+
+def test_axes_behind_the_checkpoint_do_not_touch_the_load():
+    assert layout.touching([BUILD, CACHE, THREADS], "fillseq") == [BUILD]
+    assert layout.touching([BUILD, CACHE, THREADS], "readww") == [BUILD, CACHE, THREADS]
+
+
+def test_base_axes_go_across_and_builds_have_a_table_of_their_own():
+    found = layout.layouts([BUILD, CACHE, THREADS], {"cache": "lru"}, [])
+    assert found == [
+        Layout({"cache": "lru"}, ("cache",), ("build",)),
+        Layout({"build": "r-1"}, ("build",), ("cache",)),
+    ]
+
+
+def test_a_base_that_names_the_build_has_one_table():
+    assert layout.layouts([BUILD, CACHE], {"build": "r-2", "cache": "lru"}, []) == [
+        Layout({"build": "r-2", "cache": "lru"}, ("build", "cache"), ())
+    ]
+
+
+def test_without_a_base_the_first_axis_that_varies_is_it():
+    assert layout.chosen([BUILD, THREADS, CACHE], {}) == {"cache": "lru"}
+    assert layout.chosen([BUILD, THREADS], {}) == {"build": "r-1"}
+    assert layout.chosen([THREADS], {}) == {}
+
+
+def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():
+    assert layout.layouts([BUILD], {"cache": "lru"}, []) == [Layout({"build": "r-1"}, ("build",), ())]
+
+
+def test_words_name_the_axis_of_everything_but_a_build():
+    assert layout.words(("r-1", "2"), ("build", "threads")) == "r-1, threads=2"
+    assert layout.words(("r-1", None), ("build", "threads")) == "r-1"

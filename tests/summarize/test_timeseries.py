@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from compiler.summarize.timeseries import batch_means, series_interval, steadiness
+
+
+def test_steadiness_against_numpy():
+    series = [100.0, 110.0, 90.0, 100.0, 10.0]
+    found = steadiness(series)
+    assert found.variation == pytest.approx(np.std(series, ddof=1) / np.mean(series))
+    assert found.slow == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("series", [[], [5.0], [0.0, 0.0]])
+def test_too_little_to_tell(series):
+    assert steadiness(series) is None
+
+
+def test_batches_are_consecutive():
+    assert batch_means(range(9)).tolist() == [1.0, 4.0, 7.0]
+    assert len(batch_means([])) == 0
+
+
+def test_short_series_have_no_interval():
+    assert series_interval([1.0, 2.0, 3.0], [1.0] * 40) is None
+
+
+def _dependent(generator, seconds):
+    """An AR(1) series around 1000: neighbours resemble each other, as compactions make them."""
+    noise = np.empty(seconds)
+    noise[0] = generator.normal()
+    for at in range(1, seconds):
+        noise[at] = 0.6 * noise[at - 1] + generator.normal() * 0.8
+    return 1000 + 100 * noise
+
+
+def test_dependence_widens_the_interval():
+    generator = np.random.default_rng(3)
+    covered, naive = [], []
+    for _ in range(400):
+        arm, base = _dependent(generator, 300), _dependent(generator, 300)
+        found = series_interval(arm, base)
+        covered.append(found.low <= 1 <= found.high)
+        error = 1.96 * np.sqrt(arm.var() + base.var()) / np.sqrt(300) / 1000
+        naive.append(abs(arm.mean() / base.mean() - 1) <= error)
+    assert np.mean(covered) >= 0.91
+    assert np.mean(naive) < 0.8
