@@ -138,13 +138,13 @@ def _real(root: Map, location: Sequence[str | int]) -> list[str | int]:
 
 def _walk(root: Node, path: Sequence[str | int]) -> Node:
     found: Any = root
+    part: Any
     for part in path:
-        if isinstance(found, list) and isinstance(part, int):
-            found = found[part]
-        elif isinstance(found, dict) and part in found:
-            found = found[part]
-        else:
+        in_map = isinstance(found, dict) and part in found
+        in_list = isinstance(found, list) and isinstance(part, int)
+        if not in_map and not in_list:
             break
+        found = found[part]
     node: Node = found
     return node
 

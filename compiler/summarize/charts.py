@@ -79,7 +79,7 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
         "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 12} if seconds <= 30 else False},
         "encoding": {
             "x": {"field": "second", "type": "quantitative", "title": "seconds",
-                  "scale": {"domain": [0, seconds], "nice": False}, "axis": {"tickCount": 5, "grid": False}},
+                  "scale": {"domain": [0, seconds], "nice": False}, "axis": {"tickCount": 5, "tickMinStep": 1, "format": "d", "grid": False}},
             "y": {"field": "qps", "type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
                   "axis": {"tickCount": 4, "format": "~s"}},
             "color": {**_colour("load", loads), "legend": None},
@@ -91,12 +91,12 @@ _TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5,
 
 
 def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float]:
-    """All ratios, and what of the intervals is within three times the span of them: one wide interval hides nothing."""
+    """All ratios, and of the intervals what leaves the ratios apart: a single wide one would hide the others."""
     ratios = [row["ratio"] for row in rows] or [1.0]
     reach = max(1.15, 1 + 3 * effect, *(max(ratio, 1 / ratio) for ratio in ratios))
     ends = [end for row in rows for end in (row.get("low"), row.get("high")) if end]
     wide = max((max(end, 1 / end) for end in ends), default=reach)
-    limit = min(max(wide, reach), reach**2) * 1.03
+    limit = min(max(wide, reach), max(reach**3, 2.0)) * 1.03
     low = min([1.0, *ratios, *ends])
     high = max([1.0, *ratios, *ends])
     return max(1 / limit, min(low / 1.03, 1 / (1 + 3 * effect))), min(limit, max(high * 1.03, 1 + 3 * effect))

@@ -49,7 +49,7 @@ Column = tuple[str, str, Callable[[Point], str | None]]
 def _columns(report: Report) -> list[Column]:
     fixed: list[Column] = [
         ("QPS", "median", lambda point: _of_loads(point, median)),
-        ("least–most", "of the loads", _range),  # noqa: RUF001
+        ("least-most", "of the loads", _range),
         ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
         ("slow", "seconds", lambda point: _steady(report, point, lambda each: each.slow)),
     ]
@@ -67,7 +67,7 @@ def _of_loads(point: Point, of: Callable[[Sequence[float]], float], metric: str 
 
 def _range(point: Point) -> str | None:
     found = point.spread()
-    return f"{numbers.rate(found[1])}–{numbers.rate(found[2])}" if found else None  # noqa: RUF001
+    return f"{numbers.rate(found[1])}-{numbers.rate(found[2])}" if found else None
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:

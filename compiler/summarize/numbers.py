@@ -19,7 +19,7 @@ def interval(found: Interval) -> str:
 
 
 def spread(median: float, least: float, most: float) -> str:
-    return rate(median) if least == most else f"{rate(median)} ({rate(least)}–{rate(most)})"  # noqa: RUF001
+    return rate(median) if least == most else f"{rate(median)} ({rate(least)}-{rate(most)})"
 
 
 def size(value: float) -> str:

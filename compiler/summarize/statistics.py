@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from scipy.special import fdtr, stdtrit
 
 ALPHA = 0.05  # of a table: the chance that any of its intervals misses
-NOISIER = 0.10  # a comparison this unlikely to be as quiet as the others keeps its own noise
+# A comparison this unlikely to be as quiet as the others keeps its own noise. Stricter in large tables, where a fixed
+# share of equally noisy comparisons would be thrown back on their two or three loads; simulated in the tests.
+NOISIER, NOISIER_LEAST, NOISIER_OF_ALL = 0.10, 0.01, 0.4
 
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
@@ -78,7 +80,8 @@ def _noise(sample: Sample, family: Sequence[Sample]) -> tuple[float, float]:
 
 def _noisier(sample: Sample, others: Sequence[Sample]) -> bool:
     quiet = _pooled(others)
-    return quiet == 0 or 1 - float(fdtr(sample.freedom, _freedom(others), sample.variance / quiet)) < NOISIER
+    limit = max(NOISIER_LEAST, min(NOISIER, NOISIER_OF_ALL / (len(others) + 1)))
+    return quiet == 0 or 1 - float(fdtr(sample.freedom, _freedom(others), sample.variance / quiet)) < limit
 
 
 def _pooled(family: Sequence[Sample]) -> float:

@@ -30,7 +30,7 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path) -> str:
     parts = [_head(report), *(_section(report, section) for section in report.sections)]
-    parts.append(_entry("page", [str(page)]))
+    parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
 
@@ -109,6 +109,16 @@ def answer(report: Report) -> list[str]:
     return [line for table in asked for line in wording.tally(table)]
 
 
+def _reading(report: Report) -> list[str]:
+    effect = f"{report.effect * 100:.3g} %"
+    return [
+        "1.12 [1.08, 1.16]: geometric mean of the loads' ratios to the base, and its 95 % interval (all intervals "
+        "of a table hold together)",
+        f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
+        "inconclusive: neither",
+    ]
+
+
 def _section(report: Report, section: Section) -> list[str]:
     lines: list[str] = []
     for table in section.comparisons:
@@ -134,7 +144,7 @@ def _comparison(table: Comparison, section: Section) -> list[str]:
 
 
 def _absolute(section: Section) -> list[str]:
-    title = f"{section.step}: QPS, median (least–most) of the loads"  # noqa: RUF001
+    title = f"{section.step}: QPS, median (least-most) of the loads"
     heads = [*section.names, "QPS"]
     rows = [[*_names(point, section.names), wording.absolute(point)] for point in section.points]
     return [title, "-" * len(title), *grid.grid(heads, rows, len(section.names))]

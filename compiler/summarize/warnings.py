@@ -14,7 +14,7 @@ FAR_APART = timedelta(days=7)
 def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
     yield from planned
     yield from _said_by_builds(builds.values())
-    yield from _said_by_steps(tables.runs, {text for build in builds.values() for text in build.warnings})
+    yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
     yield from _apart(tables.runs)
 
@@ -32,7 +32,7 @@ def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:
     names: dict[str, dict[str, None]] = {}
     for run in runs:
         for text in run.warnings:
-            if text not in known:
+            if _sentence(text) not in known:
                 names.setdefault(text, {})[f"{run.step} of {run.build}"] = None
     for text, said in names.items():
         yield f"{', '.join(list(said)[:3])}{' and others' if len(said) > 3 else ''}: {_sentence(text)}"

@@ -65,10 +65,10 @@ def tally(table: Comparison) -> Iterator[str]:
 
 def _counts(entries: Sequence[Entry]) -> str:
     words = Counter(_word(each) for each in entries if each.kind != ABSENT)
-    known = [word for word in (*VERDICTS, *sorted(words)) if words[word]]
+    known = list(dict.fromkeys(word for word in (*VERDICTS, *sorted(words)) if words[word]))
     if len(known) == 1 and sum(words.values()) == 1:
         return known[0]
-    return ", ".join(f"{words[word]} {word}" for word in dict.fromkeys(known))
+    return ", ".join(f"{words[word]} {word}" for word in known)
 
 
 def _word(found: Entry) -> str:

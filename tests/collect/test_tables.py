@@ -87,7 +87,7 @@ def test_series_and_latencies_once_per_result(experiment):
 
 def test_samples_hold_the_rates_of_each_second(experiment):
     folder = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww"
-    lines = ['{"monotonic": %d, "switches": %d}\n' % (at, 1000 * at) for at in range(3)]
+    lines = [f'{{"monotonic": {at}, "switches": {1000 * at}}}\n' for at in range(3)]
     (folder / "samples.jsonl").write_text("".join(lines))
     collect(experiment.store, experiment.plan)
     assert query(experiment, "SELECT step, second, context_switches_per_s FROM samples") == [

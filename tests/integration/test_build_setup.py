@@ -1,0 +1,51 @@
+"""What `make setup` needs on a machine that has little."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compiler.build.apt.pick import fetch
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+def test_pip_comes_from_debian_where_there_is_no_ensurepip(tmp_path: Path):
+    prefix = fetch("python3-pip-whl", tmp_path)
+    (wheel,) = (prefix / "usr/share/python-wheels").glob("pip-*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    pip = [tmp_path / "venv/bin/python", "-m", "pip", "--version"]
+    done = subprocess.run(pip, capture_output=True, text=True, env={"PYTHONPATH": str(wheel)})
+    assert done.stdout.startswith(f"pip {wheel.name.split('-')[1]} from ")
+
+
+def test_without_a_python_that_is_new_enough():
+    done = subprocess.run(
+        ["sh", ROOT / "scripts/python"], env={**os.environ, "PYTHON": "false"}, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "stepgrid needs Python 3.11, 3.12 or 3.13, and found none among: false.\n"
+        "Install one (Debian 12 or later, Ubuntu 24.04 or later: package python3), "
+        "or name it: make PYTHON=/path/to/python3.12\n"
+    )
+
+
+def test_the_python_that_is_asked_for():
+    done = subprocess.run(
+        ["sh", ROOT / "scripts/python"], env={**os.environ, "PYTHON": sys.executable}, capture_output=True, text=True
+    )
+    assert done.stdout == f"{sys.executable}\n"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
+def test_a_lock_names_no_index_and_has_a_checksum_for_all(name: str):
+    text = (ROOT / name).read_text()
+    assert "://" not in text
+    blocks = [block for block in text.replace("\\\n", "").splitlines() if "==" in block]
+    assert blocks
+    assert all("--hash=sha256:" in block for block in blocks)

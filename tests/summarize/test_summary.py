@@ -1,0 +1,223 @@
+"""The text of a report, to the letter."""
+
+import re
+
+import pytest
+import scenario
+from synthetic import Experiment
+
+from compiler.store.store import Store
+from compiler.summarize import __main__ as command
+from compiler.summarize import summary
+
+TEXT = """\
+LRU against hyper-clock cache
+=============================
+INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
+compared    build: rocksdb-6.11.4, rocksdb-7.8.3
+            cache: lru (base), hyper
+            threads: 1, 2
+builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
+            rocksdb-7.8.3: 7.8.3 (debian, rocksdb-tools 7.8.3-1)
+repeats     3 loads
+host        AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0
+status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
+            missing: 4 runs: not run yet
+              in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
+            failed: 2 runs: readww: db_bench was killed by SIGKILL
+              in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
+              log: outputs/attempts/s-7.8.3-hyper-2-0/TIME/steps/0-readww/stderr
+            unsupported: 12 runs: rocksdb-6.11.4 has no option cache_type
+warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
+in short    readww, cache=hyper against cache=lru: 1 faster, 1 failed, 2 unsupported
+            overwrite, cache=hyper against cache=lru: 1 faster, 1 failed, 2 unsupported
+
+fillseq: QPS relative to rocksdb-6.11.4, 95 % intervals
+-------------------------------------------------------
+  rocksdb-6.11.4 QPS  rocksdb-7.8.3
+  300,000             1.00 [1.00, 1.00] *
+  * no verdict: rocksdb-6.11.4 and rocksdb-7.8.3 were built differently: suite bullseye / bookworm
+
+fillseq: QPS, median (least-most) of the loads
+----------------------------------------------
+  build           QPS
+  rocksdb-6.11.4  300,000 (297,000-303,000)
+  rocksdb-7.8.3   300,000 (297,000-303,000)
+
+readww: QPS relative to cache=lru, 95 % intervals
+-------------------------------------------------
+  build           threads  cache=lru QPS  cache=hyper
+  rocksdb-6.11.4  1        10,000         unsupported
+  rocksdb-6.11.4  2        20,000         unsupported
+  rocksdb-7.8.3   1        10,000         1.50 [1.50, 1.50] faster
+  rocksdb-7.8.3   2        20,000         failed
+
+readww: QPS relative to rocksdb-7.8.3, 95 % intervals
+-----------------------------------------------------
+  cache  threads  rocksdb-7.8.3 QPS  rocksdb-6.11.4
+  lru    1        10,000             1.00 [1.00, 1.00] *
+  lru    2        20,000             1.00 [1.00, 1.00] *
+  hyper  1        15,000             unsupported
+  hyper  2        failed             unsupported
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
+
+readww: QPS, median (least-most) of the loads
+---------------------------------------------
+  build           cache  threads  QPS
+  rocksdb-6.11.4  lru    1        10,000 (9,900-10,100)
+  rocksdb-6.11.4  lru    2        20,000 (19,800-20,200)
+  rocksdb-6.11.4  hyper  1        unsupported
+  rocksdb-6.11.4  hyper  2        unsupported
+  rocksdb-7.8.3   lru    1        10,000 (9,900-10,100)
+  rocksdb-7.8.3   lru    2        20,000 (19,800-20,200)
+  rocksdb-7.8.3   hyper  1        15,000 (14,850-15,150)
+  rocksdb-7.8.3   hyper  2        failed
+
+overwrite: QPS relative to cache=lru, 95 % intervals
+----------------------------------------------------
+  build           threads  cache=lru QPS  cache=hyper
+  rocksdb-6.11.4  1        18,100         unsupported
+  rocksdb-6.11.4  2        36,200         unsupported
+  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.10] faster
+  rocksdb-7.8.3   2        36,200         failed
+
+overwrite: QPS relative to rocksdb-7.8.3, 95 % intervals
+--------------------------------------------------------
+  cache  threads  rocksdb-7.8.3 QPS  rocksdb-6.11.4
+  lru    1        18,100             1.00 [1.00, 1.00] *
+  lru    2        36,200             1.00 [1.00, 1.00] *
+  hyper  1        20,000             unsupported
+  hyper  2        failed             unsupported
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
+
+overwrite: QPS, median (least-most) of the loads
+------------------------------------------------
+  build           cache  threads  QPS
+  rocksdb-6.11.4  lru    1        18,100 (17,919-18,281)
+  rocksdb-6.11.4  lru    2        36,200 (35,838-36,562)
+  rocksdb-6.11.4  hyper  1        unsupported
+  rocksdb-6.11.4  hyper  2        unsupported
+  rocksdb-7.8.3   lru    1        18,100 (17,919-18,281)
+  rocksdb-7.8.3   lru    2        36,200 (35,838-36,562)
+  rocksdb-7.8.3   hyper  1        20,000 (19,800-20,200)
+  rocksdb-7.8.3   hyper  2        failed
+  stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10% of the seconds below half the median
+  stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10% of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10% of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10% of the seconds below half the median
+
+reading     1.12 [1.08, 1.16]: geometric mean of the loads' ratios to the base, and its 95 %
+            interval (all intervals of a table hold together)
+            faster, slower: the whole interval is more than 2 % away from 1; same: all of it is
+            less; inconclusive: neither
+page        outputs/summary/p-synthetic/index.html
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def text(found):
+    """The summary with attempts' times taken out."""
+    return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary.path(found.store, "p-synthetic").read_text(encoding="utf-8"))
+
+
+def test_the_whole_text(here):
+    found = scenario.experiment(here.relative_to(here))
+    scenario.report(found)
+    assert text(found) == TEXT
+    assert max(map(len, text(found).splitlines())) <= 100
+
+
+def complete(root, rates, **settings):
+    """One build, threads=1; `rates`: cache -> QPS of each load, or a whole series of it."""
+    found = Experiment(root, caches=tuple(rates), threads=("1",), loads=len(next(iter(rates.values()))), **settings)
+    found.add_build("rocksdb-7.8.3")
+    for load in range(found.loads):
+        found.add_load("rocksdb-7.8.3", load)
+        for cache, loads in rates.items():
+            if ("rocksdb-7.8.3", cache) not in found.alike and loads[load] is not None:
+                found.add("rocksdb-7.8.3", cache, "1", load, {"readww": loads[load], "overwrite": loads[load]})
+    scenario.report(found)
+    return found
+
+
+def table(found):
+    """The lines of readww's comparison, without title."""
+    lines = text(found).split("readww: QPS relative to cache=lru, 95 % intervals\n")[1].split("\n\n")[0]
+    return lines.splitlines()[1:]
+
+
+def test_arms_that_share_their_stages_are_the_same_run(here):
+    found = complete(
+        here, {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}, alike=[("rocksdb-7.8.3", "plain")]
+    )
+    assert table(found) == [
+        "  cache=lru QPS  cache=hyper               cache=plain",
+        "  1,000          0.90 [0.90, 0.90] slower  same as cache=lru",
+    ]
+    assert "INCOMPLETE" not in text(found)
+
+
+def test_noisy_equal_arms_are_inconclusive(here):
+    found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
+    assert table(found)[1] == "  1,000          1.00 [0.81, 1.23] inconclusive"
+
+
+def test_one_load_is_at_most_indicative(here):
+    steady = [1000.0, 1010.0, 990.0, 1005.0] * 5
+    found = complete(here, {"lru": [steady], "hyper": [[2 * rate for rate in steady]]})
+    assert table(found)[1] == "  1,001          2.00 [1.99, 2.01] indicative"
+
+
+def test_one_short_load_has_no_interval(here):
+    found = complete(here, {"lru": [1000.0], "hyper": [1100.0]})
+    assert table(found)[1] == "  1,000          1.10 one load"
+
+
+def test_fewer_loads_than_planned_are_said(here):
+    found = complete(here, {"lru": [1000.0, 1001.0, 1002.0], "hyper": [500.0, None, 501.0]})
+    assert table(found)[1] == "  1,001          0.50 [0.50, 0.50] slower (2 of 3 loads)"
+    assert text(found).splitlines()[2] == "INCOMPLETE: 2 of 15 measured steps have no figures yet (see status)."
+
+
+def test_without_its_base_an_arm_shows_its_figure(here):
+    found = complete(here, {"lru": [None, None], "hyper": [500.0, 501.0]})
+    assert table(found)[1] == "  missing        no base; 500 QPS"
+
+
+def test_warnings_of_unlike_hosts_and_old_figures(here):
+    found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
+    result = found.store.result("s-7.8.3-hyper-1-1")
+    for name, old, new in (("attempt.json", "6.1.0", "6.18.0"), ("result.json", "2026-11-20", "2026-12-01")):
+        (result / name).write_text((result / name).read_text().replace(old, new))
+    scenario.report(found)
+    lines = text(found).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
+    assert lines[start : start + 3] == [
+        "warnings    the figures come from different settings of the host: kernel 6.1.0, 6.18.0",
+        "            the figures were measured up to 11 days apart (2026-11-20 to 2026-12-01)",
+        "in short    readww, cache=hyper against cache=lru: slower",
+    ]
+
+
+def test_the_command(here, capsys):
+    found = scenario.experiment(here.relative_to(here))
+    assert command.main(["p-other"]) == 1
+    assert command.main(["p-synthetic"]) == 1
+    assert capsys.readouterr().err == (
+        "summarize: there is no plan p-other under outputs/plans; start a run first\n"
+        "summarize: the tables of plan p-synthetic are missing; first: python -m compiler.collect p-synthetic\n"
+    )
+    scenario.report(found)
+    assert command.main(["p-synthetic"]) == 0
+    assert capsys.readouterr().err == (
+        "summarize: 6 of 54 measured steps have no figures; the report says so on top. Run again to measure them.\n"
+    )
+    assert command.main(["p-synthetic", "--partial"]) == 0
+    assert capsys.readouterr().err == ""
+    assert summary.path(Store(), "p-synthetic").is_file()
+    assert summary.page_path(Store(), "p-synthetic").is_file()
