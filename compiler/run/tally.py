@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -80,7 +79,7 @@ def _results(store: Store, done: Iterable[str]) -> list[tuple[str, Path]]:
     for stage in done:
         mark = store.mark(stage)
         try:
-            found.append((stage, mark.parent / os.readlink(mark)))
+            found.append((stage, mark.parent / mark.readlink()))
         except OSError:
             continue
     return found

@@ -90,7 +90,11 @@ class Work:
     def restore_marks(self) -> None:
         """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
         for stage in self.stages:
-            if stage not in self.lacking and not self.store.mark(stage).exists() and (record := _record(self.store, stage)):
+            if (
+                stage not in self.lacking
+                and not self.store.mark(stage).exists()
+                and (record := _record(self.store, stage))
+            ):
                 self.store.set_mark(stage, record)
         for build in self.builds:
             if build not in self.lacking and not self.store.mark(build).exists():

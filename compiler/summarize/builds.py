@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.plan.model import Axis
+from compiler.summarize.layout import BUILD
 from compiler.summarize.points import Point
+from compiler.summarize.tables import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,12 @@ class Build:
         return ", ".join(part for part in (self.route, package) if part) or "not built"
 
 
-def builds(facts: Mapping[str, Mapping[str, str]]) -> dict[str, Build]:
-    """By id, from the environment table, in the order of the plan."""
-    return {subject: _build(subject, names) for subject, names in facts.items()}
+def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
+    """By id, from the environment table, in the order of the axis."""
+    labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
+    first = {run.build_id: labels.index(run.build) for run in runs if run.build in labels}
+    subjects = sorted(facts, key=lambda subject: first.get(subject, len(labels)))
+    return {subject: _build(subject, facts[subject]) for subject in subjects}
 
 
 def _build(subject: str, names: Mapping[str, str]) -> Build:

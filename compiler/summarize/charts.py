@@ -10,6 +10,7 @@ Chart: TypeAlias = dict[str, Any]
 # Okabe and Ito: told apart by colour-blind readers, dark enough for white paper
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#000000", "#E69F00")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+HEIGHT = 600  # about as much as a screen shows at once
 GREY, BAND = "#555555", "#ececec"
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
@@ -32,14 +33,14 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
     """
     low, high = _limits(rows, effect)
     scale = {"type": "log", "domain": [low, high], "clamp": True, "nice": False}
-    ticks = [tick for tick in _TICKS if low <= tick <= high]
+    ticks = [tick for tick in (_FINE if high / low < 3 else _COARSE) if low <= tick <= high]
     x = {"scale": scale, "axis": {"values": ticks, "format": "~g", "title": "ratio of QPS", "grid": True}}
     y: Chart = {
         "field": "line", "type": "nominal", "sort": list(lines), "scale": {"paddingOuter": 0.2},
         "axis": {"title": None, "ticks": False, "domain": False},
     }  # fmt: skip
     offset = {"field": "arm", "type": "nominal", "sort": list(arms)}
-    step = max(10, 20 - 2 * len(arms))
+    step = min(20, max(6 if len(arms) > 1 else 13, HEIGHT // (len(lines) * len(arms))))
     mark: Chart = {
         "y": y, "yOffset": offset,
         "color": {**_colour("arm", arms), "legend": {"title": None} if len(arms) > 1 else None},
@@ -50,7 +51,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
     return {
         "width": 230,
         "padding": {"left": 6 + len(max(lines, key=len)), "right": 8, "top": 5, "bottom": 5},  # other fonts are wider
-        "height": {"step": step, "for": "offset"} if len(arms) > 1 else {"step": 22},
+        "height": {"step": step, "for": "offset"} if len(arms) > 1 else {"step": step + 2},
         "config": CONFIG,
         "data": {"values": list(rows)},
         "layer": [
@@ -79,7 +80,8 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
         "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 12} if seconds <= 30 else False},
         "encoding": {
             "x": {"field": "second", "type": "quantitative", "title": "seconds",
-                  "scale": {"domain": [0, seconds], "nice": False}, "axis": {"tickCount": 5, "tickMinStep": 1, "format": "d", "grid": False}},
+                  "scale": {"domain": [0, seconds], "nice": False},
+                  "axis": {"values": _seconds(seconds), "format": "d", "grid": False}},
             "y": {"field": "qps", "type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
                   "axis": {"tickCount": 4, "format": "~s"}},
             "color": {**_colour("load", loads), "legend": None},
@@ -87,7 +89,15 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
     }  # fmt: skip
 
 
-_TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
+_FINE = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3)
+_COARSE = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000)
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800)
+
+
+def _seconds(end: float) -> list[int]:
+    """Whole seconds, six of them or less."""
+    step = next((step for step in _STEPS if end / step <= 6), 3600)
+    return list(range(0, int(end) + 1, step))
 
 
 def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float]:

@@ -18,8 +18,8 @@ METRICS = (
     ("p99_9_us", "p99.9", "µs"),
     ("cpu_us_per_op", "CPU/op", "µs"),
     ("context_switches_per_op", "switches/op", ""),
-    ("device_read_mb_per_s", "read", "MB/s"),
-    ("device_write_mb_per_s", "written", "MB/s"),
+    ("device_read_mb_per_s", "read", "MiB/s"),
+    ("device_write_mb_per_s", "written", "MiB/s"),
 )
 
 

@@ -83,6 +83,15 @@ def _labels(axes: Sequence[Axis], name: str) -> tuple[str, ...]:
     return next(axis.labels for axis in axes if axis.name == name)
 
 
+def ordered(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
+    """As a reader of the spec expects them: the first axis slowest, labels as written."""
+
+    def position(point: Point) -> list[int]:
+        return [[*axis.labels, point.labels.get(axis.name)].index(point.labels.get(axis.name)) for axis in axes]
+
+    return sorted(points, key=position)
+
+
 def key(point: Point, names: Sequence[str]) -> Labels:
     return tuple(point.labels.get(name) for name in names)
 

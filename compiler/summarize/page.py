@@ -42,6 +42,7 @@ def _context(report: Report) -> dict[str, Any]:
         "meaning": verdicts.MEANING,
         "counted": numbers.counted,
         "unfolded": UNFOLDED,
+        "most": pictures.MOST,
     }
 
 

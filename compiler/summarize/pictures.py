@@ -14,6 +14,8 @@ from compiler.summarize.report import Report, Section
 from compiler.summarize.svg import svg
 from compiler.summarize.verdicts import VERDICTS
 
+MOST = 48  # charts over time of a step; the rest stays in the tables
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -53,7 +55,8 @@ def over_time(report: Report, section: Section) -> list[Picture]:
         return []
     seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
     loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
-    return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in rows if found]
+    drawn = [(point, found) for point, found in rows if found][:MOST]
+    return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in drawn]
 
 
 def note(report: Report, section: Section) -> str | None:

@@ -56,7 +56,7 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
     axes = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
     base = layout.chosen(axes, header["report"]["base"])
     effect = header["report"]["smallest_effect"]
-    known = builds.builds(tables.facts.get("build", {}))
+    known = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
@@ -87,7 +87,7 @@ def _section(
     step: str, axes: Sequence[Axis], base: Mapping[str, str], effect: float, tables: Tables, known: Mapping[str, Build]
 ) -> Section:
     touching = layout.touching(axes, step)
-    found = points(tables.runs, step, [axis.name for axis in touching])
+    found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
     caveat = partial(builds.caveat, known)
     compared = [
         compare(step, form, touching, found, tables.series, effect, caveat)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -219,27 +219,18 @@ def test_in_a_log_a_line_now_and_then(
     assert last == "[0/5] done 0, left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Our end of a real terminal that stderr is."""
+def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = os.openpty()
+    os.set_blocking(ours, False)
     monkeypatch.setenv("TERM", "xterm")
-    with os.fdopen(theirs, "w") as stream:
-        monkeypatch.setattr(sys, "stderr", stream)
-        yield ours
-    os.close(ours)
-
-
-def test_at_a_terminal_one_line_is_rewritten(
-    store: Store, tmp_path: Path, terminal: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    monkeypatch.setattr(sys, "stderr", os.fdopen(theirs, "w"))
     monkeypatch.setitem(progress.EVERY, True, 0.05)
     monkeypatch.setattr(progress, "_width", lambda: 60)
     progress.started(store, "d1", PARTS[0])
     with progress.step(PARTS[0], 0, tmp_path):
         time.sleep(0.2)
     progress.finished(store, "d1", PARTS[0], "done")
-    written = os.read(terminal, 65536).decode()
+    written = _all_of(ours)
     status, cleared, last = written.rpartition("\r\x1b[K\r\x1b[K")
     assert cleared
     assert "\n" not in status
@@ -253,15 +244,25 @@ def test_at_a_terminal_one_line_is_rewritten(
     )
 
 
+def _all_of(terminal: int) -> str:
+    written = b""
+    with contextlib.suppress(BlockingIOError):
+        while piece := os.read(terminal, 65536):
+            written += piece
+    return written.decode()
+
+
 def test_a_terminal_that_went_away_costs_no_measurement(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    with pytest.raises(BrokenPipeError), os.fdopen(writer, "w") as stream:  # of the close, which flushes
-        monkeypatch.setattr(sys, "stderr", stream)
-        progress.started(store, "d1", PARTS[0])
-        with progress.step(PARTS[0], 0, tmp_path):
-            pass
-        progress.finished(store, "d1", PARTS[0], "done")
-        stream.write("x")
+    stream = os.fdopen(writer, "w")
+    monkeypatch.setattr(sys, "stderr", stream)
+    progress.started(store, "d1", PARTS[0])
+    with progress.step(PARTS[0], 0, tmp_path):
+        pass
+    progress.finished(store, "d1", PARTS[0], "done")
+    monkeypatch.undo()
+    with pytest.raises(BrokenPipeError):  # it really was broken: closing flushes what could not be written
+        stream.close()

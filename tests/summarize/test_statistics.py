@@ -100,7 +100,7 @@ def _tables(noise, loads, tables, shift=0.0, shared=False, seed=11):
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize(
     "noise",
-    [(0.05,), (0.05,) * 4, (0.05,) * 12, (0.2,) * 6, (0.02,) * 9 + (0.15,), (0.03,) * 5 + (0.1,)],
+    [(0.05,), (0.05,) * 4, (0.05,) * 12, (0.2,) * 6, (0.02,) * 9 + (0.1,), (0.03,) * 5 + (0.1,)],
     ids=["one", "four", "twelve", "six wild", "one wild of ten", "one noisy of six"],
 )
 def test_equal_arms_get_no_difference(noise, shared):
@@ -108,7 +108,14 @@ def test_equal_arms_get_no_difference(noise, shared):
     assert wrong / 600 <= 0.05
 
 
-@pytest.mark.parametrize("comparisons", [1, 4, 12])
+def test_a_few_wild_arms_in_a_large_table_do_little_harm():
+    """The hardest case known: most of the table is alike, so the wild ones are taken for calmer than they are."""
+    noise = (0.02,) * 36 + (0.1,) * 4
+    wrong = sum(bool({FASTER, SLOWER} & set(words)) for words in _tables(noise, 3, 200))
+    assert wrong / 200 <= 0.08
+
+
+@pytest.mark.parametrize("comparisons", [1, 4, 12, 40])
 def test_a_slowdown_of_thirty_percent_is_found_in_three_loads(comparisons):
     found = [words[0] for words in _tables((0.05,) * comparisons, 3, 300, shift=math.log(0.7))]
     assert found.count(SLOWER) / len(found) >= 0.85

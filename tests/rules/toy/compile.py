@@ -37,10 +37,10 @@ def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
 
 
 def _stage(
-    raw: dict[str, Any], id: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
+    raw: dict[str, Any], node: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
 ) -> PlannedStage:
     step = PlannedStep(title.rsplit(": ")[-1], "sleep", 1, {"duration": raw["seconds"]}, {}, 1)
-    return PlannedStage(id, title, f"b-{build}", parent, children, load, 0, "h", (step,), raw["seconds"], 0)
+    return PlannedStage(node, title, f"b-{build}", parent, children, load, 0, "h", (step,), raw["seconds"], 0)
 
 
 def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:

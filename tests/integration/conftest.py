@@ -1,0 +1,150 @@
+"""A real db_bench, made once for all tests by the project's own build; and checkouts that begin with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from compiler.build.programs import programs
+from compiler.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+
+BUILD = "{engine: rocksdb, version: 7.8.3, source: {debian: rocksdb-tools, suite: bookworm}}"
+SPEC = f"""\
+title: "an experiment"
+builds:
+  rocksdb: {BUILD}
+options: [{{write_buffer_size: 1MiB, compression_type: none, cache_size: 32MiB}}]
+steps:
+  - {{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null, threads: 1}}
+  - checkpoint: loaded
+  - {{name: readrandom, kind: db_bench, benchmarks: [readrandom]}}
+params: {{keys: 20k, duration: 1s}}
+sweep:
+  bits:
+    from: loaded
+    points:
+      small: {{options: {{block_cache_trace_max_trace_file_size_in_bytes: 1000000}}}}
+      large: {{options: {{block_cache_trace_max_trace_file_size_in_bytes: 2000000}}}}
+repeat: 2
+report: {{base: {{bits: small}}}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A folder where somebody works: specs, and outputs/."""
+
+    folder: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
+
+    def write(self, text: str, name: str = "spec.yaml") -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def argv(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "compiler.cli", *arguments]
+
+    def snake(self, *arguments: str) -> list[str]:
+        snakefile = ["--snakefile", str(ROOT / "Snakefile")]
+        return [sys.executable, "-m", "snakemake", *snakefile, "--config", "spec=spec.yaml", *arguments]
+
+    def run(self, *arguments: str, timeout: float = 240, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.execute(self.argv("run", "spec.yaml", *arguments), timeout, **env)
+
+    def execute(self, argv: list[str], timeout: float = 240, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            argv, cwd=self.folder, env=_env(env), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=timeout, check=False,
+        )  # fmt: skip
+
+    def start(self, argv: list[str], **env: str) -> subprocess.Popen[str]:
+        """In a session of its own, as a terminal would start it."""
+        with (self.folder / "screen").open("a") as screen:
+            return subprocess.Popen(
+                argv, cwd=self.folder, env=_env(env), stdin=subprocess.DEVNULL, stdout=screen, stderr=screen, text=True,
+                start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def screen(self) -> str:
+        return (self.folder / "screen").read_text()
+
+    def results(self) -> dict[str, int]:
+        """Every complete result, and its inode: a result is never replaced."""
+        found = (self.folder / "outputs" / "results").glob("*/*/result.json")
+        return {str(path.parent.relative_to(self.folder / "outputs" / "results")): path.stat().st_ino for path in found}
+
+    def steps(self, results: set[str]) -> list[str]:
+        """The names of the steps that some results measured, sorted."""
+        folder = self.folder / "outputs" / "results"
+        return sorted(
+            step["name"] for r in results for step in json.loads((folder / r / "result.json").read_text())["steps"]
+        )
+
+    def processes(self) -> list[psutil.Process]:
+        """Whatever still runs in this folder or works on its files."""
+        return [process for process in psutil.process_iter() if _works_in(process, str(self.folder))]
+
+
+def _works_in(process: psutil.Process, folder: str) -> bool:
+    try:
+        if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return process.cwd().startswith(folder) or any(folder in word for word in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def _env(more: dict[str, str]) -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **more}
+
+
+@pytest.fixture(scope="session")
+def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """outputs/ with the build of SPEC in it."""
+    if shutil.which("apt-get") is None:
+        pytest.skip("no apt-get here: not a Debian machine")
+    lab = Lab(tmp_path_factory.mktemp("depot"))
+    lab.write(SPEC)
+    made = lab.execute(lab.snake("--until", "build"))
+    assert [*(lab.folder / "outputs" / "builds").iterdir()], made.stderr
+    return lab.folder / "outputs"
+
+
+@pytest.fixture(scope="session")
+def db_bench(depot: Path) -> Path:
+    """A db_bench that runs here, as one file."""
+    (build,) = (depot / "builds").iterdir()
+    words = " ".join(f"'{word}'" for word in programs(build)["db_bench"])
+    script = depot.parent / "db_bench"
+    script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.fixture
+def lab(depot: Path, tmp_path: Path) -> Iterator[Lab]:
+    folder = tmp_path / "lab"
+    (folder / "outputs").mkdir(parents=True)
+    shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    found = Lab(folder)
+    found.write(SPEC)
+    yield found
+    left = found.processes()
+    for process in left:
+        process.kill()
+    assert not left, f"processes were left behind: {left}"

@@ -1,0 +1,97 @@
+"""What cannot be had, fails, hangs or does not fit: said clearly, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import SPEC
+from tests.integration.test_interrupted import measuring, wait_for
+
+ONE = SPEC.replace("repeat: 2", "repeat: 1")
+
+
+def with_build(text: str) -> str:
+    return ONE.replace("options: [", f"  other: {text}\noptions: [", 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("{system: db_bench_of_nobody}", "db_bench_of_nobody"),
+        ("{debian: rocksdb-tools, suite: nosuchsuite}", "nosuchsuite"),
+    ],
+)
+def test_a_build_that_cannot_be_had(lab: Any, source: str, message: str) -> None:
+    lab.write(with_build(f"{{engine: rocksdb, source: {source}}}"))
+    run = lab.run()
+    assert run.returncode == 3
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
+    assert "an experiment" in run.stdout + run.stderr, "the partial summary is shown"
+
+
+def test_a_step_that_fails(lab: Any) -> None:
+    lab.write(with_build("{extends: rocksdb, options: {cache_type: of_nobody}}"))
+    run = lab.run()
+    assert run.returncode == 3
+    assert "Cache type not supported" in run.stderr or "of_nobody" in run.stderr
+    assert "stderr" in run.stderr, "the log's path"
+    assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
+
+
+def test_an_option_that_no_build_knows(lab: Any) -> None:
+    lab.write(ONE.replace("write_buffer_size: 1MiB", "write_bufer_size: 1MiB"))
+    run = lab.run()
+    assert run.returncode == 3
+    assert "spec.yaml:4:12" in run.stderr
+    assert "write_bufer_size" in run.stderr
+    assert "did you mean `write_buffer_size`?" in run.stderr
+
+
+def test_an_option_that_one_build_lacks_makes_its_cell_unsupported(lab: Any) -> None:
+    lab.write(ONE.replace("block_cache_trace_max_trace_file_size_in_bytes: 2000000", "option_of_nobody: 1"))
+    run = lab.run()
+    assert run.returncode == 3, "no build knows it: that is a typo"
+    assert "option_of_nobody" in run.stderr
+
+
+def test_a_step_that_hangs(lab: Any) -> None:
+    lab.write(ONE)
+    run = lab.start(lab.argv("run", "spec.yaml"), STEPGRID_GRACE="2")
+    for process in wait_for(lambda: measuring(lab)):
+        process.send_signal(signal.SIGSTOP)
+    assert run.wait(120) == 3
+    assert "deadline" in lab.screen
+    assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"]
+    assert lab.run().returncode == 0
+    assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
+
+
+def _can_mount() -> bool:
+    probe = ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return (
+        shutil.which("unshare") is not None and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.mark.skipif(not _can_mount(), reason="no user namespaces here to mount a small disk in")
+def test_a_full_disk(lab: Any) -> None:
+    """The live databases on a disk of 16 MiB: the large data set does not fit, the small one does."""
+    sweep = "  data:\n    fits: {params: {keys: 20k}}\n    bursts: {params: {keys: 400k}}\n"
+    lab.write(ONE.replace("sweep:\n", "sweep:\n" + sweep))
+    live = lab.folder / "outputs" / "live"
+    live.mkdir(parents=True, exist_ok=True)
+    command = f'mount -t tmpfs -o size=16m tmpfs "{live}" && exec "$@"'
+    run = lab.execute(["unshare", "-Urm", "sh", "-c", command, "sh", *lab.argv("run", "spec.yaml")])
+    assert run.returncode == 3
+    assert "disk is full" in run.stderr or "No space left" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
+    assert os.listdir(live) == []

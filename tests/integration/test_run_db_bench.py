@@ -1,0 +1,99 @@
+"""A load and a measured child with a db_bench of this host (DB_BENCH names one, else the one on PATH)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.collect.metrics import METRICS
+from compiler.collect.usage import series, usage
+from compiler.plan import files
+from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store.store import Store
+
+PROGRAM = os.environ.get("DB_BENCH") or shutil.which("db_bench")
+pytestmark = [pytest.mark.integration, pytest.mark.skipif(PROGRAM is None, reason="no db_bench: set DB_BENCH")]
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = {"write_buffer_size": Option(1 << 20), "compression_type": Option("none")}
+
+
+def _step(name: str, **settings: Any) -> PlannedStep:
+    return PlannedStep(name, "db_bench", 1, {"keys": 200_000, **settings}, OPTIONS, 7)
+
+
+LOAD = PlannedStage(
+    "s-load", "load", "b-1", None, ("s-read",), 0, 0, "h", (_step("fillseq", benchmarks=["fillseq"], fresh=True),), 3, 0
+)
+READ = PlannedStage(
+    "s-read",
+    "read",
+    "b-1",
+    "s-load",
+    (),
+    0,
+    0,
+    "h",
+    (_step("readww", benchmarks=["readwhilewriting"], threads=2, duration=3.0, write_rate=1 << 20),),
+    3,
+    1,
+)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    store = Store(tmp_path / "outputs")
+    build = PlannedBuild("b-1", "rocksdb", "rocksdb", "", {"system": "db_bench"})
+    store.build("b-1").mkdir(parents=True)
+    record = {"id": "b-1", "version": "0", "programs": {"db_bench": [PROGRAM]}}
+    (store.build("b-1") / "build.json").write_text(json.dumps(record))
+    plan = Plan("p", "t", "x.yaml", None, (), (), (build,), (LOAD, READ), {"id": "h", "declared": False}, Report())
+    files.write(plan, store.plan("p"))
+    return tmp_path
+
+
+def _run(checkout: Path, stage: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(checkout / "host.lock")}
+    argv = [sys.executable, "-m", "compiler.run", "p", stage]
+    return subprocess.run(argv, cwd=checkout, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_a_load_and_its_child(checkout: Path) -> None:
+    store = Store(checkout / "outputs")
+    for stage in ("s-load", "s-read"):
+        done = _run(checkout, stage)
+        assert done.returncode == 0, done.stderr
+    result = store.result("s-read")
+    assert result is not None
+    image = json.loads((result / "attempt.json").read_text())["image"]
+    assert image["replayed"] is False
+    assert image["method"] in ("hardlink", "reflink")
+    assert image["bytes"] > 200_000 * 100
+    folder = result / "steps" / "0-readww"
+    found = usage(folder, 1000.0)
+    assert found.keys() <= METRICS.keys()
+    assert found["cpu_seconds"] > 1
+    assert found["process_rss_bytes"] > 1 << 20
+    assert found["database_bytes"] >= 200_000 * 100
+    assert 0 < found["host_cpu_user_pct"] + found["host_cpu_system_pct"] <= 100
+    assert len(series(folder)) >= 3
+
+
+def test_a_step_that_db_bench_refuses(checkout: Path) -> None:
+    store = Store(checkout / "outputs")
+    plan = files.read(store.plan("p"))
+    step = replace(LOAD.steps[0], options={"no_such_flag": Option(1)})
+    shutil.rmtree(store.plan("p"))
+    files.write(replace(plan, stages=(replace(LOAD, steps=(step,)),)), store.plan("p"))
+    assert _run(checkout, "s-load").returncode == 1
+    failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
+    assert failure["message"] == "it ended with exit status 1"
+    assert failure["tail"] == "ERROR: unknown command line flag 'no_such_flag'"
