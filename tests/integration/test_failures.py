@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
@@ -34,7 +33,9 @@ def test_a_build_that_cannot_be_had(lab: Any, source: str, message: str) -> None
     assert message in run.stderr
     assert "Traceback" not in run.stderr
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
-    assert "an experiment" in run.stdout + run.stderr, "the partial summary is shown"
+    assert "the same command tries them again" in run.stderr
+    (summary,) = (lab.folder / "outputs" / "summary").glob("*/summary.txt")
+    assert "INCOMPLETE: 3 of 6 measured steps have no figures yet" in summary.read_text()
 
 
 def test_a_step_that_fails(lab: Any) -> None:
@@ -52,7 +53,7 @@ def test_an_option_that_no_build_knows(lab: Any) -> None:
     assert run.returncode == 3
     assert "spec.yaml:4:12" in run.stderr
     assert "write_bufer_size" in run.stderr
-    assert "did you mean `write_buffer_size`?" in run.stderr
+    assert "did you mean write_buffer_size?" in run.stderr
 
 
 def test_an_option_that_one_build_lacks_makes_its_cell_unsupported(lab: Any) -> None:
@@ -68,7 +69,7 @@ def test_a_step_that_hangs(lab: Any) -> None:
     for process in wait_for(lambda: measuring(lab)):
         process.send_signal(signal.SIGSTOP)
     assert run.wait(120) == 3
-    assert "deadline" in lab.screen
+    assert "it did not end within 3 s, and was stopped" in lab.screen
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"]
     assert lab.run().returncode == 0
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
@@ -94,4 +95,4 @@ def test_a_full_disk(lab: Any) -> None:
     assert "disk is full" in run.stderr or "No space left" in run.stderr
     assert "Traceback" not in run.stderr
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
-    assert os.listdir(live) == []
+    assert [*live.iterdir()] == []
