@@ -13,7 +13,7 @@ from compiler.language.load import load
 from compiler.language.merge import merge
 from compiler.language.nodes import Map, Text, place, without
 from compiler.language.problem import Problems, Where, nearest
-from compiler.language.validate import validated
+from compiler.language.validate import mended
 
 if TYPE_CHECKING:
     from compiler.language.models import Library, Spec
@@ -49,7 +49,7 @@ def read(path: str, scale: str | None, problems: Problems) -> Document | None:
     nodes = _scaled(_expanded(loaded), scale, problems)
     files = [path]
     includes = _includes(nodes, path, (path,), files, problems)
-    spec = validated(Spec, nodes, problems)
+    spec, nodes = mended(Spec, nodes, problems)
     if spec is None:
         return None
     return Document(path, scale, nodes, spec, includes, files)
@@ -94,7 +94,7 @@ def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], p
     if loaded is None:
         return []
     nodes = _expanded(loaded)
-    library = validated(Library, nodes, problems)
+    library, nodes = mended(Library, nodes, problems)
     if library is None:
         return []
     return [Source(target, nodes, library), *_includes(nodes, target, (*chain, target), files, problems)]

@@ -32,22 +32,27 @@ _EXPECTED = {
 
 
 def validated(model: type[M], node: Map, problems: Problems) -> M | None:
-    """What a map says, once its faults are reported; a guess at what was meant lets more of them be found."""
+    """What a map says, once its faults are reported."""
+    return mended(model, node, problems)[0]
+
+
+def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map]:
+    """Also the map itself, as it is taken: a guess at what was meant, where it is wrong, lets more faults be found."""
     from pydantic import ValidationError
 
     try:
-        return model.model_validate(node)
+        return model.model_validate(node), node
     except ValidationError as error:
-        mended = node
+        taken = node
         for found in error.errors(include_url=False, include_input=False):
             path = _real(node, found["loc"])
             known = _fields(model, path[:-1])
             _report(known, node, path, found, problems)
-            mended = _mended(mended, path, known if found["type"] == "extra_forbidden" else ())
+            taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
     try:
-        return model.model_validate(mended)
+        return model.model_validate(taken), taken
     except ValidationError:
-        return None
+        return None, taken
 
 
 def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
