@@ -3,6 +3,10 @@ import sys
 
 sys.path.insert(0, workflow.basedir)
 
+from compiler.run import leaving
+
+leaving.at_once()
+
 from compiler.run.hooks import Hooks
 from compiler.run.screen import quieten
 from compiler.run.workflow import Fault, work_of
@@ -14,6 +18,7 @@ except Fault as fault:
     sys.exit(1)
 
 PYTHON, PLAN = sys.executable, work.plan.digest
+QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
 hooks = Hooks(work)
 quieten(hooks, workflow.output_settings)
 

@@ -3,7 +3,8 @@ rule collect:
         work.evidence,
     output:
         work.tables,
+        work.stamps[0],
     message:
         "collect the tables"
     shell:
-        "exec {PYTHON:q} -m compiler.collect {PLAN}"
+        "{QUIETLY} exec {PYTHON:q} -m compiler.collect {PLAN}"

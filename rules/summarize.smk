@@ -1,10 +1,12 @@
 rule summarize:
     input:
         work.tables,
+        work.stamps[0],
     output:
         text=work.text,
         page=work.page,
+        stamp=work.stamps[1],
     message:
         "summarize"
     shell:
-        "exec {PYTHON:q} -m compiler.summarize {PLAN}"
+        "{QUIETLY} exec {PYTHON:q} -m compiler.summarize {PLAN}"

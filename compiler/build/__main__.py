@@ -6,6 +6,7 @@ import sys
 
 from compiler.build.job import make
 from compiler.plan import files
+from compiler.plan.model import PlannedBuild
 from compiler.run import signals
 from compiler.run.processes import OrphanedError, follow_parent
 from compiler.store.store import Store
@@ -20,14 +21,21 @@ def main(arguments: list[str]) -> int:
     try:
         signals.install()
         follow_parent()
-        return make(store, files.build(store.plan(digest), node))
-    except (FileNotFoundError, KeyError):
-        print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
+        build = _planned(store, digest, node)
+        return make(store, build) if build else 1
     except signals.Interrupted as signal:
         return 128 + signal.number
     except (OrphanedError, OSError) as error:
         print(f"build {node}: {error}", file=sys.stderr)
     return 1
+
+
+def _planned(store: Store, digest: str, node: str) -> PlannedBuild | None:
+    try:
+        return files.build(store.plan(digest), node)
+    except (FileNotFoundError, KeyError):
+        print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
+        return None
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 from compiler.run.failure import end_of
+from compiler.store.durable import write_json
 from compiler.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"
@@ -18,8 +18,7 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     tail = end_of(log)
     clear(attempt)
     failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
-    text = json.dumps({**failure, "tail": tail, "log": str(log)}, indent=1, ensure_ascii=False)
-    (attempt / FAILURE).write_text(text + "\n", encoding="utf-8")
+    write_json(attempt / FAILURE, {**failure, "tail": tail, "log": str(log)})
     return tail
 
 

@@ -14,9 +14,9 @@ from compiler.build.programs import RECORD
 def changed(folder: Path) -> str | None:
     """A sentence when a recorded binary of a published build is not what it was; cheap when nothing was touched."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    for file in record["facts"].get("files", {}).values():
+    for file in record.get("facts", {}).get("files", {}).values():
         if not _same(file):
-            remedy = f"declare another version or path, or remove {folder} to record it anew"
+            remedy = "run the same command again, and the binary that is there now is measured as a build of its own"
             return f"{file['path']} is not the binary that build {record['name']} recorded: {remedy}"
     return None
 

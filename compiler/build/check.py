@@ -10,7 +10,7 @@ from compiler.build.command import Commands
 from compiler.build.problem import BuildError
 from compiler.build.programs import absolute
 from compiler.build.sources.protocol import Obtained
-from compiler.engines.protocol import Engine, Identity, OptionInfo
+from compiler.engines.protocol import Identity, OptionInfo, Runner
 from compiler.plan.model import PlannedBuild
 
 SECONDS = 60.0
@@ -22,7 +22,7 @@ class Checked:
     catalogue: Mapping[str, OptionInfo]
 
 
-def check(build: PlannedBuild, engine: Engine, obtained: Obtained, folder: Path, commands: Commands) -> Checked:
+def check(build: PlannedBuild, engine: Runner, obtained: Obtained, folder: Path, commands: Commands) -> Checked:
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
         argv = (*absolute(folder, obtained.programs[program]), *arguments)
         done = commands.run(argv, SECONDS)

@@ -11,10 +11,12 @@ from compiler.build import attempt as attempts
 from compiler.build import record
 from compiler.build.check import check
 from compiler.build.command import Commands
+from compiler.build.pin import pin
 from compiler.build.problem import BuildError
 from compiler.build.programs import RECORD
 from compiler.build.sources import source_of
-from compiler.engines import engine
+from compiler.engines import running
+from compiler.plan.identity import build_id
 from compiler.plan.model import PlannedBuild
 from compiler.run.failure import disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
@@ -30,8 +32,8 @@ def make(store: Store, build: PlannedBuild) -> int:
     with locked(store.lock(build.id)):
         if _have(store, build):  # another job made it meanwhile
             return 0
-        attempts.sweep(store, build.id)
         with host_lock(shared=True):
+            attempts.sweep(store, build.id)
             return _attempt(store, build)
 
 
@@ -61,10 +63,11 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began = time.monotonic()
-    source, made_for = source_of(build.source), engine(build.engine)
+    source, made_for = source_of(build.source), running(build.engine)
     _say(build, f"{source.describe(build.source)} …")
     commands = Commands(folder / attempts.LOG, folder)
     obtained = source.obtain(build.source, made_for.programs, folder, commands)
+    _refuse_moved(build)
     checked = check(build, made_for, obtained, folder, commands)
     seconds = time.monotonic() - began
     record.write(folder, build, source.route, obtained, checked, seconds)
@@ -72,8 +75,18 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     return f"built in {seconds:.1f} s, {checked.identity.version}{assertions}"
 
 
+def _refuse_moved(build: PlannedBuild) -> None:
+    """A program of this machine that was replaced since the spec was compiled must not take the old one's id."""
+    held = pin(build.source)
+    if held and build.id != build_id(build.engine, build.version, build.source, held):
+        raise BuildError(f"{build.source['system']} changed after the spec was compiled: run the same command again")
+
+
 def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
     message = str(error)
+    if not attempt.exists():  # it was published just before
+        print(f"build {build.name}: it is there, but its mark could not be set: {message}", file=sys.stderr)
+        return
     if isinstance(error, OSError) and is_disk_full(error):
         message = disk_full(attempt)
     elif not isinstance(error, BuildError):

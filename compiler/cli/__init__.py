@@ -9,8 +9,12 @@ from importlib import import_module
 
 COMMANDS = {
     "check": "compile a spec and show every problem in it",
-    "plan": "show the builds, stages and cells of a spec, and what is measured already",
+    "plan": "show what a run would do and why, for how long, and what is measured already",
     "run": "measure what is missing, through Snakemake, and summarize",
+    "explain": "show one cell's settings and options, each with where it comes from",
+    "new": "write a commented spec to start from",
+    "gc": "list what no spec comes to any more, and remove it",
+    "schema": "print the JSON Schema of specs, for editors",
 }
 
 

@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
-from compiler.cli.compiled import compiled
+from compiler.cli import compiled
+from compiler.language.problem import Problem
 from compiler.plan.model import Plan
 from compiler.run.progress import duration
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="spec files")
-    parser.add_argument("--scale", metavar="NAME", help="one of the specs' `scales`")
+    compiled.narrowing(parser)
+    what = "how problems are written: for people, as a JSON list, or as annotations of a pull request"
+    parser.add_argument("--format", choices=("text", "json", "github"), default="text", help=what)
 
 
 def run(args: argparse.Namespace) -> int:
-    plans = [compiled(spec, args.scale) for spec in args.specs]
+    plans: list[Plan | None] = []
+    found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
+    for spec in args.specs:
+        plan, problems = compiled.asked(args, spec)
+        plans.append(plan)
+        found.update(dict.fromkeys(problems))
+        if args.format == "text":
+            compiled.tell(spec, plan, problems)
+    _print(args.format, found, plans)
+    return 0 if all(plans) else 1
+
+
+def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) -> None:
+    if form == "json":
+        import json
+
+        from compiler.language import render_json
+
+        print(json.dumps(render_json.records(found), indent=1, ensure_ascii=False))
+        return
+    if form == "github":
+        from compiler.language import render_github
+
+        print("".join(f"{line}\n" for line in render_github.lines(found)), end="")
     for plan in plans:
         if plan is not None:
             print(f"{plan.spec}: fine; {contents(plan)}")
-    return 0 if all(plans) else 1
 
 
 def contents(plan: Plan) -> str:

@@ -4,28 +4,56 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from compiler.language.problem import Problems, SpecError
+from compiler.language.problem import Problem, Problems, SpecError
 from compiler.plan.model import Plan
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    narrowing(parser)
+
+
+def narrowing(parser: argparse.ArgumentParser) -> None:
+    """What is looked at: a scale, some of the cells, other values."""
     parser.add_argument("--scale", metavar="NAME", help="one of the spec's `scales`")
+    parser.add_argument("--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\"")
+    parser.add_argument(
+        "--set", dest="sets", metavar="PATH=VALUE", action="append", default=[], help="another value: params.keys=1M"
+    )
 
 
-def compiled(spec: str, scale: str | None) -> Plan | None:
-    """The plan; None after the problems were printed. Warnings are printed too."""
-    from compiler.language import render
+def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
+    """The plan of a spec on this host, if it has one, and everything that was found about it."""
     from compiler.run import here
 
+    compile_here: Callable[..., Plan] = here.compiled
     problems = Problems()
     try:
-        plan = here.compiled(spec, scale, problems)
+        return compile_here(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
     except SpecError as error:
-        print(render.text(error.problems), file=sys.stderr)
-        print(f"\n{spec}: {render.counted(error.problems)}", file=sys.stderr)
-        return None
-    if problems.warnings:
-        print(render.text(problems.warnings), file=sys.stderr)
+        return None, error.problems
+
+
+def narrowed(args: argparse.Namespace) -> dict[str, Any]:
+    """--only and --set, where they are given."""
+    given = {"only": args.only, "sets": list(args.sets)}
+    return {name: value for name, value in given.items() if value}
+
+
+def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
+    """The plan; None after the problems were printed. Warnings are printed too."""
+    plan, problems = asked(args, spec)
+    tell(spec or args.spec, plan, problems)
     return plan
+
+
+def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
+    from compiler.language import render
+
+    if problems:
+        print(render.text(problems), file=sys.stderr)
+    if plan is None:
+        print(f"\n{spec}: {render.counted(problems)}", file=sys.stderr)

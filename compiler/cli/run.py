@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import compiler
+from compiler.cli import compiled
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -23,11 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Builds, measures, collects and summarizes what is not there yet."""
+    from compiler.run import leaving
+
+    leaving.at_once(FAILED)
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
     args, more = _sorted(args)
     try:
-        work = work_of({"spec": args.spec, "scale": args.scale})
+        work = work_of({"spec": args.spec, "scale": args.scale, **_narrowed(args)})
     except Fault as fault:
         print(fault, file=sys.stderr)
         return PROBLEMS
@@ -35,12 +41,13 @@ def run(args: argparse.Namespace) -> int:
         print(nothing_to_do(work))
         return FINE
     config = [f"spec={args.spec}", *([f"scale={args.scale}"] if args.scale else [])]
+    config += [f"{name}={value if name == 'only' else json.dumps(value)}" for name, value in _narrowed(args).items()]
     dry = ["--dry-run"] if args.dry_run else []
     return _snakemake(["--snakefile", _snakefile(), "--config", *config, *dry, *more])
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scale", metavar="NAME", help="a scale of the spec, such as smoke")
+    compiled.narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
 
 
@@ -50,7 +57,14 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     _options(later)
     own, more = later.parse_known_args(args.more)
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
+    own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     return own, [argument for argument in more if argument != "--"]
+
+
+def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
+    """--only and --set as Snakemake's --config names them."""
+    given = compiled.narrowed(args)
+    return {"set" if name == "sets" else name: value for name, value in given.items()}
 
 
 def _snakefile() -> str:

@@ -10,6 +10,7 @@ from compiler.collect.states import DONE, UNSUPPORTED, State
 from compiler.collect.tables import collect
 from compiler.plan import files
 from compiler.plan.model import Plan
+from compiler.run.revision import revision
 from compiler.store.store import Store
 
 
@@ -24,7 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     except FileNotFoundError:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1
-    return _report(plan, collect(store, plan), options.partial)
+    store.drop_stamps(plan.digest)
+    known = collect(store, plan)
+    store.stamp_tables(plan.digest, revision())
+    return _report(plan, known, options.partial)
 
 
 def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,10 @@ from compiler.collect.usage import usage
 from compiler.drivers import driver
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.plan.model import PlannedStep
+from compiler.store.durable import write_text
 
-REVISION = 1  # of what is kept beside the driver's own figures
+ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
+REVISION = 2  # of what is kept beside the driver's own figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +50,15 @@ def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[Pl
 def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
         parsed = driver(step.kind).parse(folder, step.settings)
-        metrics = {**usage(folder, parsed.metrics.get("operations")), **parsed.metrics}
+        metrics = {**usage(folder, _operations(parsed)), **parsed.metrics}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")
     return _figures(parsed, metrics)
+
+
+def _operations(parsed: Figures) -> float | None:
+    """What the step's processes worked for; None where they also worked for something that is not counted in it."""
+    return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
 def _figures(parsed: Figures, metrics: Mapping[str, float]) -> StepFigures:
@@ -70,9 +77,5 @@ def _load(path: Path) -> dict[int, StepFigures] | None:
 
 def _save(path: Path, steps: Mapping[int, StepFigures]) -> None:
     body: dict[str, Any] = {"revision": REVISION, "steps": {index: asdict(step) for index, step in steps.items()}}
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        new.write_text(json.dumps(body, separators=(",", ":")), encoding="utf-8")
-        os.replace(new, path)
-    except OSError:  # a cache only: a read-only or full store is no reason to fail
-        new.unlink(missing_ok=True)
+    with suppress(OSError):  # a cache only: a read-only or full store is no reason to fail
+        write_text(path, json.dumps(body, separators=(",", ":")))

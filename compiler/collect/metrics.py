@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Literal
 
 BENCHMARK = "the measured benchmark: the first of the step that counts operations"
-OPENED = "since the step opened the database"
+OPENED = "from when the step opened the database to its last statistics dump (its end, where it lists `stats`)"
 END = "at the end of the step"
+DUMP = "at the step's last statistics dump (its end, where it lists `stats`)"
 STEP = "the step, from its start to its exit"
 
 
@@ -76,13 +77,13 @@ _LATENCY: Mapping[str, tuple[str, str | None]] = {
 _BUCKETS = "; percentiles are interpolated within the histogram's buckets"
 
 _TREE = (
-    Metric("lsm_bytes", "B", None, "Size of the live SST files, as the compaction table sums it.", END, "lsm_sz"),
-    Metric("lsm_files", "files", None, "Live SST files, as the compaction table sums them.", END),
-    Metric("l0_bytes", "B", None, "Size of level 0.", END),
-    Metric("l0_files", "files", None, "Files of level 0. Absent when the level was never filled.", END),
-    Metric("blob_bytes", "B", None, "Size of the blob files; printed in tenths of a GiB.", END, "blob_sz"),
-    Metric("pending_compaction_bytes", "B", "lower", "Compaction debt as RocksDB estimates it (from 9.0).", END),
-    Metric("uptime_seconds", "s", None, "How long the database has been open.", END, "uptime"),
+    Metric("lsm_bytes", "B", None, "Size of the live SST files, as the compaction table sums it.", DUMP, "lsm_sz"),
+    Metric("lsm_files", "files", None, "Live SST files, as the compaction table sums them.", DUMP),
+    Metric("l0_bytes", "B", None, "Size of level 0.", DUMP),
+    Metric("l0_files", "files", None, "Files of level 0. Absent when the level was never filled.", DUMP),
+    Metric("blob_bytes", "B", None, "Size of the blob files; printed in tenths of a GiB.", DUMP, "blob_sz"),
+    Metric("pending_compaction_bytes", "B", "lower", "Compaction debt as RocksDB estimates it (from 9.0).", DUMP),
+    Metric("uptime_seconds", "s", None, "How long the database has been open.", DUMP, "uptime"),
 )
 
 _WORK = (
@@ -107,7 +108,8 @@ _WORK = (
         "ratio",
         "lower",
         "compaction_write_bytes / ingest_bytes, without the log. What earlier steps left to flush and compact is in "
-        "it. Published summaries (w_amp) add the flushed bytes once more. Absent when nothing was ingested.",
+        "it; what its own memtables still hold is not, so a short load is below 1. Published summaries (w_amp) add the "
+        "flushed bytes once more. Absent when nothing was ingested.",
         OPENED,
     ),
     Metric("compactions", "jobs", None, "Flushes and compactions done.", OPENED),
@@ -158,8 +160,31 @@ _STALLS = (
 
 _USAGE = (
     Metric("cpu_seconds", "s", None, "User and system time of the step's processes.", STEP),
-    Metric("cpu_us_per_op", "us/operation", "lower", "cpu_seconds / operations, background work included.", STEP),
-    Metric("process_rss_bytes", "B", None, "Highest resident memory of the step's processes, sampled.", STEP),
+    Metric(
+        "cpu_us_per_op",
+        "us/operation",
+        "lower",
+        "cpu_seconds / operations, background work and a background writer included. Absent where the step also ran "
+        "another benchmark that counts operations: the time of both is not to be told apart.",
+        STEP,
+    ),
+    Metric(
+        "process_rss_bytes",
+        "B",
+        None,
+        "Highest resident memory of the step's processes, as sampled once a second. Absent in a step that is over "
+        "before the second sample.",
+        STEP,
+        "rss",
+    ),
+    Metric(
+        "process_max_rss_bytes",
+        "B",
+        None,
+        "Highest resident memory of the step's largest process, as the kernel noted it; never below the tens of MiB of "
+        "the runner that started it.",
+        STEP,
+    ),
     Metric("process_read_bytes", "B", None, "Bytes that the step's processes caused to be read from devices.", STEP),
     Metric("process_write_bytes", "B", None, "Bytes that the step's processes caused to be written to devices.", STEP),
     Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
@@ -167,15 +192,22 @@ _USAGE = (
     Metric(
         "host_cpu_system_pct", "%", None, "System time (sy of vmstat, interrupts included) of all cores' time.", STEP
     ),
+    Metric("host_cpu_idle_pct", "%", None, "Idle time (id of vmstat) of all cores' time.", STEP),
+    Metric("host_cpu_iowait_pct", "%", None, "Time idle with IO under way (wa of vmstat) of all cores' time.", STEP),
+    Metric("host_cpu_steal_pct", "%", "lower", "Time that a hypervisor took (st of vmstat) of all cores' time.", STEP),
     Metric("context_switches_per_s", "switches/s", None, "Context switches of the host (cs of vmstat).", STEP),
     Metric(
-        "context_switches_per_op", "switches/operation", "lower", "Context switches of the host / operations.", STEP
+        "context_switches_per_op",
+        "switches/operation",
+        "lower",
+        "Context switches of the host / operations; absent where cpu_us_per_op is.",
+        STEP,
     ),
     Metric("pressure_cpu_pct", "%", "lower", "Time in which some task waited for a core (pressure, some).", STEP),
     Metric("pressure_io_pct", "%", "lower", "Time in which some task waited for IO (pressure, some).", STEP),
 )
 
-_RATIO = "mean of the samples' own ratios, as iostat's average has it; a sample without requests has none"
+_RATIO = "mean of the seconds' own ratios, as iostat's average has it; a second without requests has none"
 _DEVICE = (
     Metric("device_reads_per_s", "requests/s", None, "Reads that the database's device completed (r/s).", STEP),
     Metric("device_read_mb_per_s", "MiB/s", None, "What the device read (rMB/s).", STEP),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.collect.schema import SCHEMA
+from compiler.store.durable import replacing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,15 +27,13 @@ def connect() -> DuckDBPyConnection:
 
 def write(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
     lines = path.with_name(f".{path.stem}.{os.getpid()}.json")
-    new = path.with_name(f".{path.stem}.{os.getpid()}.parquet")
     try:
         with lines.open("w", encoding="utf-8") as file:
             file.writelines(_line(row) for row in rows)
-        connection.execute(_copy(lines, columns, new))
-        os.replace(new, path)
+        with replacing(path) as new:
+            connection.execute(_copy(lines, columns, new))
     finally:
         lines.unlink(missing_ok=True)
-        new.unlink(missing_ok=True)
 
 
 def _line(row: Row) -> str:

@@ -1,7 +1,8 @@
 """What a step used of the host, its device and its processes, from its samples; by iostat's and vmstat's definitions.
 
 Rates are over the whole window. Request sizes and waiting times are means of per-sample ratios, as the published
-tables have them; a sample without requests has no ratio.
+tables have them; a sample without requests has no ratio. The last interval is what is left of a second when the step
+ends: as a ratio it would count as much as a whole one, so it is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 SECTOR_KB = 0.5
 SECTOR_MB = 512 / 1048576
+SHORT = 0.5  # seconds: an interval below it is what is left at the end
 Sample = Mapping[str, Any]
 Figure = Callable[[Sample, Sample], "float | None"]
 
@@ -32,11 +34,10 @@ def series(folder: Path) -> list[dict[str, float]]:
     """A row per interval between two samples: `second` since the step's start, and the rates of that interval."""
     samples = read(folder)
     rows = []
-    for before, after in pairwise(samples):
-        if _seconds(before, after) > 0.2:  # the last sample may follow the one before at once
-            rates = {name: figure(before, after) for name, figure in {**RATES, **RATIOS}.items()}
-            row = {"second": after["monotonic"] - samples[0]["monotonic"], **rates, **_gauges(after)}
-            rows.append({name: value for name, value in row.items() if value is not None})
+    for before, after in _intervals(samples):
+        rates = {name: figure(before, after) for name, figure in {**RATES, **RATIOS}.items()}
+        row = {"second": after["monotonic"] - samples[0]["monotonic"], **rates, **_gauges(after)}
+        rows.append({name: value for name, value in row.items() if value is not None})
     return rows
 
 
@@ -47,6 +48,12 @@ def read(folder: Path) -> list[Sample]:
     except OSError:
         return []
     return [json.loads(line) for line in lines[:-1] if line]
+
+
+def _intervals(samples: list[Sample]) -> list[tuple[Sample, Sample]]:
+    """The whole ones; of a step that is shorter than one, what there is."""
+    pairs = [pair for pair in pairwise(samples) if _seconds(*pair) > 0]
+    return [pair for pair in pairs if _seconds(*pair) >= SHORT] or pairs
 
 
 def _step(folder: Path) -> Mapping[str, Any]:
@@ -64,7 +71,8 @@ def _over(samples: list[Sample], figures: Mapping[str, Figure]) -> dict[str, flo
 
 
 def _means(samples: list[Sample]) -> dict[str, float | None]:
-    return {name: _mean(figure(*pair) for pair in pairwise(samples)) for name, figure in RATIOS.items()}
+    pairs = _intervals(samples)
+    return {name: _mean(figure(*pair) for pair in pairs) for name, figure in RATIOS.items()}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -74,12 +82,13 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _processes(samples: list[Sample], step: Mapping[str, Any]) -> dict[str, float | None]:
     known = [sample["process"] for sample in samples if "process" in sample]
-    resident = [process["rss"] for process in known if "rss" in process]
+    resident = [process["rss"] for process in known if process.get("rss")]  # one that has ended has 0
     sizes = [sample["database_bytes"] for sample in samples if "database_bytes" in sample]
     user, system = step.get("user"), step.get("system")
     return {
         "cpu_seconds": None if user is None or system is None else user + system,
-        "process_rss_bytes": max(resident, default=None),
+        "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
+        "process_max_rss_bytes": step.get("max_rss"),
         "process_read_bytes": _last(known, "read_bytes"),
         "process_write_bytes": _last(known, "write_bytes"),
         "database_bytes": sizes[-1] if sizes else None,
@@ -101,7 +110,7 @@ def _per_operation(figures: Mapping[str, float | None], samples: list[Sample], o
 
 def _gauges(sample: Sample) -> dict[str, float | None]:
     rss, size = sample.get("process", {}).get("rss"), sample.get("database_bytes")
-    return {"process_rss_bytes": rss, "database_bytes": size}
+    return {"process_rss_bytes": rss or None, "database_bytes": size}
 
 
 def _seconds(before: Sample, after: Sample) -> float:
@@ -163,6 +172,9 @@ def _per_request(counter: str, requests: str, scale: float = 1.0) -> Figure:
 RATES: Mapping[str, Figure] = {
     "host_cpu_user_pct": _cpu("user", "nice"),  # /proc/stat counts guests as user, as vmstat does
     "host_cpu_system_pct": _cpu("system", "irq", "softirq"),
+    "host_cpu_idle_pct": _cpu("idle"),
+    "host_cpu_iowait_pct": _cpu("iowait"),
+    "host_cpu_steal_pct": _cpu("steal"),
     "context_switches_per_s": _rate("switches"),
     "device_reads_per_s": _device_rate("reads"),
     "device_read_mb_per_s": _device_rate("read_sectors", SECTOR_MB),

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import cast
 
-from compiler.drivers.protocol import Driver
+from compiler.drivers.protocol import Driver, Runner, Running
 
-_MODULES = {"db_bench": "compiler.drivers.db_bench"}
+_MODULES = {
+    "db_bench": "compiler.drivers.db_bench",
+    "sysbench": "compiler.drivers.sysbench",
+    "insert_benchmark": "compiler.drivers.insert_benchmark",
+    "linkbench": "compiler.drivers.linkbench",
+    "vector_search": "compiler.drivers.vector_search",
+    "sql": "compiler.drivers.sql",
+    "quiesce": "compiler.drivers.quiesce",
+    "command": "compiler.drivers.command",
+}
 
 
 def kinds() -> tuple[str, ...]:
@@ -15,6 +25,25 @@ def kinds() -> tuple[str, ...]:
 
 
 def driver(kind: str) -> Driver:
+    """What planning needs of a kind."""
     if kind not in _MODULES:
         raise LookupError(f"there is no step kind {kind!r}; the kinds are: {', '.join(_MODULES)}")
     return cast(Driver, import_module(_MODULES[kind]).DRIVER)
+
+
+def runnable(kind: str) -> Runner | None:
+    """What running needs of a kind; None where this version only checks and plans it."""
+    found = driver(kind)
+    return cast(Runner, found) if isinstance(found, Running) else None
+
+
+def running(kind: str) -> Runner:
+    found = runnable(kind)
+    if found is None:
+        raise LookupError(f"this version checks and plans steps of kind {kind}; it cannot run them yet")
+    return found
+
+
+def unrunnable(given: Iterable[str]) -> tuple[str, ...]:
+    """Of some kinds, those that this version only checks and plans."""
+    return tuple(kind for kind in dict.fromkeys(given) if runnable(kind) is None)

@@ -1,11 +1,15 @@
-"""What a driver is: one module per step kind, with the command that it runs and the parser of its output."""
+"""What a driver is: one module per step kind.
+
+Its planning half is all that `check` and `plan` need. The running half, a command and the parser of its output, is
+there for the kinds that this version runs: a kind that is only declared does not have it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -33,7 +37,7 @@ class Command:
 class Figures:
     """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
 
-    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS
+    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS; of a `command`, by the spec's own names
     facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
     qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
     warnings: Sequence[str] = ()  # what the engine says about itself
@@ -44,10 +48,11 @@ class ParseError(Exception):
 
 
 class Driver(Protocol):
+    """The planning half."""
+
     kind: str
     revision: int  # of the command: identity
     reserved: Mapping[str, str]  # options that a spec may not give -> the setting that it is; "" = the driver's own
-    parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
 
     def settings_model(self) -> type[BaseModel]: ...
 
@@ -59,8 +64,19 @@ class Driver(Protocol):
         """Seconds that the step will take, roughly."""
         ...
 
+
+@runtime_checkable
+class Running(Protocol):
+    """The running half."""
+
+    parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
+
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command: ...
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         """Reads the step's folder (stdout, stderr, and files of its own that the command named there)."""
         ...
+
+
+class Runner(Driver, Running, Protocol):
+    """Both halves: a kind that this version runs."""

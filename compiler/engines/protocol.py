@@ -1,10 +1,14 @@
-"""What an engine is: how its files behave, what its programs are, what they say about themselves."""
+"""What an engine is: how its files behave, what its programs are, what they say about themselves.
+
+Its planning half is all that `check` and `plan` need. The running half is there for the engines that this version
+runs: one that is only declared does not have it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
@@ -35,17 +39,34 @@ class IdentityError(Exception):
 
 
 class Engine(Protocol):
+    """The planning half."""
+
     name: str
-    programs: tuple[str, ...]  # what a build must provide
     kinds: tuple[str, ...]  # the step kinds that can run on it
     immutable: tuple[str, ...]  # globs of database files that are never written in place: they may be hard-linked
+    server: bool  # a process that is started for a stage; else the step's own program holds the engine
+    storage_engines: tuple[str, ...]
+    default_storage_engine: str
+    extensions: tuple[str, ...]  # that a build may add
+    reserved: Mapping[str, str]  # options that a spec may not give -> the param that it is; "" = stepgrid sets it
 
     def capabilities(self, version: str) -> frozenset[str]:
         """By a table of versions, never the binary: planning is pure."""
         ...
+
+
+@runtime_checkable
+class Running(Protocol):
+    """The running half."""
+
+    programs: tuple[str, ...]  # what a build must provide
 
     def identify(self, run: Run) -> Identity: ...
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         """Every option that the binary accepts."""
         ...
+
+
+class Runner(Engine, Running, Protocol):
+    """Both halves: an engine that this version runs."""

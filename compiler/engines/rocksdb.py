@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compiler.engines import gflags
-from compiler.engines.protocol import Engine, Identity, IdentityError, OptionInfo, Run
+from compiler.engines.protocol import Identity, IdentityError, OptionInfo, Run, Runner
+from compiler.engines.versions import Release, reached
 
 # The first release that can, from the release tags of db_bench's source.
 # `waitforcompaction` can hang under universal compaction before 8.6: for that there is a name of its own.
-_SINCE: Mapping[str, tuple[int, ...]] = {
+_SINCE: Mapping[str, Release] = {
     "mixgraph": (6, 0),
     "multiread_batched": (6, 2),
     "waitforcompaction": (6, 19),
@@ -48,12 +49,16 @@ _VERSIONS = (
 class RocksDB:
     name = "rocksdb"
     programs: tuple[str, ...] = ("db_bench",)
-    kinds: tuple[str, ...] = ("db_bench",)
+    kinds: tuple[str, ...] = ("db_bench", "command")
     immutable: tuple[str, ...] = ("*.sst", "*.blob")
+    server = False
+    storage_engines: tuple[str, ...] = ("rocksdb",)
+    default_storage_engine = "rocksdb"
+    extensions: tuple[str, ...] = ()
+    reserved: Mapping[str, str] = {}
 
     def capabilities(self, version: str) -> frozenset[str]:
-        number = release(version)
-        return frozenset(name for name, since in _SINCE.items() if number >= since)
+        return reached(version, _SINCE)
 
     def identify(self, run: Run) -> Identity:
         with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:
@@ -70,12 +75,6 @@ class RocksDB:
         if "benchmarks" not in found:
             raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
         return found
-
-
-def release(version: str) -> tuple[int, ...]:
-    """`9.10.0` as numbers: 9.10 comes after 9.9. What follows the numbers is not compared."""
-    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
-    return tuple(int(part) for part in match[1].split(".")) if match else ()
 
 
 def _log(folder: Path) -> str:
@@ -108,4 +107,4 @@ def _tail(text: str) -> str:
     return " / ".join(lines[-3:]) or "nothing"
 
 
-ENGINE: Engine = RocksDB()
+ENGINE: Runner = RocksDB()

@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from compiler.expand import points as points_of
 from compiler.expand.builds import Build
+from compiler.expand.points import Point
 from compiler.language import models
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    label: str
-    where: Where
-    options: tuple[Any, ...] = ()
-    params: Mapping[str, Any] | None = None
-    build: Text | None = None
-    when: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,44 +61,11 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
     assert isinstance(nodes, Map)
     if axis.from_ is not None and axis.steps is not None:
         problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
-    points = tuple(_points(name, axis, nodes, where, problems))
+    points = tuple(points_of.of_axis(name, axis, nodes, where, problems))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
     elif not any(problem.where == where for problem in problems.errors):
         problems.add("empty-axis", where, f"axis `{name}` has no points", width=len(name))
-
-
-def _points(name: str, axis: models.Axis, nodes: Map, where: Where, problems: Problems) -> Iterator[Point]:
-    forms = [form for form in ("points", "option", "param") if getattr(axis, form) is not None]
-    if len(forms) != 1 or (axis.points is None) != (axis.values is not None):
-        message = f"axis `{name}` must be of one form"
-        hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"
-        problems.add("axis-form", where, message, hint, len(name))
-    elif axis.points is not None:
-        yield from _named_points(axis.points, nodes)
-    else:
-        yield from _value_points(axis, problems)
-
-
-def _named_points(points: Mapping[str, models.Point], nodes: Map) -> Iterator[Point]:
-    listed = nodes["points"]
-    assert isinstance(listed, Map)
-    for label, point in points.items():
-        yield Point(label, listed.at[label], point.options, point.params, point.build, point.when)
-
-
-def _value_points(axis: models.Axis, problems: Problems) -> Iterator[Point]:
-    seen: set[str] = set()
-    for value in axis.values or ():
-        if value in seen:
-            problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
-            continue
-        seen.add(value)
-        if axis.option is not None:
-            patch = Map({str(axis.option): value}, value.where, {str(axis.option): axis.option.where})
-            yield Point(str(value), value.where, options=(patch,))
-        else:
-            yield Point(str(value), value.where, params={str(axis.param): value})
 
 
 def _conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet], problems: Problems) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.engines import names as engine_names
@@ -17,7 +17,7 @@ from compiler.language.read import Document
 SOURCES = {"debian": ("suite",), "system": ()}  # a source's kind and what else it takes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Build:
     """One build of the spec; its source may still depend on the version."""
 
@@ -29,6 +29,8 @@ class Build:
     options: tuple[Any, ...]
     params: tuple[Mapping[str, Any], ...]  # nearest last
     where: Where
+    patches: tuple[Text, ...] = ()
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
 
 
 def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
@@ -58,7 +60,16 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
         return []
     options = tuple(layer for link in links for layer in link.options)
     params = tuple(link.params for link in links)
-    return [Build(name, family, str(engine), version, source, options, params, where) for name, version in versions]
+    patches = tuple(patch for link in links for patch in link.patches)
+    recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
+    return [
+        Build(name, family, str(engine), version, source, options, params, where, patches, recipe)
+        for name, version in versions
+    ]
+
+
+def _joined(links: Sequence[models.Build], kind: str) -> dict[str, str]:
+    return {name: str(value) for link in links for name, value in getattr(link, kind).items()}
 
 
 def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:

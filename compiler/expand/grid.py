@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
-from typing import Any
 
-from compiler.expand.axes import Axis, Point, named
+from compiler.expand.axes import Axis, named
 from compiler.expand.builds import Build
+from compiler.expand.choice import BUILD, Choice
 from compiler.expand.labels import Label
+from compiler.expand.names import Names
+from compiler.expand.once import Once
+from compiler.expand.points import Point
+from compiler.expand.reads import Reads, mentioned
 from compiler.expand.scope import Reported, Scope
 from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems, nearest
 
-BUILD = "build"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A build and at most one point of each axis: what becomes a cell."""
-
-    build: Build
-    points: tuple[tuple[str, Point], ...]  # in the axes' order; an axis that `also` left out is not there
-
-    @property
-    def labels(self) -> dict[str, str]:
-        return {BUILD: self.build.name, **{axis: point.label for axis, point in self.points}}
-
 
 class Grid:
     def __init__(
-        self, builds: Sequence[Build], every: Sequence[Build], axes: Sequence[Axis], problems: Problems
+        self, builds: Sequence[Build], every: Sequence[Build], axes: Sequence[Axis], names: Names, problems: Problems
     ) -> None:
-        self._builds, self._every, self._axes, self._problems = builds, every, axes, problems
+        self._builds, self._every, self._axes = builds, every, axes
+        self._names, self._problems = names, problems
+        self._reads = Reads(names.positions(range(len(axes))))
 
-    def choices(self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], names: Any) -> list[Choice]:
-        """`names(choice)` is what expressions see of a choice."""
-        left = [choice for choice in self._product() if self._holds(choice, names)]
+    def choices(
+        self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], only: Text | None = None
+    ) -> list[Choice]:
+        left = list(self._product())
+        for position, axis in enumerate(self._axes):
+            if any(point.when is not None for point in axis.points):
+                stands = self._stands(position, axis)
+                left = [choice for choice in left if stands(choice)]
         for expression in exclude:
-            kept = [choice for choice in left if not self._matches(expression, choice, names)]
+            matches = self._once([expression], partial(self._matches, expression))
+            kept = [choice for choice in left if not matches(choice)]
             if len(kept) == len(left):
                 self._problems.warn("exclude-nothing", expression.where, "no cell matches this", width=len(expression))
             left = kept
-        return self._with(left, also)
+        found = self._with(left, also)
+        return found if only is None else [choice for choice in found if self._matches(only, choice)]
 
     def _product(self) -> Iterator[Choice]:
         for points in product(*(axis.points for axis in self._axes)):
-            chosen = tuple((axis.name, point) for axis, point in zip(self._axes, points, strict=True))
             for build in self._builds_of(points):
-                yield Choice(build, chosen)
+                yield Choice(build, points)
 
     def _builds_of(self, points: Iterable[Point]) -> Sequence[Build]:
         """A point that names a build stands for the build axis."""
@@ -63,46 +61,54 @@ class Grid:
                 return found
         return self._builds
 
-    def _holds(self, choice: Choice, names: Any) -> bool:
-        return all(self._matches(point.when, choice, names) for _, point in choice.points if point.when is not None)
+    def _stands(self, position: int, axis: Axis) -> Once[bool]:
+        """Whether the `when` of a choice's point on an axis holds."""
 
-    def _matches(self, expression: Text, choice: Choice, names: Any) -> bool:
+        def holds(choice: Choice) -> bool:
+            point = choice.points[position]
+            return point is None or point.when is None or self._matches(point.when, choice)
+
+        return self._once([point.when for point in axis.points if point.when is not None], holds, position)
+
+    def _once(self, expressions: Iterable[Text], compute: Callable[[Choice], bool], *own: int) -> Once[bool]:
+        return Once(self._reads.axes(mentioned(*expressions)) | set(own), compute)
+
+    def _matches(self, expression: Text, choice: Choice) -> bool:
         try:
-            return Scope(names(choice), {}, {}, self._problems).holds(expression)
+            return Scope(self._names.of(choice), {}, {}, self._problems).holds(expression)
         except Reported:
             return True
 
     def _with(self, choices: list[Choice], also: Sequence[Mapping[str, Text]]) -> list[Choice]:
-        there = [choice.labels for choice in choices]
+        there = set(choices) if also else set()
         for entry in also:
             for choice in self._named(entry):
-                if choice.labels in there:
+                if choice in there:
                     where = next(iter(entry.values())).where
                     self._problems.add("also-twice", where, "the grid has this cell already")
                 else:
                     choices.append(choice)
-                    there.append(choice.labels)
+                    there.add(choice)
         return choices
 
     def _named(self, entry: Mapping[str, Text]) -> Iterator[Choice]:
         axes = {axis.name: axis for axis in self._axes}
-        points: list[tuple[str, Point]] = []
         before = len(self._problems.errors)
         for name in entry:
             if name != BUILD and name not in axes:
                 hint = nearest(name, [BUILD, *axes])
                 where = key_place(entry[name], entry[name].where)
                 self._problems.add("undefined-name", where, f"there is no axis `{name}`", hint, len(name))
-        for name, axis in axes.items():
-            if name in entry:
-                points += [(name, point) for point in self._point(axis, entry[name])]
+        points = tuple(self._point(axis, entry.get(name)) for name, axis in axes.items())
         builds = self._builds_also(entry)
         if len(self._problems.errors) == before:
-            yield from (Choice(build, tuple(points)) for build in builds)
+            yield from (Choice(build, points) for build in builds)
 
-    def _point(self, axis: Axis, label: Text) -> list[Point]:
-        found = [point for point in axis.points if Label(point.label) == label]
-        if not found:
+    def _point(self, axis: Axis, label: Text | None) -> Point | None:
+        if label is None:
+            return None
+        found = next((point for point in axis.points if Label(point.label) == label), None)
+        if found is None:
             hint = nearest(label, [point.label for point in axis.points])
             message = f"axis `{axis.name}` has no point `{label}`"
             self._problems.add("undefined-name", label.where, message, hint, len(label))

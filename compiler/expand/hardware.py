@@ -1,41 +1,61 @@
-"""The spec's hardware: this host, a machine by name, or one described in place."""
+"""Machines: this host, one by name, or one described in place; a point of an axis may name another than the spec."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from compiler.expand.axes import Axis
 from compiler.expand.definitions import Defined
+from compiler.expand.points import Point
 from compiler.language.models import Hardware
 from compiler.language.nodes import Map, Text, place
-from compiler.language.problem import Problems, nearest
+from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 from compiler.language.validate import describe, validated
 
 HERE = "here"
 
 
-def resolve(document: Document, defined: Defined, host: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """The facts that `hardware.*` means, and `declared`: whether the spec says them or the host does."""
-    given = document.nodes.get("hardware")
-    if given is None or given == HERE:
-        return {**host, "declared": False}
-    found = _described(given, document, defined, problems)
-    facts = found.model_dump(mode="json", exclude_none=True) if found is not None else {}
-    if isinstance(given, Text) and found is not None:
-        facts.setdefault("id", str(given))
-    return {**facts, "declared": True}
+class Machines:
+    """Facts by what names them; `declared` is whether the spec says them or the host does."""
 
+    def __init__(self, document: Document, defined: Defined, host: Mapping[str, Any], problems: Problems) -> None:
+        self._defined, self._host, self._problems = defined, host, problems
+        where = document.nodes.at.get("hardware", document.nodes.where)
+        self.base = self._facts(document.nodes.get("hardware"), where)
+        self._of_points: dict[Point, Mapping[str, Any]] = {}
 
-def _described(given: Any, document: Document, defined: Defined, problems: Problems) -> Hardware | None:
-    where = place(given, document.nodes.at["hardware"])
-    if isinstance(given, Map):
-        return validated(Hardware, given, problems)
-    if isinstance(given, Text) and given in defined.hardware:
-        return defined.hardware[given]
-    if isinstance(given, Text):
-        hint = nearest(given, [HERE, *defined.hardware])
-        problems.add("undefined-name", where, f"there is no hardware `{given}`", hint, len(given))
-    else:
-        problems.add("wrong-type", where, f"`hardware`: expected a name or a map, found {describe(given)}")
-    return None
+    def learn(self, axes: Iterable[Axis]) -> None:
+        """What the points of the axes name."""
+        for axis in axes:
+            for point in axis.points:
+                if point.hardware is not None:
+                    self._of_points[point] = self._facts(point.hardware, point.where)
+
+    def of(self, points: Iterable[Point]) -> Mapping[str, Any]:
+        """The machine of a cell with these points: the last that names one, else the spec's."""
+        named = [self._of_points[point] for point in points if point in self._of_points]
+        return named[-1] if named else self.base
+
+    def _facts(self, given: Any, where: Where) -> Mapping[str, Any]:
+        if given is None or given == HERE:
+            return {**self._host, "declared": False}
+        found = self._described(given, where)
+        facts = found.model_dump(mode="json", exclude_none=True) if found is not None else {}
+        if isinstance(given, Text) and found is not None:
+            facts.setdefault("id", str(given))
+        return {**facts, "declared": True}
+
+    def _described(self, given: Any, where: Where) -> Hardware | None:
+        if isinstance(given, Map):
+            return validated(Hardware, given, self._problems)
+        if isinstance(given, Text) and given in self._defined.hardware:
+            return self._defined.hardware[given]
+        if isinstance(given, Text):
+            hint = nearest(given, [HERE, *self._defined.hardware])
+            self._problems.add("undefined-name", given.where, f"there is no hardware `{given}`", hint, len(given))
+        else:
+            message = f"`hardware`: expected a name or a map, found {describe(given)}"
+            self._problems.add("wrong-type", place(given, where), message)
+        return None

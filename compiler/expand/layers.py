@@ -22,8 +22,15 @@ class Layers:
         self._sets, self._problems = sets, problems
         self._asked: dict[str, Text] = {}
         self._taken: set[str] = set()
+        self._flat: dict[tuple[int, str, str], Entries] = {}
 
-    def flatten(self, layers: Iterable[Any], engine: str, unsupported: str = "error") -> Entries:
+    def flatten(self, layers: tuple[Any, ...], engine: str, unsupported: str = "error") -> Entries:
+        key = (id(layers), engine, unsupported)  # the spec holds these tuples: their ids stay theirs
+        if key not in self._flat:
+            self._flat[key] = self._flatten(layers, engine, unsupported)
+        return self._flat[key]
+
+    def _flatten(self, layers: Iterable[Any], engine: str, unsupported: str) -> Entries:
         entries: list[tuple[str, Entry]] = []
         for layer in layers:
             if isinstance(layer, Text):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from compiler.drivers import kinds
@@ -24,6 +25,8 @@ class Item:
     where: Where
     links: tuple[Step, ...]
     options: tuple[Any, ...]  # of all links, nearest last
+    base: str = ""  # the name without what `times` and `for` add to it
+    variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
 
     @property
     def whens(self) -> tuple[Text, ...]:
@@ -49,7 +52,7 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[It
         return []
     by_name = {str(step.name): step for step in workload or () if step.name is not None}
     found = [_item(step, position, by_name, document, problems) for position, step in enumerate(listed)]
-    return [item for item in found if item is not None]
+    return [one for item in found if item is not None for one in _repeated(item)]
 
 
 def _workload(document: Document, defined: Defined, problems: Problems) -> Sequence[Step] | None:
@@ -92,4 +95,24 @@ def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, probl
         problems.add("undefined-name", kind.where, f"there is no kind `{kind}`", nearest(kind, kinds()), len(kind))
         return None
     options = tuple(layer for link in links for layer in link.options)
-    return Item(str(step.as_ or named), str(kind), position, named.where, links, options)
+    name = str(step.as_ or named)
+    return Item(name, str(kind), position, named.where, links, options, name)
+
+
+def _repeated(item: Item | Checkpoint) -> Iterator[Item | Checkpoint]:
+    """A live grid is a step for each combination of its variables, `times: 4` is four steps, in order."""
+    if isinstance(item, Checkpoint):
+        yield item
+        return
+    grid = next((link.for_ for link in reversed(item.links) if link.for_ is not None), {})
+    times = next((link.times for link in reversed(item.links) if link.times is not None), 0)
+    for values in product(*grid.values()):
+        one = _bound(item, dict(zip(grid, values, strict=True)))
+        yield from [replace(one, name=f"{one.name}.{n + 1}") for n in range(times)] if times else [one]
+
+
+def _bound(item: Item, variables: Mapping[str, Text]) -> Item:
+    if not variables:
+        return item
+    name = f"{item.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
+    return replace(item, name=name, variables=variables, links=(*item.links, Step.model_validate(variables)))

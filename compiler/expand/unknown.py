@@ -7,6 +7,7 @@ from typing import Any
 
 from compiler.drivers import driver
 from compiler.expand.axes import Axis
+from compiler.expand.reads import STORAGE_ENGINE
 from compiler.expand.steps import Item
 from compiler.language.expressions import references
 from compiler.language.models import Spec
@@ -16,7 +17,7 @@ from compiler.language.problem import Problems, Where, nearest
 
 def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where, problems: Problems) -> None:
     listed = list(steps)
-    known = {name for step in listed for name in driver(step.kind).settings_model().model_fields}
+    known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
     known |= {attribute for text in _texts([spec, listed]) for name, attribute in references(text) if name == "params"}
     for name, where in _given(spec, axes, nowhere):
         if name not in known:

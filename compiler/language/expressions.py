@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
+_WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
 
@@ -47,6 +48,12 @@ def references(text: str) -> set[tuple[str, str]]:
     """Names that an expression mentions, as (name, attribute or ''): ('params', 'keys')."""
     inside = " ".join(re.findall(r"\{\{(.*?)\}\}", text, re.S)) if is_template(text) else text
     return {(match[1], match[2] or "") for match in _NAME.finditer(inside)}
+
+
+@lru_cache(maxsize=4096)
+def mentions(text: str) -> frozenset[tuple[str, str]]:
+    """Every (name, attribute or '') that stands in a text, in or out of {{ }} and quotes: never one too few."""
+    return frozenset((match[1], match[2] or "") for match in _WORD.finditer(text))
 
 
 def _guard(expression: str, action: Callable[[], Any]) -> Any:

@@ -43,6 +43,12 @@ def parse(text: str, file: str, problems: Problems) -> Map | None:
     return None
 
 
+def parse_value(text: str, where: Where, problems: Problems) -> Node:
+    """A value that does not come from a file."""
+    root = _compose(text, where.file, problems)
+    return None if root is None else _Converter(where.file, problems).convert(root)
+
+
 def _compose(text: str, file: str, problems: Problems) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError

@@ -11,17 +11,21 @@ from compiler.language import units
 from compiler.language.nodes import Text
 
 
-def _size(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return units.quantity(value, "size")
-    except units.UnitError as error:
-        raise PydanticCustomError("wrong_unit", "{why}", {"why": str(error)}) from None
+def _quantity(kind: str) -> BeforeValidator:
+    def read(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return units.quantity(value, kind)
+        except units.UnitError as error:
+            raise PydanticCustomError("wrong_unit", "{why}", {"why": str(error)}) from None
+
+    return BeforeValidator(read)
 
 
 Label = Annotated[Text, InstanceOf()]  # text as it stands: names, versions, refs, expressions
-Size = Annotated[int, BeforeValidator(_size)]
+Size = Annotated[int, _quantity("size")]
+Duration = Annotated[float, _quantity("duration")]
 Options = tuple[Any, ...]  # each a set's name, a map, or a set written in place
 
 
@@ -52,6 +56,19 @@ class Hardware(Model):
     storage: Storage | None = None
 
 
+class Launch(Model):
+    """How client and server are started."""
+
+    numa: Literal["interleave"] | None = None
+    malloc: Literal["jemalloc", "tcmalloc"] | None = None
+    cpus: Label | None = None  # a list such as 0-3,8
+    memory: Size | None = None
+    env: dict[str, Label] = {}
+
+
+Start = Literal["cold", "warm"]  # what the page cache holds when a stage starts
+
+
 class Build(Model):
     engine: Label | None = None
     version: Label | None = None
@@ -59,6 +76,9 @@ class Build(Model):
     source: dict[str, Any] | None = None
     extends: Label | None = None
     abstract: bool = False
+    patches: tuple[Label, ...] = ()
+    flags: dict[str, Label] = {}
+    extensions: dict[str, Label] = {}
     options: Options = ()
     params: dict[str, Any] = {}
 
@@ -82,6 +102,8 @@ class Step(Model):
     kind: Label | None = None
     as_: Label | None = Field(default=None, alias="as")
     when: Label | None = None
+    times: Annotated[int, Field(ge=1)] | None = None
+    for_: dict[str, tuple[Label, ...]] | None = Field(default=None, alias="for")
     measured: bool | None = None
     mutates: bool | None = None
     params: dict[str, Any] = {}
@@ -89,15 +111,29 @@ class Step(Model):
 
 
 class Point(Model):
+    """A patch."""
+
+    hardware: Any = None
     build: Label | None = None
     params: dict[str, Any] = {}
     options: Options = ()
+    launch: Launch | None = None
+    start: Start | None = None
     when: Label | None = None
+
+
+class Group(Point):
+    """Points that are generated: one for each value."""
+
+    each: Annotated[tuple[Any, ...], Field(min_length=1)]
+    as_: Label = Field(alias="as")
+    name: Label
 
 
 class Axis(Model):
     builds: tuple[Label, ...] | None = None
     points: dict[str, Point] | None = None
+    groups: tuple[Group, ...] = ()
     option: Label | None = None
     param: Label | None = None
     values: tuple[Label, ...] | None = None
@@ -110,9 +146,42 @@ class Repeat(Model):
     runs: Annotated[int, Field(ge=1)] = 1
 
 
+class Probe(Model):
+    """Something small that is timed before or after steps; its name is a metric, in seconds."""
+
+    name: Label
+    before: tuple[Label, ...] = ()
+    after: tuple[Label, ...] = ()
+    sql: Label | None = None
+    command: tuple[Label, ...] | None = None
+    counters: Label | None = None
+
+
+Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
+
+
+class Table(Model):
+    title: Annotated[str, Field(min_length=1)]
+    rows: Label
+    columns: Label | None = None
+    by: tuple[Label, ...] = ()
+    where: Where = {}
+    metrics: tuple[Label, ...] = ()
+    base: dict[str, Label] | None = None
+    labels: dict[str, Label] = {}
+    window: tuple[Label, Label] | None = None
+
+
+class Claim(Model):
+    claim: Annotated[str, Field(min_length=1)]
+    expect: Label
+    where: Where = {}
+
+
 class Report(Model):
     base: dict[str, Label] = {}
     smallest_effect: Annotated[float, Field(ge=0, lt=1)] = 0.02
+    tables: tuple[Table, ...] = ()
 
 
 class Definitions(Model):
@@ -140,6 +209,13 @@ class Spec(Library):
     exclude: tuple[Label, ...] = ()
     also: tuple[dict[str, Label], ...] = ()
     repeat: Repeat = Repeat()
+    share: bool = True
+    launch: Launch = Launch()
+    start: Start | None = None
+    probes: tuple[Probe, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
+    compare_within: Duration | None = None
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0)] = 1
     report: Report = Report()

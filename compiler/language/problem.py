@@ -17,6 +17,12 @@ class Where:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    @classmethod
+    def read(cls, text: str) -> Where:
+        """From file:line:column."""
+        file, line, column = text.rsplit(":", 2)
+        return cls(file, int(line), int(column))
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

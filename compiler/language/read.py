@@ -12,6 +12,7 @@ from compiler.language import short
 from compiler.language.load import load
 from compiler.language.merge import merge
 from compiler.language.nodes import Map, Text, place, without
+from compiler.language.override import override
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import mended
 
@@ -40,13 +41,13 @@ class Document:
     files: Sequence[str] = field(default=())  # all that were read
 
 
-def read(path: str, scale: str | None, problems: Problems) -> Document | None:
+def read(path: str, scale: str | None, problems: Problems, sets: Sequence[str] = ()) -> Document | None:
     from compiler.language.models import Spec
 
     loaded = load(path, problems)
     if loaded is None:
         return None
-    nodes = _scaled(_expanded(loaded), scale, problems)
+    nodes = override(_scaled(_expanded(loaded), scale, problems), sets, problems)
     files = [path]
     includes = _includes(nodes, path, (path,), files, problems)
     spec, nodes = mended(Spec, nodes, problems)

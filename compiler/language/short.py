@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from compiler.language.nodes import Map, Node, Seq, Text, place, replaced
+from compiler.language.nodes import Map, Node, Seq, Text, place, replaced, without
 
 Rule: TypeAlias = Callable[[Node], Node]
 
-_LONG_AXIS = ("points", "option", "param", "values", "builds")
+_LONG_AXIS = ("points", "option", "param", "values", "builds", "each", "groups")
 _AXIS_SCOPE = ("from", "steps")
 
 
@@ -51,7 +51,7 @@ def _repeat(node: Node) -> Node:
 
 
 def _step(node: Node) -> Node:
-    return _single("use", node) if isinstance(node, Text) else _with_options(node)
+    return _single("use", node) if isinstance(node, Text) else _keys(node, {"options": _listed, "for": _each(_listed)})
 
 
 def _sweep(node: Node) -> Node:
@@ -78,7 +78,22 @@ def _axis(name: str, axis: Node, sweep: Map) -> Node:
         scope = {key: value for key, value in axis.items() if key in _AXIS_SCOPE}
         points = Map({key: value for key, value in axis.items() if key not in _AXIS_SCOPE}, where, axis.at)
         axis = Map({"points": points, **scope}, where, {"points": where, **axis.at})
-    return _keys(axis, {"points": _each(_with_options)})
+    return _keys(_grouped(axis), {"points": _each(_with_options), "groups": _each(_with_options)})
+
+
+def _grouped(axis: Map) -> Map:
+    """Generated points, given alone, beside named ones or as a list, are `groups`."""
+    groups: Node = None
+    if isinstance(axis.get("points"), Seq):
+        groups, axis = axis["points"], without(axis, "points")
+    elif "each" in axis:
+        own = Map({k: v for k, v in axis.items() if k not in ("points", *_AXIS_SCOPE)}, axis.where, axis.at)
+        groups, axis = Seq([own], axis.where), without(axis, *own)
+    return axis if groups is None else replaced(axis, "groups", groups)
+
+
+def _table(node: Node) -> Node:
+    return _keys(node, {"by": _listed, "metrics": _listed})
 
 
 def _single(key: str, node: Text | Seq) -> Map:
@@ -95,5 +110,7 @@ _SPEC: Mapping[str, Rule] = {
     "exclude": _listed,
     "also": _listed,
     "repeat": _repeat,
+    "probes": _each(lambda node: _keys(node, {"before": _listed, "after": _listed})),
+    "report": lambda node: _keys(node, {"tables": _each(_table)}),
 }
 _DEFINE: Mapping[str, Rule] = {"builds": _each(_with_options), "workloads": _each(_each(_step))}

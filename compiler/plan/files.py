@@ -1,32 +1,33 @@
-"""A plan on disk: a header, and a sorted line per build and per stage, so that a job finds its own by bisection."""
+"""A plan on disk: a header, lines of cells in order, and sorted lines of builds, and of stages and their steps' parts.
+
+A job finds its own lines by bisection. A plan without cells has no file of them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from compiler.plan import identity, lines, parts, text
+from compiler.plan.canonical import encode, fields
 from compiler.plan.model import (
     Axis,
     CellStep,
-    Option,
     Plan,
     PlannedBuild,
     PlannedCell,
     PlannedStage,
-    PlannedStep,
     Repeat,
     Report,
 )
 
-HEADER, STAGES, BUILDS = "plan.json", "stages.jsonl", "builds.jsonl"
+__all__ = ["HEADER", "Header", "build", "digest", "encode", "read", "read_header", "stage", "write"]
 
-
-def encode(value: object) -> str:
-    """Compact JSON with sorted keys: equal values give equal bytes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_fields)
+HEADER, CELLS, BUILDS, STAGES = "plan.json", "cells.jsonl", "builds.jsonl", "stages.jsonl"
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -35,9 +36,9 @@ def write(plan: Plan, folder: Path) -> None:
         return
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     new.mkdir(parents=True)
-    (new / HEADER).write_text(encode(header(plan)) + "\n", encoding="utf-8")
-    (new / STAGES).write_text(_lines(plan.stages), encoding="utf-8")
-    (new / BUILDS).write_text(_lines(plan.builds), encoding="utf-8")
+    for name, content in _texts(plan):
+        with (new / name).open("w", encoding="utf-8") as file:
+            file.writelines(content)
     try:
         os.rename(new, folder)
     except OSError:  # another process published the same plan first
@@ -46,87 +47,80 @@ def write(plan: Plan, folder: Path) -> None:
         new.rmdir()
 
 
-def header(plan: Plan) -> dict[str, Any]:
-    fields = _fields(plan)
-    fields["stages"] = [
-        {"id": s.id, "title": s.title, "build": s.build, "parent": s.parent, "seconds": s.seconds, "rank": s.rank}
-        for s in plan.stages
-    ]
-    return fields
+def digest(plan: Plan) -> str:
+    """Of all that is written but the digest itself."""
+    found = hashlib.sha256()
+    for _, content in _texts(plan):
+        for line in content:
+            found.update(line.encode())
+    return found.hexdigest()[: identity.LENGTH]
 
 
-def read_header(folder: Path) -> dict[str, Any]:
-    """plan.json: everything but the steps of the stages."""
-    result: dict[str, Any] = json.loads((folder / HEADER).read_text(encoding="utf-8"))
-    return result
+class Header(dict[str, Any]):
+    """plan.json; `cells` and `stages`, which are long, are read when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(json.loads((folder / HEADER).read_text(encoding="utf-8")))
+        self._folder = folder
+
+    def __missing__(self, name: str) -> Any:
+        if name not in ("cells", "stages"):
+            raise KeyError(name)
+        self[name] = _cells(self._folder) if name == "cells" else _stages(self._folder)[0]
+        return self[name]
+
+
+def read_header(folder: Path) -> Header:
+    """Everything but the builds' and the stages' own lines."""
+    return Header(folder)
 
 
 def read(folder: Path) -> Plan:
     raw = read_header(folder)
+    stages, known = _stages(folder)
     return Plan(
         **{name: raw[name] for name in ("digest", "title", "spec", "scale", "hardware")},
         axes=tuple(_axis(axis) for axis in raw["axes"]),
         cells=tuple(_cell(cell) for cell in raw["cells"]),
-        builds=tuple(PlannedBuild(**json.loads(line)) for line in _read_lines(folder / BUILDS)),
-        stages=tuple(_stage(json.loads(line)) for line in _read_lines(folder / STAGES)),
-        report=Report(**raw["report"]),
+        builds=tuple(PlannedBuild(**build) for build in lines.every(folder / BUILDS)),
+        stages=tuple(_stage(stage, known) for stage in stages),
+        report=Report(**{**raw["report"], **{name: tuple(raw["report"][name]) for name in ("tables", "claims")}}),
         warnings=tuple(raw["warnings"]),
+        machines=raw["machines"],
     )
 
 
 def stage(folder: Path, node: str) -> PlannedStage:
-    return _stage(json.loads(_find(folder / STAGES, node)))
+    raw = lines.found(folder / STAGES, [node])[0]
+    needed = {part for step in raw["steps"] for part in step["parts"]}
+    return _stage(raw, dict(map(parts.part, lines.found(folder / STAGES, needed))))
 
 
 def build(folder: Path, node: str) -> PlannedBuild:
-    return PlannedBuild(**json.loads(_find(folder / BUILDS, node)))
+    return PlannedBuild(**lines.found(folder / BUILDS, [node])[0])
 
 
-def _lines(nodes: Iterable[PlannedBuild | PlannedStage]) -> str:
-    # the id comes first on its line, so that lines sort and bisect by it
-    return "".join(f'{{"id":"{node.id}",{encode(_without_id(node))[1:]}\n' for node in sorted(nodes, key=_id))
+def _texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
+    """Each file's name and lines."""
+    writer = parts.Writer()
+    header = {name: value for name, value in fields(plan).items() if name not in ("cells", "stages")}
+    yield HEADER, [encode(header) + "\n"]
+    if plan.cells:
+        yield CELLS, text.cells(plan.cells)
+    yield BUILDS, [lines.line(build.id, fields(build)) for build in sorted(plan.builds, key=lambda build: build.id)]
+    yield STAGES, chain(text.stages(plan.stages, writer), writer.lines())  # its lines are known after the stages'
 
 
-def _find(path: Path, node: str) -> str:
-    """The line of a node, by bisection over the bytes of a sorted file."""
-    key = f'{{"id":"{node}"'.encode()
-    with path.open("rb") as file:
-        low, high = 0, file.seek(0, os.SEEK_END)
-        while low < high:
-            middle = (low + high) // 2
-            line = _line_from(file, middle)
-            if line and line[: len(key)] < key:
-                low = middle + 1
-            else:
-                high = middle
-        line = _line_from(file, low)
-    if not line.startswith(key):
-        raise KeyError(f"{path} has no {node}")
-    return line.decode()
+def _cells(folder: Path) -> list[dict[str, Any]]:
+    path = folder / CELLS
+    return list(lines.every(path)) if path.is_file() else []
 
 
-def _line_from(file: BinaryIO, position: int) -> bytes:
-    """The first line that starts at or after a position."""
-    file.seek(max(position - 1, 0))
-    if position:
-        file.readline()
-    return file.readline()
-
-
-def _read_lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()
-
-
-def _id(node: PlannedBuild | PlannedStage) -> str:
-    return node.id
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
-def _without_id(node: PlannedBuild | PlannedStage) -> dict[str, Any]:
-    return {name: value for name, value in _fields(node).items() if name != "id"}
+def _stages(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The stages as they are written, and the parts of steps by id."""
+    every = list(lines.every(folder / STAGES))
+    known = dict(parts.part(raw) for raw in every if "steps" not in raw)
+    return [raw for raw in every if "steps" in raw], known
 
 
 def _axis(raw: Mapping[str, Any]) -> Axis:
@@ -139,11 +133,6 @@ def _cell(raw: Mapping[str, Any]) -> PlannedCell:
     return PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats)
 
 
-def _stage(raw: dict[str, Any]) -> PlannedStage:
-    steps = tuple(_step(step) for step in raw.pop("steps"))
+def _stage(raw: dict[str, Any], known: Mapping[str, Mapping[str, Any]]) -> PlannedStage:
+    steps = tuple(parts.step(step, known) for step in raw.pop("steps"))
     return PlannedStage(steps=steps, children=tuple(raw.pop("children")), **raw)
-
-
-def _step(raw: dict[str, Any]) -> PlannedStep:
-    options = {name: Option(**option) for name, option in raw.pop("options").items()}
-    return PlannedStep(options=options, **raw)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compiler.plan.canonical import encode, quoted
 from compiler.plan.model import BUILD_PREFIX, STAGE_PREFIX, Json
 
-_LENGTH = 20  # hexadecimal digits: 80 bits
+LENGTH = 20  # hexadecimal digits: 80 bits
 _SEED_BITS = 0x7FFFFFFF
 
 
-def digest(value: Json) -> str:
-    return text_digest(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
+def digest(value: object) -> str:
+    return text_digest(encode(value))
 
 
 def text_digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
 
-def build_id(engine: str, version: str, source: Mapping[str, Any], pin: str) -> str:
-    """`pin` is what holds a movable source still: the content of a system binary."""
-    return BUILD_PREFIX + digest([engine, version, dict(source), pin])
+def build_id(engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any]) -> str:
+    """`pin` holds still what moves: a system binary's content, a ref's commit, the content of patches."""
+    return BUILD_PREFIX + digest([engine, version, dict(source), pin, *([dict(recipe)] if recipe else [])])
 
 
 def hardware_id(facts: Mapping[str, Json]) -> str:
@@ -31,11 +31,12 @@ def hardware_id(facts: Mapping[str, Json]) -> str:
     return str(explicit) if explicit else "h-" + digest(dict(facts))
 
 
-def stage_id(root: Sequence[str], parent: str | None, steps: Sequence[tuple[str, int]], load: int, run: int) -> str:
+def stage_id(root: Sequence[str], parent: str | None, steps: Iterable[tuple[str, int]], load: int, run: int) -> str:
     """`root` is build and hardware; `steps` are the steps' identities with their seeds. Index 0 adds nothing."""
-    above: Json = list(root) if parent is None else parent
-    indices: list[Json] = [[name, index] for name, index in (("load", load), ("run", run)) if index]
-    return STAGE_PREFIX + digest([above, [[json.loads(step), seed] for step, seed in steps], indices])
+    above = encode(list(root)) if parent is None else quoted(parent)
+    seeded = ",".join([f"[{step},{seed}]" for step, seed in steps])
+    indices = ",".join([f'["{name}",{index}]' for name, index in (("load", load), ("run", run)) if index])
+    return STAGE_PREFIX + text_digest(f"[{above},[{seeded}],[{indices}]]")
 
 
 def seed(spec_seed: int, load: int, run: int, what: str, occurrence: int) -> int:

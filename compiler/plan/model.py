@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ class PlannedBuild:
     version: str
     source: Mapping[str, Json]  # {"debian": PACKAGE, "suite": …} or {"system": PROGRAM}
     where: str = ""  # file:line:column of the definition, for messages
+    recipe: Mapping[str, Json] = field(default_factory=dict)  # patches, flags, extensions
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,30 @@ class Option:
     value: Value
     unsupported: str = "error"  # what to do when the binary lacks it: error | drop | cell (the cell is unsupported)
     where: str = ""
+
+
+class Options(Mapping[str, Option]):
+    """A step's options by name, in parts that it shares: most options are the same in many cells of a grid."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Iterable[Mapping[str, Option]]) -> None:
+        self.parts = tuple(parts)  # no name is in two of them
+
+    def __getitem__(self, name: str) -> Option:
+        for part in self.parts:
+            if name in part:
+                return part[name]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted([name for part in self.parts for name in part]))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __repr__(self) -> str:
+        return f"Options({dict(self)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +69,7 @@ class PlannedStep:
     seed: int
     measured: bool = True
     mutates: bool = False
+    setup: Mapping[str, Json] = field(default_factory=dict)  # launch, start, storage_engine, before and after: probes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +98,8 @@ class CellStep:
     stage: int
     index: int
     measured: bool
+    step: str = ""  # the name without what `times` and `for` add
+    variables: Mapping[str, str] = field(default_factory=dict)  # of a live grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +129,8 @@ class Axis:
 class Report:
     base: Mapping[str, str] = field(default_factory=dict)
     smallest_effect: float = 0.02
+    tables: tuple[Mapping[str, Json], ...] = ()  # as the spec says them
+    claims: tuple[Mapping[str, Json], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +143,7 @@ class Plan:
     cells: tuple[PlannedCell, ...]
     builds: tuple[PlannedBuild, ...]  # sorted by id
     stages: tuple[PlannedStage, ...]  # sorted by id
-    hardware: Mapping[str, Json]  # id, declared or described facts
+    hardware: Mapping[str, Json]  # id, declared or described facts, of the spec
     report: Report
     warnings: tuple[str, ...] = ()
+    machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id

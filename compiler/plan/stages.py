@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from compiler.expand.cells import Cell
-from compiler.expand.resolve import ResolvedStep
+from compiler.expand.resolved import ResolvedStep, Segment
 from compiler.plan import identity
-from compiler.plan.model import CellStep, PlannedStep, Repeat
+from compiler.plan.model import PlannedStep, Repeat
+from compiler.plan.seeds import Seeding, Seeds
+
+Labels: TypeAlias = Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -19,18 +21,24 @@ class Draft:
     id: str
     parent: str | None
     build: str
+    hardware: str
     load: int
     run: int
     steps: tuple[PlannedStep, ...]
     seconds: float
-    labels: dict[str, str]  # what its cells have in common
-    children: dict[str, None] = field(default_factory=dict)
+    labels: Labels  # what its cells have in common
+    children: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Root:
     build: str
     hardware: str
+    own: str = ""  # the cell, where it shares nothing
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
 
 
 class Tree:
@@ -38,77 +46,72 @@ class Tree:
 
     def __init__(self, seed: int, loads: int, runs: int) -> None:
         self.drafts: dict[str, Draft] = {}
-        self._seed, self._loads, self._runs = seed, loads, runs
+        self._seeding, self._loads, self._runs = Seeding(seed), loads, runs
+        self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
 
-    def add(self, cell: Cell, root: Root) -> tuple[Repeat, ...]:
-        return tuple(self._chain(cell, root, load, run) for load, run in self._indices(len(cell.segments)))
+    def add(self, segments: Sequence[Segment], labels: Labels, root: Root) -> tuple[Repeat, ...]:
+        """The stages of a cell in each repeat."""
+        runs = self._runs if len(segments) > 1 else 1  # without a checkpoint there is nothing to fork
+        indices = [(load, run) for load in range(self._loads) for run in range(runs)]
+        return tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
 
-    def _indices(self, segments: int) -> Iterator[tuple[int, int]]:
-        runs = self._runs if segments > 1 else 1  # without a checkpoint there is nothing to fork
-        return ((load, run) for load in range(self._loads) for run in range(runs))
-
-    def _chain(self, cell: Cell, root: Root, load: int, run: int) -> Repeat:
-        done: Counter[str] = Counter()
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: Root, load: int, run: int) -> Repeat:
         chain: list[str] = []
-        parent: str | None = None
-        for position, segment in enumerate(cell.segments):
-            stage_load, stage_run = (load, 0) if position == 0 else (0, run if position == 1 else 0)
-            own_run = run if position else 0
-            seeded = [(step, self._step_seed(step, done, load, own_run)) for step in segment]
-            ids = [(step.identity, seed) for step, seed in seeded]
-            node = identity.stage_id((root.build, root.hardware), parent, ids, stage_load, stage_run)
-            self._draft(node, parent, cell, root, (load, own_run), seeded)
+        parent: Draft | None = None
+        seeded = zip(segments, self._seeding.of(segments, load, run), strict=True)
+        for position, (segment, seeds) in enumerate(seeded):
+            node = self._id(root, parent, segment, seeds, *_own(position, load, run))
+            draft = self.drafts.get(node)
+            if draft is None:
+                index = (load, run if position else 0)
+                draft = self.drafts[node] = _draft(node, parent, root, segment, seeds, index, labels)
+            else:
+                draft.labels = _common(draft.labels, labels)
             chain.append(node)
-            parent = node
+            parent = draft
         return Repeat(load, run, tuple(chain))
 
-    def _step_seed(self, step: ResolvedStep, done: Counter[str], load: int, run: int) -> int:
-        key = f"{step.kind}/{step.seed_key}"
-        done[key] += 1
-        return identity.seed(self._seed, load, run, key, done[key] - 1)
-
-    def _draft(
-        self,
-        node: str,
-        parent: str | None,
-        cell: Cell,
-        root: Root,
-        index: tuple[int, int],
-        steps: Sequence[tuple[ResolvedStep, int]],
-    ) -> None:
-        found = self.drafts.get(node)
-        if found is not None:
-            found.labels = dict(found.labels.items() & cell.labels.items())
-            return
-        planned = tuple(_planned(step, seed) for step, seed in steps)
-        seconds = sum(step.seconds for step, _ in steps)
-        self.drafts[node] = Draft(node, parent, root.build, *index, planned, seconds, dict(cell.labels))
-        if parent is not None:
-            self.drafts[parent].children[node] = None
-
-
-def cell_steps(cell: Cell) -> Iterable[CellStep]:
-    for stage, segment in enumerate(cell.segments):
-        for index, step in enumerate(segment):
-            yield CellStep(step.name, step.kind, stage, index, step.measured)
+    def _id(self, root: Root, parent: Draft | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
+        above = None if parent is None else parent.id
+        key = (root, above, segment, seeds, load, run)
+        if key not in self._ids:
+            steps = [(step.identity(), seed) for step, seed in zip(segment.steps, seeds, strict=True)]
+            self._ids[key] = identity.stage_id(root.parts, above, steps, load, run)
+        return self._ids[key]
 
 
 def title(draft: Draft, axes: Sequence[str]) -> str:
     """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
-    labels: Mapping[str, str] = draft.labels
-    shared = [labels.get("build", ""), *(f"{axis}={labels[axis]}" for axis in axes if axis in labels)]
+    labels = draft.labels
+    shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
     run = f", run {draft.run + 1}" if draft.run else ""
-    steps = ", ".join(step.name for step in draft.steps)
-    return f"{' '.join(part for part in shared if part)}, load {draft.load + 1}{run}: {steps}"
+    steps = ", ".join([step.name for step in draft.steps])
+    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {steps}"
+
+
+def _own(position: int, load: int, run: int) -> tuple[int, int]:
+    """What a stage's own id has of the indices: the parent's id has the rest."""
+    return (load, 0) if position == 0 else (0, run if position == 1 else 0)
+
+
+def _draft(
+    node: str, parent: Draft | None, root: Root, segment: Segment, seeds: Seeds, index: tuple[int, int], labels: Labels
+) -> Draft:
+    planned = tuple([_planned(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
+    seconds = sum([step.settings.seconds for step in segment.steps])
+    above = None if parent is None else parent.id
+    if parent is not None:
+        parent.children.append(node)
+    return Draft(node, above, root.build, root.hardware, *index, planned, seconds, labels)
+
+
+def _common(one: Labels, other: Labels) -> Labels:
+    return {axis: label for axis, label in one.items() if other.get(axis) == label}
 
 
 def _planned(step: ResolvedStep, seed: int) -> PlannedStep:
+    head = step.head
     return PlannedStep(
-        step.name, step.kind, _revision(step), step.settings, step.options, seed, step.measured, step.mutates
-    )
-
-
-def _revision(step: ResolvedStep) -> int:
-    from compiler.drivers import driver
-
-    return driver(step.kind).revision
+        head.name, head.kind, head.revision, step.settings.values, step.options, seed, head.measured, head.mutates,
+        step.setup.values,
+    )  # fmt: skip

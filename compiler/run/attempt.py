@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.run import host
+from compiler.run import host, survivors
 from compiler.run.failure import StageError
 from compiler.run.job import Job
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
+JOURNAL = "journal.jsonl"
 DONE, UNSUPPORTED, FAILED, INTERRUPTED = "done", "unsupported", "failed", "interrupted"
 
 
@@ -52,7 +53,7 @@ class Attempt:
 
     def journal(self, event: str, **fields: Any) -> None:
         line = json.dumps({"t": round(time.time(), 3), "event": event, **fields})
-        with (self.folder / "journal.jsonl").open("a", encoding="utf-8") as file:
+        with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
     def publish(self, status: str, reason: str | None = None) -> Path:
@@ -90,6 +91,7 @@ def close_abandoned(store: Store, stage: str) -> None:
     """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
+            survivors.end(store, folder / JOURNAL)
             write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
 
 

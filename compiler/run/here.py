@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.language.problem import Problems
 from compiler.plan.model import Plan
 
 
-def compiled(spec: str, scale: str | None, problems: Problems | None = None) -> Plan:
+def compiled(
+    spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
+) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
     from compiler.build.pin import pin
     from compiler.plan.compile import compile_spec
@@ -16,4 +19,4 @@ def compiled(spec: str, scale: str | None, problems: Problems | None = None) -> 
     from compiler.store.store import Store
 
     outputs = Store().root
-    return compile_spec(spec, scale, hardware(outputs if outputs.is_dir() else Path()), pin, problems)
+    return compile_spec(spec, scale, hardware(outputs if outputs.is_dir() else Path()), pin, problems, only, sets)

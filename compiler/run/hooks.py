@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack, suppress
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 from types import FrameType
 
-from compiler.run import children
+from compiler.run import children, leaving
+from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
 from compiler.run.tally import count
-from compiler.run.workflow import Work, counted, summary
-from compiler.store.lock import Busy, locked
+from compiler.run.workflow import Work, counted, summary, work
+from compiler.store.lock import Busy
+from compiler.store.runlock import Record, active, run_lock
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 
 
@@ -33,21 +32,33 @@ class Hooks:
     def start(self) -> None:
         """Before the first job."""
         self._take_lock()
-        for number in SIGNALS:
+        for number in leaving.SIGNALS:
             signal.signal(number, self._stop)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
         self.work.restore_marks()
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
 
     def success(self) -> None:
+        leaving.at_once()
+        now = work(self.work.plan, self.work.store)
+        if now.is_over:
+            print(summary(now), flush=True)
+        else:  # only a part of the plan was asked for: --until
+            say(head(count(now.store, now.plan.digest)))
         self.lock.close()
-        sys.stderr.flush()
-        print(summary(self.work), flush=True)
 
     def error(self) -> None:
         """A job failed, or the run was stopped: what is there is summarized, unless someone waits for us to go."""
+        try:
+            if not self.stopped:
+                self._incomplete()
+        except KeyboardInterrupt:
+            self.stopped = self.stopped or signal.SIGINT.name
         if self.stopped:
             say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
-            return
+            leaving.leave()
+
+    def _incomplete(self) -> None:
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         say(f"the run is not complete: {head(count(self.work.store, self.work.plan.digest))}")
         say(f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again")
@@ -61,39 +72,42 @@ class Hooks:
 
     def _command(self, verb: str) -> bool:
         argv = [sys.executable, "-m", f"compiler.{verb}", self.work.plan.digest, "--partial"]
-        return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL).returncode == 0
+        quiet = subprocess.DEVNULL  # a group of its own: Ctrl-C reaches us, and we kill it
+        done = subprocess.run(argv, check=False, stdout=quiet, process_group=0, preexec_fn=die_with_parent())
+        return done.returncode == 0
 
     def _take_lock(self) -> None:
-        path = self.work.store.lock("run")
         try:
-            self.lock.enter_context(locked(path, wait=False))
+            self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec))
         except Busy as busy:
-            say(refusal(path, busy.holders))
+            say(refusal(active(self.work.store, busy.holders), busy.holders))
             sys.exit(1)
-        began = datetime.now(UTC).isoformat()
-        path.write_text(json.dumps({"pid": os.getpid(), "started": began, "spec": self.work.plan.spec}) + "\n")
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         """Jobs are told to end, whether or not the signal reached them too; Snakemake takes it as Ctrl-C."""
-        for again in SIGNALS:
+        for again in leaving.SIGNALS:
             signal.signal(again, signal.SIG_IGN)
         self.stopped = signal.Signals(number).name
         children.tell(signal.SIGTERM)
-        killer = threading.Timer(PATIENCE, children.tell, [signal.SIGKILL])
-        killer.daemon = True
-        killer.start()
+        threading.Thread(target=_end_jobs, daemon=True).start()
         raise KeyboardInterrupt
 
 
-def refusal(path: Path, holders: list[int]) -> str:
+def _end_jobs() -> None:
+    """Tells them again and again: a job that Snakemake was about to start begins after the first word."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        time.sleep(PATIENCE / 10)
+        children.tell(signal.SIGTERM)
+    children.tell(signal.SIGKILL)
+
+
+def refusal(record: Record | None, holders: Sequence[int]) -> str:
     """Why a second run in one checkout does not start."""
-    record = {}
-    with suppress(OSError, ValueError):
-        record = json.loads(path.read_text())
-    pid = record.get("pid") or next(iter(holders), None)
+    pid = record.pid if record else next(iter(holders), None)
     who = "" if pid is None else f": pid {pid}"
-    with suppress(KeyError, ValueError, TypeError):
-        who += f", started {datetime.fromisoformat(record['started']).astimezone():%H:%M:%S} ({record['spec']})"
+    if record:
+        who += f", started {record.started.astimezone():%H:%M:%S} ({record.spec})"
     stop = "" if pid is None else f", or stop it with: kill {pid}"
     return f"another run is active in this checkout{who}. It goes on; start again when it has ended{stop}"
 

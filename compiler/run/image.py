@@ -40,14 +40,18 @@ def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterabl
     return clone(store.image(stage) / DATA, data, tree, immutable)
 
 
-def save(store: Store, stage: str, data: Path, immutable: Iterable[str], **about: Any) -> None:
-    """The live database becomes the image: nothing is left at `data`."""
-    staged = store.new_image(stage)
-    tree = scan(data)
-    _move(data, staged / DATA, tree, immutable)
-    record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json()}
-    write_json(staged / "image.json", record)
-    store.publish_image(stage, staged)
+def save(store: Store, owner: str, stage: str, data: Path, immutable: Iterable[str], **about: Any) -> None:
+    """The live database becomes the image of `stage`, by the job of `owner`: nothing is left at `data`."""
+    staged = store.new_image(owner)
+    try:
+        tree = scan(data)
+        _move(data, staged / DATA, tree, immutable)
+        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json()}
+        write_json(staged / "image.json", record)
+        store.publish_image(stage, staged)
+    except OSError:
+        store.drop_image(staged)
+        raise
 
 
 def _move(data: Path, target: Path, tree: Tree, immutable: Iterable[str]) -> None:

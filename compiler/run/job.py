@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from compiler.build.programs import absolute
 from compiler.plan import files
 from compiler.plan.model import PlannedBuild, PlannedStage
 from compiler.run.failure import StageError
@@ -47,9 +47,7 @@ class Job:
     def programs(self) -> Mapping[str, tuple[str, ...]]:
         """Program -> argv prefix, with absolute paths."""
         folder = self.store.build(self.stage.build).resolve()
-        return {
-            name: tuple(_absolute(folder, word) for word in prefix) for name, prefix in self.record["programs"].items()
-        }
+        return {name: absolute(folder, prefix) for name, prefix in self.record["programs"].items()}
 
     def ancestors(self) -> list[PlannedStage]:
         """The stages before this one, root first."""
@@ -59,8 +57,3 @@ class Job:
             chain.append(files.stage(self.store.plan(self.plan), parent))
             parent = chain[-1].parent
         return chain[::-1]
-
-
-def _absolute(folder: Path, word: str) -> str:
-    """Options stay; a path, or a list of them (a loader's --library-path), is below the build's folder or absolute."""
-    return word if word.startswith("-") else ":".join(str(folder / part) for part in word.split(":"))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from compiler.run.attempt import close_abandoned
 from compiler.run.signals import Interrupted
 from compiler.store.durable import remove_tree
 from compiler.store.lock import Busy, locked
@@ -18,25 +19,31 @@ PATIENCE = 0.5  # seconds that a person who pressed Ctrl-C may wait for a large 
 
 @contextmanager
 def live(store: Store, stage: str) -> Iterator[Path]:
-    """The path of the live database, absolute, for as long as the block runs."""
+    """The path of the live database, absolute, for as long as the block runs. Call it with the host's lock held.
+
+    Removing large files is work for a disk: not while somebody measures. What cannot be removed now is swept later.
+    """
+    sweep(store, stage)
     folder = store.live(stage).resolve()
     folder.mkdir(parents=True)
+    until = None
     try:
         yield folder / DATA
     except Interrupted:
-        remove_tree(folder, until=time.monotonic() + PATIENCE)  # the next job sweeps what is left
+        until = time.monotonic() + PATIENCE
         raise
-    except BaseException:
-        remove_tree(folder)
-        raise
-    remove_tree(folder)
+    finally:
+        with suppress(OSError):
+            remove_tree(folder, until)
 
 
 def sweep(store: Store, stage: str) -> None:
-    """Removes what dead processes left. Call it with the stage's lock held: an owner holds its stage's lock."""
+    """Ends and removes what dead runners left. Call it with the stage's lock held: an owner holds its stage's lock."""
     for owner, folder in store.leftovers():
-        if owner == stage:
-            remove_tree(folder)
-            continue
-        with suppress(Busy), locked(store.lock(owner), wait=False):
-            remove_tree(folder)
+        with suppress(Busy, OSError):
+            if owner == stage:
+                remove_tree(folder)
+                continue
+            with locked(store.lock(owner), wait=False):
+                close_abandoned(store, owner)
+                remove_tree(folder)

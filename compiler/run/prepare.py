@@ -84,7 +84,8 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
     done = Start(REPLAY, replayed=(*start.replayed, stage.id))
     if not lacks_results(attempt, stage, but=follower):
         return done
-    image.save(attempt.job.store, stage.id, data, immutable(attempt), attempt=attempt.folder.name, replayed=True)
+    job, about = attempt.job, {"attempt": attempt.folder.name, "replayed": True}
+    image.save(job.store, job.stage.id, stage.id, data, immutable(attempt), **about)
     return replace(_restored(attempt, stage.id, data) or done, replayed=done.replayed)
 
 

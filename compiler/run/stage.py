@@ -10,12 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from compiler.build.changed import changed
 from compiler.run import host, image, options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
 from compiler.run.job import Job
-from compiler.run.live import live, sweep
+from compiler.run.live import live
 from compiler.run.prepare import immutable, lacks_results, prepare
 from compiler.run.signals import Interrupted
 from compiler.run.steps import Bench
@@ -29,7 +30,6 @@ def run(job: Job) -> bool:
     with locked(job.store.lock(job.stage.id), waiting=lambda holders: _say_waiting(job, holders)):
         if _has_result(job):
             return True
-        sweep(job.store, job.stage.id)
         close_abandoned(job.store, job.stage.id)
         return _attempt(job)
 
@@ -43,7 +43,8 @@ def _has_result(job: Job) -> bool:
 
 def _attempt(job: Job) -> bool:
     attempt = Attempt(job)
-    progress.started(job.store, job.plan, job.stage)
+    with suppress(OSError):  # what it says is for people
+        progress.started(job.store, job.plan, job.stage)
     status = FAILED
     try:
         status = _outcome(attempt)
@@ -55,7 +56,8 @@ def _attempt(job: Job) -> bool:
             attempt.fail(StageError(f"stopped by {signal}"), INTERRUPTED)
         raise
     finally:
-        progress.finished(job.store, job.plan, job.stage, status)
+        with suppress(OSError):
+            progress.finished(job.store, job.plan, job.stage, status)
     return status in (DONE, UNSUPPORTED)
 
 
@@ -81,12 +83,30 @@ def _measure(attempt: Attempt) -> None:
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data):
         attempt.begin()
         _refuse_other_host(job, attempt.describe_host(data))
+        _refuse_changed_build(job)
         prepare(attempt, data)
         attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
+        _refuse_changed_build(job)
         if lacks_results(attempt, job.stage):
-            about = {"attempt": attempt.folder.name, "replayed": False}
-            image.save(job.store, job.stage.id, data, immutable(attempt), **about)
+            _keep_image(attempt, data)
         attempt.publish(DONE)
+
+
+def _keep_image(attempt: Attempt, data: Path) -> None:
+    """A cache: what was measured stands without it."""
+    job, about = attempt.job, {"attempt": attempt.folder.name, "replayed": False}
+    try:
+        image.save(job.store, job.stage.id, job.stage.id, data, immutable(attempt), **about)
+    except OSError as error:
+        attempt.journal("image not saved", why=str(error))
+        again = "every stage that starts from it will have to run it again"
+        print(f"{job.stage.title}: its database could not be kept ({error}): {again}", file=sys.stderr, flush=True)
+
+
+def _refuse_changed_build(job: Job) -> None:
+    """Before the first step and after the last: figures of two binaries under one name would be worth nothing."""
+    if job.record and (sentence := changed(job.store.build(job.stage.build))):
+        raise StageError(sentence)
 
 
 def _refuse_unsupported_parent(job: Job) -> None:

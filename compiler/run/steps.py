@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compiler.drivers import driver
-from compiler.drivers.protocol import Command, Context, Driver, ParseError
+from compiler.drivers import running
+from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import progress
 from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
 from compiler.run.options import Accepted
 from compiler.run.sampler import Sampler
-from compiler.run.supervise import Ended, MissingError, environment, supervise
+from compiler.run.supervise import Ended, MissingError, Watch, environment, supervise
+from compiler.run.survivors import STARTED
 from compiler.store.durable import write_json
 
 GRACE = 600.0
@@ -67,13 +68,13 @@ class _Step:
             raise
 
     def _run(self) -> Mapping[str, Any]:
-        kind = driver(self.step.kind)
+        kind = running(self.step.kind)
         command = self._command(kind)
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
         sampler = Sampler(self.folder / "samples.jsonl", self.bench.data)
         env = environment(command.env)
         try:
-            ended = supervise(command.argv, env, self.folder, deadline, sampler.start, sampler.stop)
+            ended = supervise(command.argv, env, self.folder, deadline, self._started(sampler), sampler.stop)
         except MissingError as error:
             raise StageError(str(error), self.step.name) from None
         message = self._complaint(ended, deadline) or self._unreadable(kind)
@@ -83,7 +84,14 @@ class _Step:
             raise self._failure(message)
         return record
 
-    def _command(self, kind: Driver) -> Command:
+    def _started(self, sampler: Sampler) -> Watch:
+        def started(pid: int) -> None:
+            self.bench.attempt.journal(STARTED, name=self.step.name, pid=pid)  # its group: see survivors
+            sampler.start(pid)
+
+        return started
+
+    def _command(self, kind: Runner) -> Command:
         job = self.bench.attempt.job
         version = str(job.record["version"])
         context = Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed)
@@ -91,7 +99,8 @@ class _Step:
             command = kind.command(self.step.settings, self.accepted.options, context)
         except (LookupError, ValueError) as error:
             raise StageError(f"no {self.step.kind} command can be made: {error}", self.step.name) from None
-        write_json(self.folder / "command.json", {"argv": list(command.argv), "env": dict(command.env)})
+        env = {"env": dict(command.env), "environment": environment(command.env)}
+        write_json(self.folder / "command.json", {"argv": list(command.argv), **env})
         return command
 
     def _complaint(self, ended: Ended, deadline: float) -> str | None:
@@ -105,7 +114,7 @@ class _Step:
             return f"it was killed by {_signal(-ended.exit)}"
         return f"it ended with exit status {ended.exit}"
 
-    def _unreadable(self, kind: Driver) -> str | None:
+    def _unreadable(self, kind: Runner) -> str | None:
         """The parser as a check: output that cannot be read later is a failure now."""
         try:
             kind.parse(self.folder, self.step.settings)

@@ -16,6 +16,7 @@ from resource import struct_rusage
 
 from compiler.run.processes import die_with_parent
 
+LONGEST = 1_000_000  # seconds that poll(2) can wait: 2^31 ms
 TO_STOP = 5.0  # seconds between SIGTERM and SIGKILL
 KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH")  # of our environment
 
@@ -91,9 +92,12 @@ def _wait(pid: int, seconds: float) -> bool:
     """Whether it ended within that time; it stays a zombie, so that its id and its counters are still there."""
     descriptor = os.pidfd_open(pid)
     try:
-        poll = select.poll()
+        poll, end = select.poll(), time.monotonic() + seconds
         poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(max(seconds, 0.0) * 1000))
+        while (left := end - time.monotonic()) > LONGEST:
+            if poll.poll(LONGEST * 1000):
+                return True
+        return bool(poll.poll(max(left, 0.0) * 1000))
     finally:
         os.close(descriptor)
 

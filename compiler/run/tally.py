@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.plan.files import read_header
+from compiler.store import runlock
 from compiler.store.store import Store
 
 NEWEST = 64  # results that the pace is taken from: the latest say most, and reading thousands would cost
@@ -123,7 +124,5 @@ def _modified(path: Path) -> float:
 
 def _run_began(store: Store) -> float | None:
     """When the run that is active here took its lock."""
-    try:
-        return datetime.fromisoformat(json.loads(store.lock("run").read_text())["started"]).timestamp()
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    found = runlock.record(store)
+    return found.started.timestamp() if found else None

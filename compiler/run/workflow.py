@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.plan import files
+from compiler.run.revision import revision
 from compiler.store.store import Store
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Work:
         return str(self.store.summary(self.plan.digest) / "tables" / "steps.parquet")
 
     @property
+    def stamps(self) -> list[str]:
+        """Of the tables and of the report: there when the code as it is made them. A fix makes them again."""
+        return [str(stamp) for stamp in self.store.stamps(self.plan.digest, revision())]
+
+    @property
     def text(self) -> str:
         return str(self.store.summary(self.plan.digest) / "summary.txt")
 
@@ -55,7 +61,7 @@ class Work:
 
     @property
     def targets(self) -> list[str]:
-        return [*self.missing, self.text, self.page]
+        return [*self.missing, self.text, self.page, *self.stamps]
 
     @property
     def evidence(self) -> list[str]:
@@ -68,12 +74,10 @@ class Work:
 
     @property
     def is_over(self) -> bool:
-        """Everything is measured, and the summary has seen all of it."""
-        if self.lacking or not self.evidence:
-            return False
-        made = [Path(path) for path in (self.tables, self.text, self.page)]
-        newest = Path(self.evidence[-1]).stat().st_mtime
-        return all(path.is_file() and path.stat().st_mtime >= newest for path in made)
+        """Everything is measured, and the summary has seen all of it, with the code as it is."""
+        evidence = [] if self.lacking else self.evidence
+        made = (self.tables, self.text, self.page, *self.stamps)
+        return bool(evidence) and _modified(evidence[-1]) <= min(map(_modified, made))
 
     def before(self, stage: str) -> list[str]:
         """Marks that must be made before a stage runs; those that are there are not asked for."""
@@ -106,32 +110,44 @@ def work_of(config: Mapping[str, Any]) -> Work:
     if not config.get("spec"):
         raise Fault(USAGE)
     scale = config.get("scale")
-    return work(compiled(str(config["spec"]), None if scale is None else str(scale)), Store())
+    found = work(compiled(str(config["spec"]), None if scale is None else str(scale)), Store())
+    _refuse_what_cannot_run(found)
+    return found
+
+
+def _refuse_what_cannot_run(found: Work) -> None:
+    if found.lacking:
+        from compiler.drivers.refusals import refusals
+
+        builds = [build for build in found.plan.builds if build.id in found.lacking]
+        stages = [stage for stage in found.plan.stages if stage.id in found.lacking]
+        if refused := refusals(found.plan.spec, builds, stages):
+            raise Fault("\n".join(refused))
 
 
 def work(plan: Plan, store: Store) -> Work:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
-    folder = store.plan(plan.digest)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    files.write(plan, folder)
+    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
     builds = {build.id: build for build in plan.builds}
     stages = {stage.id: stage for stage in plan.stages}
     lacking = {build for build in builds if not store.has_build(build)}
     lacking |= {stage for stage in stages if _record(store, stage) is None}
     for node in lacking:
-        _drop_dangling(store.mark(node))
+        store.drop_dangling_mark(node)
     return Work(plan, store, builds, stages, frozenset(lacking))
+
+
+def _modified(path: str) -> float:
+    """Minus one for a file that is not there."""
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return -1.0
 
 
 def _record(store: Store, stage: str) -> Path | None:
     result = store.result(stage)
     return result / "result.json" if result and (result / "result.json").is_file() else None
-
-
-def _drop_dangling(mark: Path) -> None:
-    """Of a result that was deleted: Snakemake gives up on an output that is a link to nowhere."""
-    if mark.is_symlink() and not mark.exists():
-        mark.unlink(missing_ok=True)
 
 
 @cache

@@ -5,26 +5,42 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replaces the file as a whole: a reader sees the old or the new content, never half."""
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name to write to, which then takes the file's place: a reader sees the old or the new content, never half."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with new.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(value, indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        yield new
+        sync(new)
         os.replace(new, path)
     except BaseException:
         with suppress(OSError):
             new.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    with replacing(path) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def make_folder(path: Path) -> None:
+    """With the folders above it; each new name survives a power cut."""
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in new:
+        sync(folder.parent)
 
 
 def sync(path: Path) -> None:

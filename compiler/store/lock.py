@@ -37,7 +37,8 @@ def holders(path: Path) -> list[int]:
     except OSError:
         return []
     rows = [line.split() for line in lines if "->" not in line]
-    return sorted({int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{inode}")})
+    found = {int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{inode}")}
+    return sorted(pid for pid in found if pid > 0)  # 0: a process outside this container
 
 
 def _acquire(path: Path, shared: bool, wait: bool, waiting: Waiting | None) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compiler.store.durable import remove_tree, sync, sync_tree
+from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_text
+
+STAMP = "made-by-"
 
 
 class Store:
@@ -44,6 +47,10 @@ class Store:
     def summary(self, plan: str) -> Path:
         return self.root / "summary" / plan
 
+    def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
+        """There when a plan's tables, and the report of these tables, were made by this revision of the code."""
+        return self.summary(plan) / "tables" / f"{STAMP}{revision}", self.summary(plan) / f"{STAMP}{revision}"
+
     # what is there
     def result(self, stage: str) -> Path | None:
         """The newest complete result."""
@@ -53,17 +60,32 @@ class Store:
         return (self.build(build) / "build.json").is_file()
 
     def leftovers(self) -> Iterator[tuple[str, Path]]:
-        """(stage, folder) of every live database and unfinished image, whoever owns it."""
+        """(owner, folder) of every live database and unfinished image: the stage whose job made it."""
         for folder in _sorted(self.root / "live") + _sorted(self.root / "images", hidden=True):
             stage, _, process = folder.name.removeprefix(".").rpartition(".")
             if stage and process.isdecimal():
                 yield stage, folder
 
     # publishing
+    def publish_plan(self, digest: str, write: Callable[[Path], None]) -> None:
+        """`write` makes the plan's folder; a plan that is there already is the same plan."""
+        target = self.plan(digest)
+        if target.is_dir():
+            return
+        staged = target.with_name(f".{digest}.{os.getpid()}~")
+        make_folder(target.parent)
+        write(staged)
+        sync_tree(staged)
+        try:
+            os.rename(staged, target)
+        except OSError:  # another process published it first
+            remove_tree(staged)
+        sync(target.parent)
+
     def new_attempt(self, node: str) -> Path:
         name = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         folder = self.root / "attempts" / node / name
-        folder.mkdir(parents=True)
+        make_folder(folder)
         return folder
 
     def publish_result(self, stage: str, attempt: Path) -> Path:
@@ -80,34 +102,56 @@ class Store:
         self.set_mark(build, target / "build.json")
         return target
 
-    def new_image(self, stage: str) -> Path:
-        """Where an image is put together."""
-        folder = self.root / "images" / f".{stage}.{os.getpid()}"
-        folder.mkdir(parents=True)
+    def new_image(self, owner: str) -> Path:
+        """Where an image is put together, by the job of a stage: its own image, or that of one it replays."""
+        folder = self.root / "images" / f".{owner}.{os.getpid()}" / "new"
+        make_folder(folder)
         return folder
 
     def publish_image(self, stage: str, staged: Path) -> None:
         """The staged folder becomes the image, by rename; one that was there makes room and is removed."""
-        target, old = self.image(stage), self.root / "images" / f".{stage}-old.{os.getpid()}"
+        target = self.image(stage)
         sync_tree(staged)
         if target.exists():
-            os.rename(target, old)
+            os.rename(target, staged.with_name("old"))
         os.rename(staged, target)
         sync(target.parent)
-        remove_tree(old)
+        self.drop_image(staged)
+
+    def drop_image(self, staged: Path) -> None:
+        """What is left of putting one together; the next job sweeps what cannot be removed now."""
+        with suppress(OSError):
+            remove_tree(staged.parent)
 
     def set_mark(self, node: str, target: Path) -> None:
         mark = self.mark(node)
-        mark.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(mark.parent)
         new = mark.with_name(f".{mark.name}.{os.getpid()}")
         new.unlink(missing_ok=True)
         new.symlink_to(os.path.relpath(target, mark.parent))
         os.replace(new, mark)
         sync(mark.parent)
 
+    def drop_dangling_mark(self, node: str) -> None:
+        """Of a result that was deleted: Snakemake gives up on an output that is a link to nowhere."""
+        mark = self.mark(node)
+        if mark.is_symlink() and not mark.exists():
+            mark.unlink(missing_ok=True)
+
+    def drop_stamps(self, plan: str) -> None:
+        """Before the tables are made: what there is is out of date from here on."""
+        for old in self.summary(plan).rglob(f"{STAMP}*"):
+            old.unlink(missing_ok=True)
+
+    def stamp_tables(self, plan: str, revision: str) -> None:
+        write_text(self.stamps(plan, revision)[0], f"{datetime.now(UTC).isoformat()}\n")
+
+    def stamp_report(self, plan: str, revision: str) -> None:
+        write_text(self.stamps(plan, revision)[1], f"{datetime.now(UTC).isoformat()}\n")
+
 
 def _publish(attempt: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     sync_tree(attempt)
     os.rename(attempt, target)
     sync(target.parent)

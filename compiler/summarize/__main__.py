@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from pathlib import Path
 
 from compiler.collect.tables import TABLES
 from compiler.plan import files
+from compiler.run.revision import revision
+from compiler.store.durable import write_text
 from compiler.store.store import Store
 from compiler.summarize import summary, tables
 from compiler.summarize.page import page
@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
     write(store, found)
+    store.stamp_report(options.plan, revision())
     return 0
 
 
@@ -51,14 +52,8 @@ def read(store: Store, plan: str) -> Report:
 
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
-    _publish(summary.page_path(store, found.plan), page(found))
-    _publish(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))
-
-
-def _publish(path: Path, text: str) -> None:
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    write_text(summary.page_path(store, found.plan), page(found))
+    write_text(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))
 
 
 if __name__ == "__main__":

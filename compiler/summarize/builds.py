@@ -73,10 +73,10 @@ def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """suite bullseye / bookworm; compiler …"""
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-    return "; ".join(f"{name} {_said(one.get(name))} / {_said(other.get(name))}" for name in names)
+    return "; ".join(f"{name} {said(one.get(name))} / {said(other.get(name))}" for name in names)
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
     if value is None:
         return "unknown"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -30,9 +30,12 @@ def command(found: Mapping[str, str]) -> str:
 
 
 def dropped(report: Report) -> list[str]:
-    """Options that a binary lacks and the spec let go."""
-    found: dict[str, None] = {}
-    for facts in report.facts.get("command", {}).values():
-        for name in json.loads(facts.get("dropped", "[]")):
-            found[name if isinstance(name, str) else json.dumps(name)] = None
-    return list(found)
+    """Options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
+    known = report.facts.get("command", {})
+    found: dict[str, dict[str, None]] = {}
+    for section in report.sections:
+        for run in (run for point in section.points for run in point.runs):
+            facts = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
+            for name in json.loads(facts.get("dropped", "[]")):
+                found.setdefault(name if isinstance(name, str) else json.dumps(name), {})[run.build] = None
+    return [f"{name} ({', '.join(builds)})" for name, builds in found.items()]

@@ -30,6 +30,7 @@ class Entry:
     ratio: float | None = None
     verdict: str | None = None
     caveat: str | None = None
+    same: str | None = None  # the arm, other than the base, whose runs these are
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def compare(
     for labels in layout.lines(form, axes, points):
         row = [places.get((labels, column)) for column in columns]
         lines.append(Line(labels, tuple(_entry(point, row[0], index == 0) for index, point in enumerate(row))))
-    return _judged(Comparison(step, form, tuple(columns), tuple(lines)), series, effect, caveat)
+    return _judged(_shared(Comparison(step, form, tuple(columns), tuple(lines))), series, effect, caveat)
 
 
 def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
@@ -92,6 +93,22 @@ def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
     if base is not None and point.places == base.places:
         return Entry(SAME_AS, point)
     return Entry(RATIO if base is not None and base.values() else NO_BASE, point)
+
+
+def _shared(table: Comparison) -> Comparison:
+    """A comparison of runs that were compared before in the table is no other one: it counts and is judged once."""
+    first: dict[tuple[object, object], str] = {}
+    lines = []
+    for line in table.lines:
+        entries = list(line.entries)
+        for column, entry in enumerate(entries):
+            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
+                arm = layout.words(table.columns[column], table.layout.across)
+                name = ", ".join(part for part in (layout.words(line.labels, table.layout.down), arm) if part)
+                known = first.setdefault((entry.point.places, base.places), name)
+                entries[column] = entry if known == name else replace(entry, kind=SAME_AS, same=known)
+        lines.append(replace(line, entries=tuple(entries)))
+    return replace(table, lines=tuple(lines))
 
 
 def _judged(table: Comparison, series: Series, effect: float, caveat: Caveat) -> Comparison:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from compiler.summarize import numbers
+from compiler.summarize import layout, numbers
 from compiler.summarize.points import QPS, Point
 from compiler.summarize.report import Report, Section
+from compiler.summarize.tables import Place
 from compiler.summarize.timeseries import Steadiness, steadiness
 
 # metric, heading, what it is
@@ -20,6 +21,8 @@ METRICS = (
     ("context_switches_per_op", "switches/op", ""),
     ("device_read_mb_per_s", "read", "MiB/s"),
     ("device_write_mb_per_s", "written", "MiB/s"),
+    ("write_amplification", "w-amp", ""),
+    ("stall_pct", "stalled", "%"),
 )
 
 
@@ -35,12 +38,22 @@ def figures(report: Report, section: Section) -> Figures:
     rows = tuple(
         (
             tuple(point.labels.get(name, "-") for name in section.names),
-            None if point.values() else point.status,
+            status,
             tuple(show(point) or "-" for _, _, show in columns),
         )
-        for point in section.points
+        for point, status in _states(section)
     )
     return Figures(tuple((head, unit) for head, unit, _ in columns), rows)
+
+
+def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
+    """Each point, and why it has no figures of its own."""
+    first: dict[tuple[Place, ...], str] = {}
+    for point in section.points:
+        name = layout.words(layout.key(point, section.names), section.names)
+        known = first.setdefault(point.places, name)
+        status = None if point.values() else point.status
+        yield point, status if status or known == name else f"same as {known}"
 
 
 Column = tuple[str, str, Callable[[Point], str | None]]
@@ -49,7 +62,7 @@ Column = tuple[str, str, Callable[[Point], str | None]]
 def _columns(report: Report) -> list[Column]:
     fixed: list[Column] = [
         ("QPS", "median", lambda point: _of_loads(point, median)),
-        ("least-most", "of the loads", _range),
+        ("lowest-highest", "of the loads", _range),
         ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
         ("slow", "seconds", lambda point: _steady(report, point, lambda each: each.slow)),
     ]

@@ -9,13 +9,20 @@ GAP = "  "
 
 
 def grid(heads: Sequence[str], rows: Sequence[Sequence[str]], fixed: int, width: int = WIDTH) -> list[str]:
-    """Columns beyond the width go into further blocks, each with the first `fixed` columns again."""
-    widths = [max(len(row[index]) for row in (heads, *rows)) for index in range(len(heads))]
+    """Columns beyond the width go into further blocks, each with the first `fixed` columns again.
+
+    A text with nothing behind it in its row runs on over the other columns.
+    """
+    widths = [max(len(row[index]) for row in (heads, *rows) if _bounded(row, index)) for index in range(len(heads))]
     lines: list[str] = []
     for block in _blocks(widths, fixed, width):
         lines += [""] if lines else []
         lines += [_line(row, widths, block) for row in (heads, *rows)]
     return lines
+
+
+def _bounded(row: Sequence[str], index: int) -> bool:
+    return index == len(row) - 1 or any(row[index + 1 :])
 
 
 def _blocks(widths: Sequence[int], fixed: int, width: int) -> list[list[int]]:

@@ -26,11 +26,17 @@ def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
 
 def rows(hardware: Mapping[str, Any], hosts: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """What was planned for, then what every attempt saw, where that is one value."""
-    yield from _flat("", hardware)
+    planned = list(_flat("", hardware))
+    yield from planned
+    yield from (row for row in _seen(hosts) if row not in planned)
+
+
+def _seen(hosts: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(name for facts in hosts.values() for name in facts if name not in PRIVATE):
         values = dict.fromkeys(facts[name] for facts in hosts.values() if name in facts)
         if len(values) == 1:
-            yield from _flat("", {name: _plain(next(iter(values)))})
+            plain = _plain(next(iter(values)))
+            yield from _flat("", plain if name == "hardware" and isinstance(plain, dict) else {name: plain})
         elif len(values) <= 3:
             yield _title("", name), " / ".join(values)
 

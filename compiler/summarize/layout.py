@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from compiler.collect.states import UNSUPPORTED
 from compiler.plan.model import Axis
 from compiler.summarize.points import Point
+from compiler.summarize.tables import Run
 
 BUILD = "build"
 
@@ -39,21 +40,25 @@ def chosen(axes: Sequence[Axis], base: Mapping[str, str]) -> dict[str, str]:
     return {first.name: first.labels[0]} if first else {}
 
 
-def layouts(axes: Sequence[Axis], base: Mapping[str, str], points: Sequence[Point]) -> list[Layout]:
-    """Against the base, where the step has its axes; then across builds, where the base is not about builds."""
+def layouts(axes: Sequence[Axis], base: Mapping[str, str], able: str | None) -> list[Layout]:
+    """Against the base, where the step has its axes; then across builds, where the base is not about builds.
+
+    `able` is the build to compare with then.
+    """
     names = {axis.name for axis in axes}
     known = {name: label for name, label in base.items() if name in names}
     found = [_layout(axes, known)] if known else []
     builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
     if len(builds) > 1 and BUILD not in known:
-        found.append(_layout(axes, {BUILD: _most_able(builds, points)}))
+        found.append(_layout(axes, {BUILD: able if able in builds else builds[0]}))
     return found
 
 
-def _most_able(builds: Sequence[str], points: Sequence[Point]) -> str:
-    """The first build that supports the most: the rows where a base is unsupported say nothing."""
-    able = Counter(point.labels.get(BUILD) for point in points if point.status != UNSUPPORTED)
-    return max(builds, key=lambda build: able[build])
+def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:
+    """The first build that supports the most: rows where a base is unsupported say nothing. One for all steps."""
+    builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    able = Counter(run.build for run in runs if run.measured and run.status != UNSUPPORTED)
+    return max(builds, key=lambda build: able[build], default=None)
 
 
 def _layout(axes: Sequence[Axis], base: Mapping[str, str]) -> Layout:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.summarize import commands, figures, host, layout, numbers, pictures, summary, verdicts, wording
-from compiler.summarize.comparison import Comparison
+from compiler.summarize import commands, figures, host, numbers, pictures, summary, verdicts, wording
+from compiler.summarize.comparison import Entry
+from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "report"
@@ -37,6 +38,7 @@ def _context(report: Report) -> dict[str, Any]:
         "host_rows": list(host.rows(report.hardware, hosts)),
         "answer": summary.answer(report),
         "findings": wording.findings([table for each in report.sections for table in each.comparisons], MOST_FINDINGS),
+        "overviews": [_overview(report, table) for table in report.overviews],
         "sections": [_section(report, section) for section in report.sections],
         "dropped": commands.dropped(report),
         "meaning": verdicts.MEANING,
@@ -50,27 +52,28 @@ def _section(report: Report, section: Section) -> dict[str, Any]:
     return {
         "step": section.step,
         "names": section.names,
-        "tables": [_table(report, table) for table in section.comparisons],
         "figures": figures.figures(report, section),
         "note": pictures.note(report, section),
         "over_time": pictures.over_time(report, section),
+        "longest": pictures.longest(report, section),
         "commands": list(commands.commands(report, section)),
     }
 
 
-def _table(report: Report, table: Comparison) -> Mapping[str, Any]:
-    base = layout.words(table.columns[0], table.layout.across)
+def _overview(report: Report, table: Overview) -> Mapping[str, Any]:
+    drawn = [pictures.ratios(report, each) for each in table.tables]
     return {
-        "base": base,
-        "down": table.layout.down,
-        "columns": [layout.words(labels, table.layout.across) or "-" for labels in table.columns[1:]],
-        "lines": [
-            (line.labels, [(_class(entry.kind, entry.verdict), wording.entry(entry, base)) for entry in line.entries])
-            for line in table.lines
-        ],
+        "base": table.base,
+        "down": table.down,
+        "columns": table.heads,
+        "rows": [(row.step, row.labels, [_entry(entry, table.base) for entry in row.entries]) for row in table.rows],
         "caveats": table.caveats,
-        "picture": pictures.ratios(report, table),
+        "pictures": [picture for picture in drawn if picture],
     }
+
+
+def _entry(entry: Entry, base: str) -> tuple[str, str]:
+    return _class(entry.kind, entry.verdict), wording.entry(entry, base)
 
 
 def _class(kind: str, verdict: str | None) -> str:

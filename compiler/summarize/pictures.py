@@ -15,6 +15,7 @@ from compiler.summarize.svg import svg
 from compiler.summarize.verdicts import VERDICTS
 
 MOST = 48  # charts over time of a step; the rest stays in the tables
+FEWEST = 3  # points of a series that are worth a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,20 @@ def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
 
 def over_time(report: Report, section: Section) -> list[Picture]:
     """Small multiples with one scale: what differs is to be seen at a glance."""
-    rows = [(point, list(_seconds(report, point))) for point in section.points]
+    rows = [(point, list(_seconds(report, point))) for point in {each.places: each for each in section.points}.values()]
     known = [row for _, found in rows for row in found]
-    if not known:
+    if longest(report, section) < FEWEST:
         return []
     seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
     loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
     drawn = [(point, found) for point, found in rows if found][:MOST]
     return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in drawn]
+
+
+def longest(report: Report, section: Section) -> int:
+    """Points of the longest series."""
+    places = (place for point in section.points for place in point.places)
+    return max((len(report.series.get(place, ())) for place in places), default=0)
 
 
 def note(report: Report, section: Section) -> str | None:

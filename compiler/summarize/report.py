@@ -11,6 +11,7 @@ from compiler.plan.model import Axis
 from compiler.summarize import builds, layout, status, warnings
 from compiler.summarize.builds import Build
 from compiler.summarize.comparison import Comparison, compare
+from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
 from compiler.summarize.tables import Place, Tables
@@ -50,6 +51,12 @@ class Report:
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Status
     warnings: tuple[str, ...]
+
+    @property
+    def overviews(self) -> list[Overview]:
+        """Against the base that was asked for first."""
+        found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))
+        return sorted(found, key=lambda each: each.tables[0].layout.base != self.base)
 
 
 def report(header: Mapping[str, Any], tables: Tables) -> Report:
@@ -91,7 +98,7 @@ def _section(
     caveat = partial(builds.caveat, known)
     compared = [
         compare(step, form, touching, found, tables.series, effect, caveat)
-        for form in layout.layouts(touching, base, found)
+        for form in layout.layouts(touching, base, layout.most_able(axes, tables.runs))
     ]
     shown = tuple(table for table in compared if table.worth_showing)
     return Section(step, tuple(touching), tuple(found), shown)

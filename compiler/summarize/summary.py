@@ -8,15 +8,17 @@ from pathlib import Path
 
 from compiler.collect.states import DONE, UNSUPPORTED
 from compiler.store.store import Store
-from compiler.summarize import grid, host, layout, numbers, wording
-from compiler.summarize.comparison import Comparison
-from compiler.summarize.points import Point
+from compiler.summarize import figures, grid, host, layout, numbers, wording
+from compiler.summarize.commands import dropped
+from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
 from compiler.summarize.status import Trouble
 from compiler.summarize.timeseries import steadiness
 
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
+MOST_FINDINGS = 6
+COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp")  # of the figures, in the text
 STALLED = 0.05  # share of slow seconds from which a step is named
 
 
@@ -29,21 +31,31 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path) -> str:
-    parts = [_head(report), *(_section(report, section) for section in report.sections)]
+    parts = [_head(report), *map(_overview, report.overviews)]
+    parts += [_section(report, section) for section in report.sections]
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
 
 def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *_incomplete(report)]
+    lines += _entry("in short", [*_first(report), *answer(report)])
+    lines += _entry("warnings", report.warnings)
+    lines += _entry("left out", [f"options that a binary lacks: {', '.join(left)}"] if (left := dropped(report)) else [])
     lines += _entry("compared", _compared(report))
     lines += _entry("builds", _builds(report))
     lines += _entry("repeats", [repeats(report)])
     facts = next(iter(report.facts.get("host", {}).values()), {})
     lines += _entry("host", [host.line(report.hardware, facts)])
-    lines += _entry("status", _status(report))
-    lines += _entry("warnings", report.warnings)
-    return lines + _entry("in short", answer(report))
+    return lines + _entry("status", _status(report))
+
+
+def _first(report: Report) -> list[str]:
+    """The largest differences that have a verdict, or that there is none."""
+    tables = [table for each in report.sections for table in each.comparisons]
+    found = wording.findings(tables, MOST_FINDINGS)
+    judged = any(entry.verdict for table in tables for line in table.lines for entry in line.entries)
+    return found or (["no difference is certain: none is faster or slower beyond its noise"] if judged else [])
 
 
 def _incomplete(report: Report) -> list[str]:
@@ -112,30 +124,25 @@ def answer(report: Report) -> list[str]:
 def _reading(report: Report) -> list[str]:
     effect = f"{report.effect * 100:.3g} %"
     return [
-        "1.12 [1.08, 1.16]: geometric mean of the loads' ratios to the base, and its 95 % interval (all intervals "
-        "of a table hold together)",
+        "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
+        "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
     ]
 
 
 def _section(report: Report, section: Section) -> list[str]:
-    lines: list[str] = []
-    for table in section.comparisons:
-        lines += [*_comparison(table, section), ""]
-    return [*lines, *_absolute(section), *_stalls(report, section)]
+    return [*_absolute(report, section), *_stalls(report, section)]
 
 
-def _comparison(table: Comparison, section: Section) -> list[str]:
-    title = f"{section.step}: QPS relative to {table.base}, 95 % intervals"
-    heads = [*table.layout.down, f"{table.base} QPS"]
-    heads += [layout.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
-    base = layout.words(table.columns[0], table.layout.across)
+def _overview(table: Overview) -> list[str]:
+    title = f"QPS relative to {table.base}, 95 % intervals"
+    heads = ["step", *table.down, f"{table.base} QPS", *table.heads]
     rows = [
-        [*(label or "-" for label in line.labels), *(wording.entry(entry, base) for entry in line.entries)]
-        for line in table.lines
+        [row.step, *(label or "-" for label in row.labels), *(wording.entry(each, table.base) for each in row.entries)]
+        for row in table.rows
     ]
-    lines = [title, "-" * len(title), *grid.grid(heads, rows, len(table.layout.down))]
+    lines = [title, "-" * len(title), *grid.grid(heads, rows, 1 + len(table.down))]
     for caveat in table.caveats:
         lines += textwrap.wrap(
             f"{wording.MARK} no verdict: {caveat}", grid.WIDTH, initial_indent="  ", subsequent_indent="    "
@@ -143,15 +150,16 @@ def _comparison(table: Comparison, section: Section) -> list[str]:
     return lines
 
 
-def _absolute(section: Section) -> list[str]:
-    title = f"{section.step}: QPS, median (least-most) of the loads"
-    heads = [*section.names, "QPS"]
-    rows = [[*_names(point, section.names), wording.absolute(point)] for point in section.points]
+def _absolute(report: Report, section: Section) -> list[str]:
+    title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs"
+    found = figures.figures(report, section)
+    shown = [index for index, (head, _) in enumerate(found.heads) if head in COLUMNS]
+    heads = [*section.names, *(found.heads[index][0] for index in shown)]
+    rows = [
+        [*labels, *([status, *[""] * (len(shown) - 1)] if status else [values[index] for index in shown])]
+        for labels, status, values in found.rows
+    ]
     return [title, "-" * len(title), *grid.grid(heads, rows, len(section.names))]
-
-
-def _names(point: Point, names: Sequence[str]) -> list[str]:
-    return [point.labels.get(name, "-") for name in names]
 
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:

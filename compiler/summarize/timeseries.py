@@ -13,6 +13,7 @@ from scipy.special import stdtrit
 from compiler.summarize.statistics import ALPHA, Interval
 
 FEWEST_BATCHES = 4
+FEWEST_SECONDS = 5  # below it a series says nothing about steadiness
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Steadiness:
 def steadiness(series: Sequence[float]) -> Steadiness | None:
     """Of one run; None when it is too short or stood still."""
     values = np.asarray(series, dtype=float)
-    if len(values) < 2 or values.mean() <= 0:
+    if len(values) < FEWEST_SECONDS or values.mean() <= 0:
         return None
     slow = float(np.mean(values < np.median(values) / 2))
     return Steadiness(float(values.std(ddof=1) / values.mean()), slow)

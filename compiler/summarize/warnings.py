@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from compiler.summarize.builds import Build
+from compiler.summarize.builds import Build, said
 from compiler.summarize.tables import Run, Tables
 
 FAR_APART = timedelta(days=7)
@@ -14,6 +14,7 @@ FAR_APART = timedelta(days=7)
 def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
     yield from planned
     yield from _said_by_builds(builds.values())
+    yield from _unlike(list(builds.values()))
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
     yield from _apart(tables.runs)
@@ -25,6 +26,17 @@ def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
         for text in build.warnings:
             names.setdefault(text, []).append(build.name)
     yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
+
+
+def _unlike(builds: Sequence[Build]) -> Iterator[str]:
+    """Ratios across such builds carry no verdict: what they were built with is in them as well."""
+    made = [build.quality for build in builds]
+    names = dict.fromkeys(name for quality in made for name in quality or {})
+    unlike = {name: dict.fromkeys(said((quality or {}).get(name)) for quality in made) for name in names}
+    parts = [f"{name} {' / '.join(values)}" for name, values in unlike.items() if len(values) > 1]
+    if parts or (len(made) > 1 and None in made):
+        why = "; ".join(parts) or "of some it is not recorded how"
+        yield f"ratios across builds carry no verdict: the binaries were not made alike ({why})"
 
 
 def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -21,7 +20,7 @@ def entry(found: Entry, base: str) -> str:
     if found.kind == BASE and found.point:
         return median(found.point)
     if found.kind == SAME_AS:
-        return f"same as {base}"
+        return f"same as {found.same or base}"
     if found.kind == NO_BASE and found.point:
         return f"no base; {median(found.point)} QPS"
     return compared(found) if found.kind == RATIO else found.kind
@@ -56,7 +55,7 @@ def absolute(point: Point) -> str:
 
 
 def tally(table: Comparison) -> Iterator[str]:
-    """readww, cache=hyper against cache=lru: 1 faster, 2 same of 4; unsupported: rocksdb-6.11.4 …"""
+    """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
     for index, labels in enumerate(table.columns[1:], 1):
         entries = [line.entries[index] for line in table.lines]
         arm = layout.words(labels, table.layout.across) or "-"
@@ -64,11 +63,24 @@ def tally(table: Comparison) -> Iterator[str]:
 
 
 def _counts(entries: Sequence[Entry]) -> str:
-    words = Counter(_word(each) for each in entries if each.kind != ABSENT)
-    known = list(dict.fromkeys(word for word in (*VERDICTS, *sorted(words)) if words[word]))
-    if len(known) == 1 and sum(words.values()) == 1:
-        return known[0]
-    return ", ".join(f"{words[word]} {word}" for word in known)
+    ratios: dict[str, list[float | None]] = {}
+    for each in entries:
+        if each.kind != ABSENT:
+            ratios.setdefault(_word(each), []).append(each.ratio)
+    known = dict.fromkeys(word for word in (*VERDICTS, *sorted(ratios)) if word in ratios)
+    alone = sum(map(len, ratios.values())) == 1
+    return ", ".join(_count(word, ratios[word], alone) for word in known)
+
+
+def _count(word: str, found: Sequence[float | None], alone: bool) -> str:
+    said = word if alone else f"{len(found)} {word}"
+    ratios = sorted(each for each in found if each is not None)
+    return f"{said} ({_range(ratios)})" if ratios else said
+
+
+def _range(ratios: Sequence[float]) -> str:
+    ends = dict.fromkeys(f"{numbers.ratio(each)}x" for each in (ratios[0], ratios[-1]))
+    return " to ".join(ends)
 
 
 def _word(found: Entry) -> str:

@@ -6,7 +6,9 @@ import re
 import sys
 from collections.abc import Mapping
 
+from compiler.build.pin import pin
 from compiler.engines.protocol import Identity, OptionInfo, Run
+from compiler.plan.identity import build_id
 from compiler.plan.model import PlannedBuild
 
 VERSION = sys.version.split()[0]
@@ -32,4 +34,6 @@ class Snake:
 
 
 def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBuild:
-    return PlannedBuild("b-1", "snake-1", "snake", version, {"system": program}, "specs/x.yaml:4:3")
+    source = {"system": program}
+    node = build_id("snake", version, source, pin(source))
+    return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3")

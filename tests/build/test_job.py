@@ -13,22 +13,24 @@ from compiler.run.signals import Interrupted
 from compiler.store.store import Store
 from tests.build.snake import VERSION, Snake, planned
 
+ID = planned().id
+
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(job, "engine", lambda name: {"snake": Snake()}[name])
+    monkeypatch.setattr(job, "running", lambda name: {"snake": Snake()}[name])
     return Store()
 
 
 def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.CaptureFixture[str]):
     assert job.make(store, planned()) == 0
-    record = json.loads(store.mark("b-1").read_text())
-    assert record == json.loads((store.build("b-1") / "build.json").read_text())
-    assert (record["id"], record["name"], record["engine"], record["route"]) == ("b-1", "snake-1", "snake", "system")
+    record = json.loads(store.mark(ID).read_text())
+    assert record == json.loads((store.build(ID) / "build.json").read_text())
+    assert (record["id"], record["name"], record["engine"], record["route"]) == (ID, "snake-1", "snake", "system")
     assert (record["version"], record["warnings"], record["assertions"]) == (VERSION, ["slow on purpose"], False)
     assert record["facts"]["said"] == f"Python {VERSION}"
-    assert programs(store.build("b-1")) == {"python": (sys.executable,)}
+    assert programs(store.build(ID)) == {"python": (sys.executable,)}
     first, last = capsys.readouterr().err.splitlines()
     assert first == f"build snake-1: system {sys.executable} …"
     assert last.startswith("build snake-1: built in ")
@@ -37,38 +39,39 @@ def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.Capture
 
 def test_the_catalogue_is_what_the_binary_says(store: Store):
     job.make(store, planned())
-    catalogue = json.loads((store.build("b-1") / "catalogue.json").read_text())
+    catalogue = json.loads((store.build(ID) / "catalogue.json").read_text())
     assert catalogue["-B"]["type"] == "bool"
     assert "bytecode" in catalogue["-B"]["help"] or ".pyc" in catalogue["-B"]["help"]
 
 
 def test_quality_says_all_that_decides_whether_figures_compare(store: Store):
     job.make(store, planned())
-    quality = json.loads((store.build("b-1") / "build.json").read_text())["quality"]
+    quality = json.loads((store.build(ID) / "build.json").read_text())["quality"]
     assert quality.keys() == {"route", "compiler", "architecture", "sha256", "assertions"}
 
 
 def test_a_second_job_only_renews_the_mark(store: Store, capsys: pytest.CaptureFixture[str]):
     job.make(store, planned())
-    before = (store.build("b-1") / "build.json").read_bytes()
-    store.mark("b-1").unlink()
+    before = (store.build(ID) / "build.json").read_bytes()
+    store.mark(ID).unlink()
     capsys.readouterr()
     assert job.make(store, planned()) == 0
-    assert (store.build("b-1") / "build.json").read_bytes() == before == store.mark("b-1").read_bytes()
+    assert (store.build(ID) / "build.json").read_bytes() == before == store.mark(ID).read_bytes()
     assert capsys.readouterr().err == ""
-    assert store.attempts("b-1") == []
+    assert store.attempts(ID) == []
 
 
 def test_a_version_that_is_not_the_declared_one(store: Store, capsys: pytest.CaptureFixture[str]):
-    assert job.make(store, planned(version="1.2.3")) == 1
-    assert not store.has_build("b-1")
-    (attempt,) = store.attempts("b-1")
+    other = planned(version="1.2.3")
+    assert job.make(store, other) == 1
+    assert not store.has_build(other.id)
+    (attempt,) = store.attempts(other.id)
     failure = json.loads((attempt / "failure.json").read_text())
     message = (
         f"the spec declares version 1.2.3 (specs/x.yaml:4:3), the binary says {VERSION}: "
         "declare the version that it says, or name another binary"
     )
-    assert (failure["node"], failure["status"], failure["message"]) == ("b-1", "failed", message)
+    assert (failure["node"], failure["status"], failure["message"]) == (other.id, "failed", message)
     assert failure["log"] == str(attempt / "build.log")
     assert f"Python {VERSION}" in failure["tail"]
     said = capsys.readouterr().err.splitlines()
@@ -86,18 +89,49 @@ def test_an_engine_that_cannot_read_the_binary(
     assert job.make(store, planned()) == 1
     said = capsys.readouterr().err
     assert "  no version in the output of python --version\n" in said
-    assert "Traceback" in (store.attempts("b-1")[0] / "build.log").read_text()
+    assert "Traceback" in (store.attempts(ID)[0] / "build.log").read_text()
 
 
-def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store: Store):
-    job.make(store, planned("/none/python"))
+def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store: Store, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Snake, "programs", ("python", "no_sibling_of_python"))
+        assert job.make(store, planned()) == 1
     assert job.make(store, planned()) == 0
-    (attempt,) = store.attempts("b-1")
+    (attempt,) = store.attempts(ID)
     assert sorted(path.name for path in attempt.iterdir()) == ["failure.json"]
 
 
+def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_planned_build(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    program = tmp_path / "python"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    program.chmod(0o755)
+    build = planned(str(program))
+    program.write_text(f'#!/bin/sh\n# another\nexec {sys.executable} "$@"\n')
+    assert job.make(store, build) == 1
+    assert not store.has_build(build.id)
+    said = f"  {program} changed after the spec was compiled: run the same command again\n"
+    assert said in capsys.readouterr().err
+
+
+def test_a_build_whose_mark_cannot_be_set_is_there_all_the_same(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def set_mark(self: Store, node: str, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "set_mark", set_mark)
+        assert job.make(store, planned()) == 1
+    said = "build snake-1: it is there, but its mark could not be set: [Errno 28] No space left on device\n"
+    assert capsys.readouterr().err.endswith(said)
+    assert store.has_build(ID)
+    assert job.make(store, planned()) == 0
+
+
 def test_an_attempt_that_was_killed_is_cleared_up(store: Store):
-    killed = store.new_attempt("b-1")
+    killed = store.new_attempt(ID)
     (killed / "prefix").mkdir()
     (killed / "build.log").write_text("$ apt-get update\n")
     assert job.make(store, planned()) == 0
@@ -112,7 +146,7 @@ def test_an_interrupted_build_says_so(store: Store, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Snake, "identify", identify)
     assert job.make(store, planned()) == 143
-    failure = json.loads((store.attempts("b-1")[0] / "failure.json").read_text())
+    failure = json.loads((store.attempts(ID)[0] / "failure.json").read_text())
     assert (failure["status"], failure["message"]) == ("interrupted", "the build was stopped (SIGTERM)")
 
 
@@ -120,12 +154,13 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     program.chmod(0o755)
-    assert job.make(store, planned(str(program))) == 0
-    folder = store.build("b-1")
+    build = planned(str(program))
+    assert job.make(store, build) == 0
+    folder = store.build(build.id)
     os.utime(program)
     assert changed(folder) is None
     program.write_text("#!/bin/sh\n")
     assert changed(folder) == (
         f"{program} is not the binary that build snake-1 recorded: "
-        f"declare another version or path, or remove {folder} to record it anew"
+        "run the same command again, and the binary that is there now is measured as a build of its own"
     )

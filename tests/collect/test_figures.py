@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from synthetic import Experiment
@@ -63,3 +64,18 @@ def test_output_without_its_result_line_is_an_error_and_not_cached(made):
     assert found[0].metrics == {}
     assert found[1].metrics["qps"] == 2000.0
     assert not cache(made[0]).exists()
+
+
+def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_path):
+    """The CPU time is of both benchmarks, the operations only of the first: dividing them would be a wrong figure."""
+    experiment = Experiment(tmp_path, loads=1)
+    result = experiment.add(BUILD, "lru", "1", 0, {"readww": [900, 1100], "overwrite": 2000.0})
+    stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
+    both = replace(
+        stage.steps[0], settings={**stage.steps[0].settings, "benchmarks": ["readwhilewriting", "overwrite", "stats"]}
+    )
+    [found, _] = figures(result, [result / "steps/0-readww", result / "steps/1-overwrite"], [both, stage.steps[1]])
+    assert found.facts["also_ran"] == "overwrite"
+    assert found.metrics["cpu_seconds"] == 2.0
+    assert "cpu_us_per_op" not in found.metrics
+    assert "context_switches_per_op" not in found.metrics

@@ -8,7 +8,8 @@ from compiler.collect.usage import series, usage
 
 
 def _cpu(user, system, idle):
-    return {"user": user, "nice": 0.0, "system": system, "idle": idle, "iowait": 0.0, "irq": 0.0, "softirq": 0.0}
+    rest = dict.fromkeys(("nice", "iowait", "irq", "softirq", "steal"), 0.0)
+    return {**rest, "user": user, "system": system, "idle": idle}
 
 
 def _device(reads, read_sectors, read_ms, queue_ms=0, writes=0, write_sectors=0, write_ms=0):
@@ -60,7 +61,7 @@ def folder(tmp_path):
     ]
     lines = "".join(json.dumps(sample) + "\n" for sample in samples)
     (tmp_path / "samples.jsonl").write_text(lines + '{"monotonic": 15.0, "cp')
-    (tmp_path / "step.json").write_text(json.dumps({"user": 1.5, "system": 0.5, "seconds": 4.0}))
+    (tmp_path / "step.json").write_text(json.dumps({"user": 1.5, "system": 0.5, "seconds": 4.0, "max_rss": 33}))
     return tmp_path
 
 
@@ -69,6 +70,9 @@ def test_figures(folder):
         {
             "host_cpu_user_pct": 25.0,
             "host_cpu_system_pct": 25.0,
+            "host_cpu_idle_pct": 50.0,
+            "host_cpu_iowait_pct": 0.0,
+            "host_cpu_steal_pct": 0.0,
             "cpu_seconds": 2.0,
             "cpu_us_per_op": 2000.0,
             "context_switches_per_s": 2000.0,
@@ -81,6 +85,7 @@ def test_figures(folder):
             "device_write_mb_per_s": 0.0,
             "device_queue": 0.1,
             "process_rss_bytes": 30,
+            "process_max_rss_bytes": 33,
             "process_read_bytes": 4,
             "database_bytes": 7,
             "pressure_cpu_pct": 10.0,
@@ -115,3 +120,37 @@ def test_missing_is_missing(tmp_path):
 def test_a_counter_that_went_back_gives_no_figure(tmp_path):
     (tmp_path / "samples.jsonl").write_text('{"monotonic": 1.0, "switches": 5}\n{"monotonic": 3.0, "switches": 1}\n')
     assert usage(tmp_path, 10) == {}
+
+
+def _written(folder, *samples):
+    (folder / "samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    return folder
+
+
+def test_what_is_left_of_a_second_is_no_ratio_of_its_own(tmp_path):
+    """A step ends 20 ms after a sample, with one slow read: the mean of the two ratios would be 50 ms."""
+    at = ((1.0, 0, 0), (2.0, 100, 100), (2.02, 101, 199))
+    samples = [
+        {"monotonic": when, "device": "vda", "devices": {"vda": _device(reads, 8 * reads, spent)}}
+        for when, reads, spent in at
+    ]
+    assert usage(_written(tmp_path, *samples), None)["device_read_await_ms"] == 1.0
+    assert [row["second"] for row in series(tmp_path)] == [1.0]
+
+
+def test_a_step_that_is_shorter_than_a_second_is_one_interval(tmp_path):
+    samples = [
+        {"monotonic": when, "device": "vda", "devices": {"vda": _device(reads, 8 * reads, reads)}}
+        for when, reads in ((1.0, 0), (1.2, 10))
+    ]
+    assert usage(_written(tmp_path, *samples), None)["device_reads_per_s"] == pytest.approx(50.0)
+    assert len(series(tmp_path)) == 1
+
+
+def test_memory_of_a_process_that_has_ended_or_only_begins_is_none(tmp_path):
+    """The first sample sees a program that is being loaded, the last one a process that is over: 0 is no figure."""
+    process = [{"rss": 6_000_000}, {"rss": 0}]
+    _written(tmp_path, *({"monotonic": at / 4, "process": each} for at, each in enumerate(process)))
+    (tmp_path / "step.json").write_text('{"max_rss": 45000000}')
+    assert usage(tmp_path, None) == {"process_max_rss_bytes": 45_000_000}
+    assert all("process_rss_bytes" not in row for row in series(tmp_path))

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from compiler.drivers import kinds
-from compiler.engines import engine, names
+from compiler.engines import engine, names, runnable, running, unrunnable
 
 
 def test_an_unknown_engine_names_the_known_ones() -> None:
-    with pytest.raises(LookupError, match=r"^there is no engine 'rocksbd'; the engines are: rocksdb$"):
+    expected = "^there is no engine 'rocksbd'; the engines are: rocksdb, mysql, mariadb, postgres$"
+    with pytest.raises(LookupError, match=expected):
         engine("rocksbd")
 
 
@@ -15,6 +19,43 @@ def test_an_unknown_engine_names_the_known_ones() -> None:
 def test_every_engine_has_what_the_protocol_asks_for(name: str) -> None:
     found = engine(name)
     assert found.name == name
-    assert found.programs
     assert set(found.kinds) <= set(kinds())
+    assert "command" in found.kinds
     assert all("*" in pattern for pattern in found.immutable)
+    assert found.default_storage_engine in found.storage_engines
+    assert found.server == ("sysbench" in found.kinds)
+    assert set(found.reserved.values()) <= {"", "storage_engine"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_kind_runs_on_some_engine(name: str) -> None:
+    assert {kind for other in names() for kind in engine(other).kinds} == set(kinds())
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_engine_has_all_of_the_running_half_or_nothing(name: str) -> None:
+    found = engine(name)
+    assert {hasattr(found, part) for part in ("programs", "identify", "catalogue")} == {runnable(name) is not None}
+
+
+def test_an_engine_that_runs_is_given_whole() -> None:
+    assert running("rocksdb") is runnable("rocksdb") is engine("rocksdb")
+    assert running("rocksdb").programs == ("db_bench",)
+
+
+def test_an_engine_that_is_only_declared_says_so() -> None:
+    declared = [name for name in names() if runnable(name) is None]
+    assert unrunnable(["rocksdb", *declared, *declared]) == tuple(declared)
+    for name in declared:
+        with pytest.raises(LookupError) as caught:
+            running(name)
+        assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot run it yet"
+
+
+def test_planning_pays_for_no_heavy_import() -> None:
+    program = (
+        "import sys; from compiler.engines import engine, names; [engine(name) for name in names()]; "
+        "print([m for m in ('pydantic', 'duckdb', 'jinja2', 'subprocess', 'snakemake') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

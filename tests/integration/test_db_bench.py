@@ -1,11 +1,9 @@
-"""The driver and the engine with a db_bench of this host (DB_BENCH names one, else the one on PATH)."""
+"""The driver and the engine with a real db_bench."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +14,42 @@ from compiler.drivers import driver
 from compiler.drivers.db_bench.benchmarks import TIMED
 from compiler.drivers.protocol import Context, Figures
 from compiler.engines import engine
-
-PROGRAM = os.environ.get("DB_BENCH") or shutil.which("db_bench")
-pytestmark = [pytest.mark.integration, pytest.mark.skipif(PROGRAM is None, reason="no db_bench: set DB_BENCH")]
+from compiler.engines.protocol import Run
 
 DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
 OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}
 KEYS = 50_000
 
 
-def _run(program: str, argv: Sequence[str]) -> tuple[str, str]:
-    assert program == "db_bench"
-    found = subprocess.run([str(PROGRAM), *argv], capture_output=True, text=True, timeout=60)
-    return found.stdout, found.stderr
+@pytest.fixture
+def run(db_bench: Path) -> Run:
+    def ran(program: str, argv: Any) -> tuple[str, str]:
+        assert program == "db_bench"
+        found = subprocess.run([str(db_bench), *argv], capture_output=True, text=True, timeout=60)
+        return found.stdout, found.stderr
+
+    return ran
 
 
-def _step(root: Path, name: str, **settings: Any) -> Figures:
-    folder = root / name
-    folder.mkdir()
-    given = DRIVER.settings_model().model_validate({"keys": KEYS, **settings}).model_dump(mode="json")
-    context = Context({"db_bench": (str(PROGRAM),)}, "", root / "db", folder, seed=7)
-    made = DRIVER.command(given, OPTIONS, context)
-    with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
-        subprocess.run(made.argv, stdout=stdout, stderr=stderr, timeout=60, check=True)
-    return DRIVER.parse(folder, given)
+@pytest.fixture
+def step(db_bench: Path, tmp_path: Path) -> Callable[..., Figures]:
+    def measured(name: str, **settings: Any) -> Figures:
+        folder = tmp_path / name
+        folder.mkdir()
+        given = DRIVER.settings_model().model_validate({"keys": KEYS, **settings}).model_dump(mode="json")
+        context = Context({"db_bench": (str(db_bench),)}, "", tmp_path / "db", folder, seed=7)
+        made = DRIVER.command(given, OPTIONS, context)
+        with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
+            subprocess.run(made.argv, stdout=stdout, stderr=stderr, timeout=60, check=True)
+        return DRIVER.parse(folder, given)
+
+    return measured
 
 
-def test_a_load_reads_under_writes_and_an_overwrite(tmp_path: Path) -> None:
-    load = _step(tmp_path, "load", benchmarks=("fillseq", "stats"), fresh=True)
-    reads = _step(
-        tmp_path, "reads", benchmarks=("readwhilewriting", "stats"), threads=2, duration=2.0, write_rate=1 << 20
-    )
-    write = _step(tmp_path, "write", benchmarks=("overwrite", "stats"), duration=2.0)
+def test_a_load_reads_under_writes_and_an_overwrite(step: Callable[..., Figures]) -> None:
+    load = step("load", benchmarks=("fillseq", "stats"), fresh=True)
+    reads = step("reads", benchmarks=("readwhilewriting", "stats"), threads=2, duration=2.0, write_rate=1 << 20)
+    write = step("write", benchmarks=("overwrite", "stats"), duration=2.0)
 
     assert load.metrics["operations"] == KEYS
     assert load.metrics["ingest_bytes"] == pytest.approx(KEYS * 130, rel=0.25)
@@ -64,16 +66,16 @@ def test_a_load_reads_under_writes_and_an_overwrite(tmp_path: Path) -> None:
         assert found.facts["version"]
 
 
-def test_steps_without_operations(tmp_path: Path) -> None:
-    _step(tmp_path, "load", benchmarks=("fillseq",), fresh=True)
-    found = _step(tmp_path, "levels", benchmarks=("levelstats", "compact", "levelstats", "stats"))
+def test_steps_without_operations(step: Callable[..., Figures]) -> None:
+    step("load", benchmarks=("fillseq",), fresh=True)
+    found = step("levels", benchmarks=("levelstats", "compact", "levelstats", "stats"))
     assert "qps" not in found.metrics
     assert found.metrics["lsm_files"] >= 1
     assert found.qps == []
 
 
-def test_flags_of_the_driver_and_its_benchmarks_exist() -> None:
-    options = ENGINE.catalogue(_run)
+def test_flags_of_the_driver_and_its_benchmarks_exist(run: Run) -> None:
+    options = ENGINE.catalogue(run)
     assert set(DRIVER.reserved) <= set(options)
     assert {"histogram", "stats_interval_seconds", "stats_per_interval", "report_interval_seconds"} <= set(options)
     assert (options["num"].type, options["num"].default) == ("int64", "1000000")
@@ -84,8 +86,8 @@ def test_flags_of_the_driver_and_its_benchmarks_exist() -> None:
     assert {"overwrite", "readrandom", "seekrandom"} <= set(options["benchmarks"].default.split(","))
 
 
-def test_what_the_binary_says_it_is() -> None:
-    found = ENGINE.identify(_run)
+def test_what_the_binary_says_it_is(run: Run) -> None:
+    found = ENGINE.identify(run)
     assert found.version.count(".") == 2
     assert found.assertions is any("Assertions are enabled" in warning for warning in found.warnings)
-    assert ("cache_type" in ENGINE.catalogue(_run)) == ("cache_type" in ENGINE.capabilities(found.version))
+    assert ("cache_type" in ENGINE.catalogue(run)) == ("cache_type" in ENGINE.capabilities(found.version))

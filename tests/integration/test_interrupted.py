@@ -81,12 +81,12 @@ def test_ctrl_c_stops_within_two_seconds(lab: Any, number: signal.Signals) -> No
     os.killpg(run.pid, number)
     assert run.wait(20) != 0
     wait_for(lambda: not lab.processes(), 5)
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 2.0
     assert "Traceback" not in lab.screen
 
 
 def test_a_second_run_in_a_checkout_is_refused(lab: Any) -> None:
-    lab.write(LONG)
+    lab.write(LONG.replace("duration: 3s", "duration: 60s"))
     run = lab.start(lab.snake())
     wait_for(lambda: measuring(lab))
     second = lab.run()
@@ -95,5 +95,6 @@ def test_a_second_run_in_a_checkout_is_refused(lab: Any) -> None:
     assert "Traceback" not in second.stderr
     dry = lab.execute(lab.snake("-n"))
     assert dry.returncode == 0, dry.stderr
-    assert run.wait(120) == 0
-    assert len(lab.results()) == 3
+    assert measuring(lab), "it goes on"
+    run.terminate()
+    assert run.wait(20) == 1

@@ -1,4 +1,4 @@
-"""A load and a measured child with a db_bench of this host (DB_BENCH names one, else the one on PATH)."""
+"""A load and a measured child as jobs, with a real db_bench."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from compiler.collect.usage import series, usage
 from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.store.store import Store
-
-PROGRAM = os.environ.get("DB_BENCH") or shutil.which("db_bench")
-pytestmark = [pytest.mark.integration, pytest.mark.skipif(PROGRAM is None, reason="no db_bench: set DB_BENCH")]
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"write_buffer_size": Option(1 << 20), "compression_type": Option("none")}
@@ -49,11 +46,11 @@ READ = PlannedStage(
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path: Path, db_bench: Path) -> Path:
     store = Store(tmp_path / "outputs")
     build = PlannedBuild("b-1", "rocksdb", "rocksdb", "", {"system": "db_bench"})
     store.build("b-1").mkdir(parents=True)
-    record = {"id": "b-1", "version": "0", "programs": {"db_bench": [PROGRAM]}}
+    record = {"id": "b-1", "version": "0", "programs": {"db_bench": [str(db_bench)]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))
     plan = Plan("p", "t", "x.yaml", None, (), (), (build,), (LOAD, READ), {"id": "h", "declared": False}, Report())
     files.write(plan, store.plan("p"))

@@ -203,7 +203,7 @@ CASES = {
     "several": (
         BASE.replace("engine: rocksdb", "engine: x") + "seed: -1\norder: any\n",
         [
-            ("3:21", "undefined-name", "there is no engine `x`", "known here: rocksdb"),
+            ("3:21", "undefined-name", "there is no engine `x`", "known here: mariadb, mysql, postgres, rocksdb"),
             ("9:7", "out-of-range", "`seed`: expected at least 0, found `-1`", ""),
             ("10:8", "not-a-choice", "`order`: expected `randomized`, `interleaved` or `as_written`, found `any`", ""),
         ],

@@ -77,8 +77,8 @@ def _overlay(folder: Path) -> None:
     for part in ("", "build", "run", "collect", "summarize", "plan"):
         package = folder / "compiler" / part
         package.mkdir()
-        paths = [str(package), str(ROOT / "compiler" / part)]
-        (package / "__init__.py").write_text(f"__path__ = {paths!r}\n")
+        behind = str(ROOT / "compiler" / part)
+        (package / "__init__.py").write_text(f"import os\n__path__ = [os.path.dirname(__file__), {behind!r}]\n")
     for verb in ("build", "run", "collect", "summarize"):
         shutil.copy(TOY / f"{verb}.py", folder / "compiler" / verb / "__main__.py")
     shutil.copy(TOY / "compile.py", folder / "compiler" / "plan" / "compile.py")
@@ -108,18 +108,19 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 @pytest.fixture(scope="session")
-def _finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
+    """The first run of a checkout, and how it ended: only to be looked at."""
     checkout = _make(tmp_path_factory.mktemp("finished") / "checkout")
     ended = checkout.snakemake()
     assert ended.returncode == 0, ended.stderr
-    return checkout
+    return checkout, ended
 
 
 @pytest.fixture
-def finished(_finished: Checkout, checkout: Checkout) -> Checkout:
+def finished(whole_run: tuple[Checkout, subprocess.CompletedProcess[str]], checkout: Checkout) -> Checkout:
     """A checkout in which everything is measured already."""
     for name in ("outputs", ".snakemake"):
-        shutil.copytree(_finished.folder / name, checkout.folder / name, symlinks=True)
+        shutil.copytree(whole_run[0].folder / name, checkout.folder / name, symlinks=True)
     return checkout
 
 

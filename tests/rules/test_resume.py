@@ -13,8 +13,8 @@ pytestmark = pytest.mark.integration
 SUMMARY = ["collect", "summarize"]
 
 
-def test_a_run_builds_measures_and_prints_the_summary(checkout: Any) -> None:
-    ended = checkout.snakemake()
+def test_a_run_builds_measures_and_prints_the_summary(whole_run: Any) -> None:
+    checkout, ended = whole_run
     assert ended.returncode == 0
     assert sorted(checkout.logged("build")) == ["b-p", "b-q"]
     assert len(checkout.logged("measure")) == 12
@@ -25,8 +25,8 @@ def test_a_run_builds_measures_and_prints_the_summary(checkout: Any) -> None:
     assert all((checkout.folder / path).is_file() for path in paths)
 
 
-def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(checkout: Any) -> None:
-    lines = checkout.snakemake().stderr.splitlines()
+def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: Any) -> None:
+    lines = whole_run[1].stderr.splitlines()
     assert lines[0].startswith("Using workflow specific profile ")  # printed before any of our code runs
     assert lines[1].startswith("[0/12] done 0, left 12, ETA ~")
     assert lines[1].endswith(" | 2 builds to make first: p, q")
@@ -34,10 +34,10 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(checkout: An
     assert lines[-1].startswith("[12/12] done 12, left 0, ETA 0s | ")
 
 
-def test_jobs_start_in_the_order_of_their_ranks(checkout: Any) -> None:
+def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
     from compiler.plan.files import read_header
 
-    checkout.snakemake()
+    checkout, _ = whole_run
     [plan] = (checkout.folder / "outputs/plans").iterdir()
     ranked = sorted(read_header(plan)["stages"], key=lambda stage: int(stage["rank"]))
     assert checkout.logged("measure") == [stage["id"] for stage in ranked]
@@ -110,6 +110,29 @@ def test_a_lost_summary_is_made_again(finished: Any) -> None:
     shutil.rmtree(finished.folder / "outputs/summary")
     assert finished.snakemake().returncode == 0
     assert finished.log == SUMMARY
+
+
+def test_a_fix_of_a_parser_or_of_the_report_collects_again_and_measures_nothing(finished: Any) -> None:
+    (finished.folder / "compiler" / "summarize" / "fix.py").write_text("MENDED = True\n")
+    ended = finished.stepgrid_run("spec.json")
+    assert (ended.returncode, finished.log) == (0, SUMMARY)
+    again = finished.stepgrid_run("spec.json")
+    assert again.stdout.startswith("nothing to do: ")
+    assert len(list((finished.folder / "outputs" / "summary").rglob("made-by-*"))) == 2
+
+
+def test_a_summary_that_was_interrupted_after_its_tables_is_made_again(finished: Any) -> None:
+    (stamp,) = (finished.folder / "outputs" / "summary").glob("*/made-by-*")
+    stamp.unlink()
+    assert finished.stepgrid_run("spec.json").returncode == 0
+    assert finished.log == ["summarize"]
+
+
+def test_a_part_of_a_plan_ends_without_a_summary(checkout: Any) -> None:
+    ended = checkout.snakemake("--until", "build")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert ended.stderr.splitlines()[-1] == "[0/12] done 0, left 12, ETA ~1s"
+    assert sorted(checkout.log) == ["build b-p", "build b-q"]
 
 
 def test_a_result_of_another_spec_is_taken_over(finished: Any) -> None:

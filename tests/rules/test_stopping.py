@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,16 +15,16 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.integration
-Until = Callable[[Callable[[], bool]], None]
+Until = Callable[..., None]
 
 
-def _alive(group: int) -> list[str]:
-    """Command lines of the processes of a session."""
+def _alive(session: int) -> list[str]:
+    """Command lines of its processes."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[3]) == group and fields[0] != "Z":
+            if int(fields[3]) == session and fields[0] != "Z":
                 found.append((stat.parent / "cmdline").read_text())
         except OSError:
             continue
@@ -55,15 +57,6 @@ def test_a_signal_to_snakemake_stops_everything_within_2_s(checkout: Any, until:
     assert "Error" not in checkout.screen
 
 
-def test_ctrl_c_goes_to_the_whole_group(checkout: Any, until: Until) -> None:
-    running = _slow(checkout, until)
-    began = time.monotonic()
-    os.killpg(running.pid, signal.SIGINT)
-    running.wait(timeout=10)
-    assert time.monotonic() - began < 2.0
-    assert _alive(running.pid) == []
-
-
 def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> None:
     (checkout.folder / "deaf").touch()
     running = _slow(checkout, until)
@@ -72,21 +65,6 @@ def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> No
     running.wait(timeout=10)
     assert time.monotonic() - began < 3.0
     assert _alive(running.pid) == []
-
-
-def test_after_kill_9_the_same_command_finishes(checkout: Any, until: Until) -> None:
-    checkout.write_spec(seconds=0.4)
-    for measured in (2, 5):
-        running = checkout.start(checkout.argv())
-        until(lambda measured=measured: len(set(checkout.logged("measure"))) >= measured)
-        running.kill()
-        running.wait()
-        until(lambda running=running: not _alive(running.pid))
-    assert checkout.snakemake().returncode == 0
-    done = sorted(path.name for path in (checkout.folder / "outputs/results").iterdir())
-    assert len(done) == 12
-    assert all(len(list((checkout.folder / "outputs/results" / stage).iterdir())) == 1 for stage in done)
-    assert len(checkout.logged("measure")) <= 12 + 2
 
 
 def test_a_second_run_is_refused_and_looking_is_not(checkout: Any, until: Until) -> None:
@@ -152,9 +130,37 @@ def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> Non
     assert checkout.log[-2:] == ["collect", "summarize"]
 
 
-def test_a_build_that_cannot_be_had_fails_the_run_and_the_rest_goes_on(checkout: Any) -> None:
-    (checkout.folder / "fail-b-q").touch()
-    ended = checkout.stepgrid_run("spec.json")
-    assert ended.returncode == 3
-    assert "b-q cannot be had" in ended.stderr.splitlines()
-    assert "the run is not complete: [6/12] done 6, failed 6, left 0, ETA 0s" in ended.stderr.splitlines()
+@pytest.mark.parametrize("way", ["stepgrid", "snakemake"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_first_job_ends_it_without_a_traceback(
+    checkout: Any, until: Until, way: str, number: signal.Signals
+) -> None:
+    """The spec is a pipe that nobody writes to: it is read while the Snakefile, or the command, waits."""
+    os.mkfifo(checkout.folder / "pipe.json")
+    argv = checkout.argv(spec="pipe.json") if way == "snakemake" else [sys.executable, "stepgrid_run.py", "pipe.json"]
+    running = checkout.start(argv)
+    until(lambda: "compile_spec" in checkout.screen)
+    os.killpg(running.pid, number)
+    assert running.wait(timeout=5) == (1 if way == "snakemake" else 3)
+    said = [line for line in checkout.screen.splitlines() if not line.startswith(("Using workflow", "compile_spec"))]
+    assert said == [f"stopped by {number.name} before anything was started"]
+
+
+def test_a_reader_who_has_seen_enough_ends_a_dry_run_quietly(checkout: Any) -> None:
+    argv = shlex.join(checkout.argv("-n"))
+    ended = checkout.execute(["sh", "-c", f"{argv} | true"])
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stderr
+    assert "BrokenPipe" not in ended.stderr
+
+
+def test_ctrl_c_while_a_partial_summary_is_made(checkout: Any, until: Until) -> None:
+    (checkout.folder / "fail-s-p-0").touch()
+    (checkout.folder / "slow-collect").touch()
+    running = checkout.start(checkout.argv())
+    until(lambda: "collect --partial" in checkout.log, 30)
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(timeout=5) == 1
+    assert _alive(running.pid) == []
+    assert "Traceback" not in checkout.screen
+    assert checkout.screen.endswith("the same command goes on from here\n")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -59,10 +60,7 @@ class Checkout:
         hardware = hardware or {"id": "h", "declared": False}
         plan = Plan("p", "t", "spec.yaml", None, (), (), tuple(builds), tuple(stages), hardware, Report())
         self.store.root.mkdir(exist_ok=True)
-        for name in ("plan.json", "stages.jsonl", "builds.jsonl"):
-            (self.store.plan("p") / name).unlink(missing_ok=True)
-        if self.store.plan("p").exists():
-            self.store.plan("p").rmdir()
+        shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         files.write(plan, self.store.plan("p"))
 
     def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None) -> None:

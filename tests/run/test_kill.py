@@ -101,3 +101,58 @@ def test_live_folders_of_the_dead_are_swept_and_those_of_the_living_stay(checkou
     assert not dead.exists()
     assert not half.exists()
     assert checkout.live() == [f"s-load.{runner.pid}"]
+
+
+FAMILY = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("next_stage", ["s-load", "s-other"])
+def test_a_grandchild_of_a_runner_that_was_killed_ends_before_the_next_stage_is_measured(
+    checkout, stage, step, until, gone, next_stage
+):
+    checkout.plan(stage("s-load", step("load", FAMILY)))
+    runner = checkout.start("s-load")
+    grandchild = until(lambda: _pid(checkout))
+    until(lambda: "started" in (checkout.store.attempts("s-load")[-1] / "journal.jsonl").read_text())
+    runner.kill()
+    runner.wait(5)
+    assert not gone(grandchild), "the kernel ends direct children only"
+    checkout.plan(stage(next_stage))
+    assert checkout.run(next_stage).returncode == 0
+    until(lambda: gone(grandchild), 2)
+
+
+def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
+    from compiler.run import survivors
+    from compiler.store.store import Store
+
+    journal = tmp_path / "journal.jsonl"
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd="/", process_group=0)
+    journal.write_text(json.dumps({"t": 1, "event": "started", "pid": stranger.pid}) + '\n{"t": 2, "ev')
+    survivors.end(Store(tmp_path), journal)
+    time.sleep(0.1)
+    alive = stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+    assert alive
+
+
+def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout, stage, until):
+    from compiler.store.lock import locked
+
+    checkout.plan(stage())
+    dead = checkout.store.root / "live" / "s-gone.1"
+    dead.mkdir(parents=True)
+    with locked(checkout.folder / "host.lock"):
+        runner = checkout.start("s-load")
+        assert "waiting for the host" in until(
+            lambda: next((s for s in iter(runner.stderr.readline, "") if "wai" in s), "")
+        )
+        assert dead.exists()
+    assert runner.wait(10) == 0
+    assert not dead.exists()

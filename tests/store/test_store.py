@@ -44,10 +44,68 @@ def test_an_image_takes_the_place_of_the_one_before(store):
 
 
 def test_leftovers_are_live_folders_and_unfinished_images(store):
-    for name in ("live/s-1.12", "images/.s-2.13", "images/.s-3-old.14", "images/s-4", "live/other"):
+    for name in ("live/s-1.12", "images/.s-2.13", "images/s-4", "live/other"):
         (store.root / name).mkdir(parents=True)
-    found = [(stage, folder.name) for stage, folder in store.leftovers()]
-    assert found == [("s-1", "s-1.12"), ("s-2", ".s-2.13"), ("s-3-old", ".s-3-old.14")]
+    found = [(owner, folder.name) for owner, folder in store.leftovers()]
+    assert found == [("s-1", "s-1.12"), ("s-2", ".s-2.13")]
+
+
+def test_an_image_that_is_put_together_belongs_to_the_job_that_does_it(store):
+    """A replay makes its ancestor's image, and holds the lock of its own stage only: that is what a sweep asks for."""
+    staged = store.new_image("s-child")
+    assert [owner for owner, _ in store.leftovers()] == ["s-child"]
+    store.publish_image("s-ancestor", staged)
+    assert list(store.leftovers()) == []
+    assert store.image("s-ancestor").is_dir()
+
+
+def test_a_plan_is_published_as_a_whole_and_once(store):
+    def write(folder):
+        folder.mkdir()
+        (folder / "plan.json").write_text("{}")
+
+    store.publish_plan("d1", write)
+    store.publish_plan("d1", pytest.fail)
+    assert [entry.name for entry in store.plan("d1").parent.iterdir()] == ["d1"]
+    assert [entry.name for entry in store.plan("d1").iterdir()] == ["plan.json"]
+
+
+def test_a_plan_that_another_process_publishes_meanwhile(store):
+    def write(folder):
+        folder.mkdir()
+        (folder / "plan.json").write_text("ours")
+        store.plan("d1").mkdir()
+        (store.plan("d1") / "plan.json").write_text("theirs")
+
+    store.publish_plan("d1", write)
+    assert (store.plan("d1") / "plan.json").read_text() == "theirs"
+    assert [entry.name for entry in store.plan("d1").parent.iterdir()] == ["d1"]
+
+
+def test_stamps_go_when_the_tables_are_made_again(store):
+    (store.summary("p") / "tables").mkdir(parents=True)
+    store.stamp_tables("p", "r1")
+    store.stamp_report("p", "r1")
+    assert all(stamp.is_file() for stamp in store.stamps("p", "r1"))
+    store.drop_stamps("p")
+    store.stamp_tables("p", "r2")
+    assert [stamp.is_file() for stamp in (*store.stamps("p", "r1"), *store.stamps("p", "r2"))] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_a_mark_that_leads_nowhere_is_dropped_and_no_other(store):
+    for node in ("s-1", "s-2"):
+        attempt = store.new_attempt(node)
+        write_json(attempt / "result.json", {})
+        store.publish_result(node, attempt)
+    (store.result("s-1") / "result.json").unlink()
+    for node in ("s-1", "s-2", "s-3"):
+        store.drop_dangling_mark(node)
+    assert [entry.name for entry in store.mark("_").parent.iterdir()] == ["s-2"]
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):

@@ -51,7 +51,8 @@ class Experiment:
     base: Mapping[str, str] = field(default_factory=lambda: {"cache": "lru"})
     title: str = "LRU against hyper-clock cache"
     seconds: int = 4
-    alike: Sequence[tuple[str, str]] = ()  # (build, cache) whose stages are those of the first cache
+    alike: Sequence[tuple[str, str]] = ()  # (build, cache) whose stages are those of another cache: the first,
+    alike_to: str | None = None  # or this one
     spec: str = "specs/cache.yaml"
 
     def __post_init__(self) -> None:
@@ -61,7 +62,7 @@ class Experiment:
 
     # ids say what they stand for, so that a test reads well
     def stage(self, build: str, cache: str, threads: str, load: int, run: int = 0) -> str:
-        cache = self.caches[0] if (build, cache) in self.alike else cache
+        cache = (self.alike_to or self.caches[0]) if (build, cache) in self.alike else cache
         return f"s-{build[8:]}-{cache}-{threads}-{load}" + (f"-{run}" if run else "")
 
     def load_stage(self, build: str, load: int) -> str:

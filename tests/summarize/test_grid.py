@@ -21,3 +21,11 @@ def test_too_wide_a_table_goes_on_below_with_its_first_columns():
 
 def test_a_column_wider_than_the_page_still_shows():
     assert grid(["row", "one"], [["r", "1" * 30]], 1, width=10)[1] == "  r    " + "1" * 30
+
+
+def test_a_text_with_nothing_behind_it_runs_on():
+    assert grid(["a", "b", "c"], [["1", "unsupported", ""], ["2", "x", "y"]], 1) == [
+        "  a  b  c",
+        "  1  unsupported",
+        "  2  x  y",
+    ]

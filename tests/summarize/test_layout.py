@@ -13,7 +13,7 @@ def test_axes_behind_the_checkpoint_do_not_touch_the_load():
 
 
 def test_base_axes_go_across_and_builds_have_a_table_of_their_own():
-    found = layout.layouts([BUILD, CACHE, THREADS], {"cache": "lru"}, [])
+    found = layout.layouts([BUILD, CACHE, THREADS], {"cache": "lru"}, "r-1")
     assert found == [
         Layout({"cache": "lru"}, ("cache",), ("build",)),
         Layout({"build": "r-1"}, ("build",), ("cache",)),
@@ -21,7 +21,7 @@ def test_base_axes_go_across_and_builds_have_a_table_of_their_own():
 
 
 def test_a_base_that_names_the_build_has_one_table():
-    assert layout.layouts([BUILD, CACHE], {"build": "r-2", "cache": "lru"}, []) == [
+    assert layout.layouts([BUILD, CACHE], {"build": "r-2", "cache": "lru"}, None) == [
         Layout({"build": "r-2", "cache": "lru"}, ("build", "cache"), ())
     ]
 
@@ -33,7 +33,7 @@ def test_without_a_base_the_first_axis_that_varies_is_it():
 
 
 def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():
-    assert layout.layouts([BUILD], {"cache": "lru"}, []) == [Layout({"build": "r-1"}, ("build",), ())]
+    assert layout.layouts([BUILD], {"cache": "lru"}, None) == [Layout({"build": "r-1"}, ("build",), ())]
 
 
 def test_words_name_the_axis_of_everything_but_a_build():

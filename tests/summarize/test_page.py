@@ -79,7 +79,7 @@ def test_what_its_pictures_refer_to_is_in_them(source, page):
 
 def test_the_answer_comes_first(page):
     first = "cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, readww: 1.50x [1.50, 1.50] faster"
-    assert page.text.index("Incomplete: 6 of 54") < page.text.index(first) < page.text.index("QPS relative to")
+    assert page.text.index("Incomplete: 6 of 54") < page.text.index(first) < page.text.index("QPS relative to cache=lru")
 
 
 def test_every_status_and_reason_is_there(page):
@@ -117,3 +117,16 @@ def test_text_of_others_is_only_text(tmp_path):
     page = Page(summary.page_path(found.store, "p-synthetic").read_text(encoding="utf-8"))
     assert "script" not in page.tags
     assert page.text.count("<script>alert('x')</script>") >= 3
+
+
+def test_series_too_short_for_a_line_are_said_to_be(tmp_path):
+    found = Experiment(tmp_path, threads=("1",), loads=1, seconds=2)
+    found.add_build("rocksdb-7.8.3")
+    found.add_load("rocksdb-7.8.3", 0)
+    for cache in found.caches:
+        found.add("rocksdb-7.8.3", cache, "1", 0, {"readww": 1000.0, "overwrite": 1000.0})
+    scenario.report(found)
+    page = Page(summary.page_path(found.store, "p-synthetic").read_text(encoding="utf-8"))
+    said = "QPS over time is not drawn: a run is so short that its series has 2 points."
+    assert page.text.count(said) == 3
+    assert page.tags.count("svg") == 2  # the ratios

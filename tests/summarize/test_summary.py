@@ -1,5 +1,6 @@
 """The text of a report, to the letter."""
 
+import json
 import re
 
 import pytest
@@ -14,6 +15,15 @@ TEXT = """\
 LRU against hyper-clock cache
 =============================
 INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
+in short    cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, readww: 1.50x [1.49, 1.51]
+            faster
+            cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, overwrite: 1.10x [1.10, 1.11]
+            faster
+            readww, cache=hyper against cache=lru: 1 faster (1.50x), 1 failed, 2 unsupported
+            overwrite, cache=hyper against cache=lru: 1 faster (1.10x), 1 failed, 2 unsupported
+warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
+            ratios across builds carry no verdict: the binaries were not made alike (suite bullseye
+            / bookworm)
 compared    build: rocksdb-6.11.4, rocksdb-7.8.3
             cache: lru (base), hyper
             threads: 1, 2
@@ -28,86 +38,70 @@ status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
               in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
               log: outputs/attempts/s-7.8.3-hyper-2-0/TIME/steps/0-readww/stderr
             unsupported: 12 runs: rocksdb-6.11.4 has no option cache_type
-warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
-in short    readww, cache=hyper against cache=lru: 1 faster, 1 failed, 2 unsupported
-            overwrite, cache=hyper against cache=lru: 1 faster, 1 failed, 2 unsupported
 
-fillseq: QPS relative to rocksdb-6.11.4, 95 % intervals
--------------------------------------------------------
-  rocksdb-6.11.4 QPS  rocksdb-7.8.3
-  300,000             1.00 [1.00, 1.00] *
-  * no verdict: rocksdb-6.11.4 and rocksdb-7.8.3 were built differently: suite bullseye / bookworm
+QPS relative to cache=lru, 95 % intervals
+-----------------------------------------
+  step       build           threads  cache=lru QPS  cache=hyper
+  readww     rocksdb-6.11.4  1        10,000         unsupported
+  readww     rocksdb-6.11.4  2        20,000         unsupported
+  readww     rocksdb-7.8.3   1        10,000         1.50 [1.49, 1.51] faster
+  readww     rocksdb-7.8.3   2        20,000         failed
+  overwrite  rocksdb-6.11.4  1        18,100         unsupported
+  overwrite  rocksdb-6.11.4  2        36,200         unsupported
+  overwrite  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.11] faster
+  overwrite  rocksdb-7.8.3   2        36,200         failed
 
-fillseq: QPS, median (least-most) of the loads
-----------------------------------------------
-  build           QPS
-  rocksdb-6.11.4  300,000 (297,000-303,000)
-  rocksdb-7.8.3   300,000 (297,000-303,000)
-
-readww: QPS relative to cache=lru, 95 % intervals
--------------------------------------------------
-  build           threads  cache=lru QPS  cache=hyper
-  rocksdb-6.11.4  1        10,000         unsupported
-  rocksdb-6.11.4  2        20,000         unsupported
-  rocksdb-7.8.3   1        10,000         1.50 [1.50, 1.50] faster
-  rocksdb-7.8.3   2        20,000         failed
-
-readww: QPS relative to rocksdb-7.8.3, 95 % intervals
------------------------------------------------------
-  cache  threads  rocksdb-7.8.3 QPS  rocksdb-6.11.4
-  lru    1        10,000             1.00 [1.00, 1.00] *
-  lru    2        20,000             1.00 [1.00, 1.00] *
-  hyper  1        15,000             unsupported
-  hyper  2        failed             unsupported
+QPS relative to rocksdb-7.8.3, 95 % intervals
+---------------------------------------------
+  step       cache  threads  rocksdb-7.8.3 QPS  rocksdb-6.11.4
+  fillseq    -      -        300,000            1.00 [0.99, 1.01] *
+  readww     lru    1        10,000             1.00 [0.99, 1.01] *
+  readww     lru    2        20,000             1.00 [0.99, 1.01] *
+  readww     hyper  1        15,000             unsupported
+  readww     hyper  2        failed             unsupported
+  overwrite  lru    1        18,100             1.00 [0.99, 1.01] *
+  overwrite  lru    2        36,200             1.00 [0.99, 1.01] *
+  overwrite  hyper  1        20,000             unsupported
+  overwrite  hyper  2        failed             unsupported
   * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
-readww: QPS, median (least-most) of the loads
----------------------------------------------
-  build           cache  threads  QPS
-  rocksdb-6.11.4  lru    1        10,000 (9,900-10,100)
-  rocksdb-6.11.4  lru    2        20,000 (19,800-20,200)
+fillseq: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+------------------------------------------------------------------------------
+  build           QPS      lowest-highest   p50   p99   p99.9  CPU/op
+  rocksdb-6.11.4  300,000  297,000-303,000  3.33  16.7  30.0   1.67
+  rocksdb-7.8.3   300,000  297,000-303,000  3.33  16.7  30.0   1.67
+
+readww: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+-----------------------------------------------------------------------------
+  build           cache  threads  QPS     lowest-highest  p50   p99  p99.9  CPU/op
+  rocksdb-6.11.4  lru    1        10,000  9,900-10,100    100   500  900    50.0
+  rocksdb-6.11.4  lru    2        20,000  19,800-20,200   50.0  250  450    25.0
   rocksdb-6.11.4  hyper  1        unsupported
   rocksdb-6.11.4  hyper  2        unsupported
-  rocksdb-7.8.3   lru    1        10,000 (9,900-10,100)
-  rocksdb-7.8.3   lru    2        20,000 (19,800-20,200)
-  rocksdb-7.8.3   hyper  1        15,000 (14,850-15,150)
+  rocksdb-7.8.3   lru    1        10,000  9,900-10,100    100   500  900    50.0
+  rocksdb-7.8.3   lru    2        20,000  19,800-20,200   50.0  250  450    25.0
+  rocksdb-7.8.3   hyper  1        15,000  14,850-15,150   66.7  333  600    33.3
   rocksdb-7.8.3   hyper  2        failed
 
-overwrite: QPS relative to cache=lru, 95 % intervals
-----------------------------------------------------
-  build           threads  cache=lru QPS  cache=hyper
-  rocksdb-6.11.4  1        18,100         unsupported
-  rocksdb-6.11.4  2        36,200         unsupported
-  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.10] faster
-  rocksdb-7.8.3   2        36,200         failed
-
-overwrite: QPS relative to rocksdb-7.8.3, 95 % intervals
---------------------------------------------------------
-  cache  threads  rocksdb-7.8.3 QPS  rocksdb-6.11.4
-  lru    1        18,100             1.00 [1.00, 1.00] *
-  lru    2        36,200             1.00 [1.00, 1.00] *
-  hyper  1        20,000             unsupported
-  hyper  2        failed             unsupported
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
-
-overwrite: QPS, median (least-most) of the loads
-------------------------------------------------
-  build           cache  threads  QPS
-  rocksdb-6.11.4  lru    1        18,100 (17,919-18,281)
-  rocksdb-6.11.4  lru    2        36,200 (35,838-36,562)
+overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+--------------------------------------------------------------------------------
+  build           cache  threads  QPS     lowest-highest  p50   p99  p99.9  CPU/op
+  rocksdb-6.11.4  lru    1        18,100  17,919-18,281   55.2  276  497    11.0
+  rocksdb-6.11.4  lru    2        36,200  35,838-36,562   27.6  138  249    5.52
   rocksdb-6.11.4  hyper  1        unsupported
   rocksdb-6.11.4  hyper  2        unsupported
-  rocksdb-7.8.3   lru    1        18,100 (17,919-18,281)
-  rocksdb-7.8.3   lru    2        36,200 (35,838-36,562)
-  rocksdb-7.8.3   hyper  1        20,000 (19,800-20,200)
+  rocksdb-7.8.3   lru    1        18,100  17,919-18,281   55.2  276  497    11.0
+  rocksdb-7.8.3   lru    2        36,200  35,838-36,562   27.6  138  249    5.52
+  rocksdb-7.8.3   hyper  1        20,000  19,800-20,200   50.0  250  450    25.0
   rocksdb-7.8.3   hyper  2        failed
   stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10% of the seconds below half the median
   stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10% of the seconds below half the median
   stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10% of the seconds below half the median
   stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10% of the seconds below half the median
 
-reading     1.12 [1.08, 1.16]: geometric mean of the loads' ratios to the base, and its 95 %
-            interval (all intervals of a table hold together)
+reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
+            geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a
+            step and base hold together)
             faster, slower: the whole interval is more than 2 % away from 1; same: all of it is
             less; inconclusive: neither
 page        outputs/summary/p-synthetic/index.html
@@ -146,9 +140,9 @@ def complete(root, rates, **settings):
 
 
 def table(found):
-    """The lines of readww's comparison, without title."""
-    lines = text(found).split("readww: QPS relative to cache=lru, 95 % intervals\n")[1].split("\n\n")[0]
-    return lines.splitlines()[1:]
+    """The head and readww's lines of the comparison, without the step's column."""
+    lines = text(found).split("QPS relative to cache=lru, 95 % intervals\n")[1].split("\n\n")[0].splitlines()[1:]
+    return [line[2 + len("overwrite") + 2 :] for line in lines if line.split()[0] in ("step", "readww")]
 
 
 def test_arms_that_share_their_stages_are_the_same_run(here):
@@ -156,37 +150,37 @@ def test_arms_that_share_their_stages_are_the_same_run(here):
         here, {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}, alike=[("rocksdb-7.8.3", "plain")]
     )
     assert table(found) == [
-        "  cache=lru QPS  cache=hyper               cache=plain",
-        "  1,000          0.90 [0.90, 0.90] slower  same as cache=lru",
+        "cache=lru QPS  cache=hyper               cache=plain",
+        "1,000          0.90 [0.89, 0.91] slower  same as cache=lru",
     ]
     assert "INCOMPLETE" not in text(found)
 
 
 def test_noisy_equal_arms_are_inconclusive(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
-    assert table(found)[1] == "  1,000          1.00 [0.81, 1.23] inconclusive"
+    assert table(found)[1] == "1,000          1.00 [0.81, 1.23] inconclusive"
 
 
 def test_one_load_is_at_most_indicative(here):
     steady = [1000.0, 1010.0, 990.0, 1005.0] * 5
     found = complete(here, {"lru": [steady], "hyper": [[2 * rate for rate in steady]]})
-    assert table(found)[1] == "  1,001          2.00 [1.99, 2.01] indicative"
+    assert table(found)[1] == "1,001          2.00 [1.99, 2.01] indicative"
 
 
 def test_one_short_load_has_no_interval(here):
     found = complete(here, {"lru": [1000.0], "hyper": [1100.0]})
-    assert table(found)[1] == "  1,000          1.10 one load"
+    assert table(found)[1] == "1,000          1.10 one load"
 
 
 def test_fewer_loads_than_planned_are_said(here):
     found = complete(here, {"lru": [1000.0, 1001.0, 1002.0], "hyper": [500.0, None, 501.0]})
-    assert table(found)[1] == "  1,001          0.50 [0.50, 0.50] slower (2 of 3 loads)"
+    assert table(found)[1] == "1,001          0.50 [0.49, 0.51] slower (2 of 3 loads)"
     assert text(found).splitlines()[2] == "INCOMPLETE: 2 of 15 measured steps have no figures yet (see status)."
 
 
 def test_without_its_base_an_arm_shows_its_figure(here):
     found = complete(here, {"lru": [None, None], "hyper": [500.0, 501.0]})
-    assert table(found)[1] == "  missing        no base; 500 QPS"
+    assert table(found)[1] == "missing        no base; 500 QPS"
 
 
 def test_warnings_of_unlike_hosts_and_old_figures(here):
@@ -200,7 +194,7 @@ def test_warnings_of_unlike_hosts_and_old_figures(here):
     assert lines[start : start + 3] == [
         "warnings    the figures come from different settings of the host: kernel 6.1.0, 6.18.0",
         "            the figures were measured up to 11 days apart (2026-11-20 to 2026-12-01)",
-        "in short    readww, cache=hyper against cache=lru: slower",
+        "compared    build: rocksdb-7.8.3",
     ]
 
 
@@ -221,3 +215,31 @@ def test_the_command(here, capsys):
     assert capsys.readouterr().err == ""
     assert summary.path(Store(), "p-synthetic").is_file()
     assert summary.page_path(Store(), "p-synthetic").is_file()
+
+
+def test_arms_that_share_their_stages_with_another_arm_are_judged_once(here):
+    """`plain` is `hyper` under another name: not a second finding, and no figures of its own."""
+    alike = {"alike": [("rocksdb-7.8.3", "plain")], "alike_to": "hyper"}
+    found = complete(here, {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}, **alike)
+    assert table(found) == [
+        "cache=lru QPS  cache=hyper               cache=plain",
+        "1,000          0.90 [0.89, 0.91] slower  same as cache=hyper",
+    ]
+    assert "  plain  same as cache=hyper\n" in text(found)
+    assert "readww, cache=plain against cache=lru: the same run\n" in text(found)
+
+
+def test_options_that_a_binary_lacks_are_said_on_top(here):
+    found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
+    step = found.store.result("s-7.8.3-hyper-1-1") / "steps/0-readww/step.json"
+    step.write_text(json.dumps({**json.loads(step.read_text()), "dropped": ["async_io"]}))
+    scenario.report(found)
+    assert "left out    options that a binary lacks: async_io (rocksdb-7.8.3)\n" in text(found)
+
+
+def test_without_a_difference_the_first_line_says_so(here):
+    found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
+    assert text(found).splitlines()[2:4] == [
+        "in short    no difference is certain: none is faster or slower beyond its noise",
+        "            readww, cache=hyper against cache=lru: inconclusive (1.00x)",
+    ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.drivers.db_bench import command
 from compiler.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
-from compiler.drivers.protocol import Command, Context, Driver, Figures
+from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -20,7 +20,7 @@ DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforc
 class DbBench:
     kind = "db_bench"
     revision = 1
-    parser = 1
+    parser = 2
     reserved = command.RESERVED
 
     def settings_model(self) -> type[BaseModel]:
@@ -55,4 +55,4 @@ def _seconds(benchmark: str, settings: Mapping[str, Any]) -> float:
     return each * threads / LOAD_RATE
 
 
-DRIVER: Driver = DbBench()
+DRIVER: Runner = DbBench()

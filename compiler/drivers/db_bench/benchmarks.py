@@ -73,6 +73,14 @@ def has_background_writer(benchmark: str) -> bool:
     return benchmark.endswith(("whilewriting", "whilemerging"))
 
 
+def counted_beside(benchmarks: Sequence[str], measured: str | None) -> list[str]:
+    """The other benchmarks of a step that do operations; compactions and the like are its own aftermath."""
+    counted = [name for name in benchmarks if counts_operations(name)]
+    if measured in counted:
+        counted.remove(measured)
+    return counted
+
+
 def first_measured(benchmarks: Sequence[str]) -> str | None:
     """The benchmark that a step is about: the first that counts operations."""
     return next(filter(counts_operations, benchmarks), None)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from compiler.plan.order import ranks
 
 
 def compile_spec(path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object) -> Plan:
+    if Path(path).is_fifo():
+        print("compile_spec waits", file=sys.stderr, flush=True)
     raw = json.loads(Path(path).read_text())
     if raw.get("broken"):
         raise SpecError([Problem("toy", Where(path, 1, 1), "the spec is broken", "mend it")])
@@ -20,7 +23,7 @@ def compile_spec(path: str, scale: str | None, host: dict[str, Any], pin: object
     stages = list(_stages(raw))
     rank = ranks(stages, "randomized", 1)
     ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
-    builds = tuple(PlannedBuild(f"b-{name}", name, "toy", "1", {}) for name in sorted(raw["builds"]))
+    builds = tuple(PlannedBuild(f"b-{name}", name, "rocksdb", "1", {}) for name in sorted(raw["builds"]))
     digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
     return Plan(digest, "toy", path, scale, (), tuple(_cells(raw)), builds, ranked, {}, Report())
 
@@ -39,7 +42,7 @@ def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
 def _stage(
     raw: dict[str, Any], node: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
 ) -> PlannedStage:
-    step = PlannedStep(title.rsplit(": ")[-1], "sleep", 1, {"duration": raw["seconds"]}, {}, 1)
+    step = PlannedStep(title.rsplit(": ")[-1], "db_bench", 1, {"duration": raw["seconds"]}, {}, 1)
     return PlannedStage(node, title, f"b-{build}", parent, children, load, 0, "h", (step,), raw["seconds"], 0)
 
 

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from compiler.run.revision import revision
 from compiler.store.store import Store
 
 with Path("log").open("a") as log:
@@ -10,3 +11,4 @@ with Path("log").open("a") as log:
 folder = Store().summary(sys.argv[1])
 (folder / "index.html").write_text("<html>")
 (folder / "summary.txt").write_text(" ".join(["the summary", *sys.argv[2:]]) + "\n")
+Store().stamp_report(sys.argv[1], revision())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler.drivers.db_bench.benchmarks import first_measured, has_background_writer, opens_report
+from compiler.drivers.db_bench.benchmarks import counted_beside, first_measured, has_background_writer, opens_report
 from compiler.drivers.db_bench.command import REPORT
 from compiler.drivers.db_bench.parse import cache, compaction, header, histogram, report, result, stalls, totals
 from compiler.drivers.protocol import Figures, ParseError
@@ -50,6 +50,8 @@ def _state(stdout: str) -> dict[str, float]:
 
 def _facts(stdout: str, stderr: str, measured: str | None, settings: Mapping[str, Any]) -> dict[str, str]:
     facts = header.facts(stdout, stderr)
+    if also := counted_beside(settings["benchmarks"], measured):
+        facts["also_ran"] = ", ".join(also)
     if measured and has_background_writer(measured):
         facts["qps_over_time"] = header.writer_note(facts, settings.get("write_rate"))
     return facts

@@ -1,0 +1,112 @@
+"""How long planning takes, in CPU seconds, beside what it cannot do without: `.venv/bin/python bench/compile.py`.
+
+Takes the number of cells roughly (default 10,000): a grid of five builds and six axes over the library's sequence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from compiler.drivers.db_bench.settings import Settings  # noqa: E402  # the checkout's own
+from compiler.language.expressions import evaluate  # noqa: E402
+from compiler.plan import files  # noqa: E402
+from compiler.plan.compile import compile_spec  # noqa: E402
+
+HOST = {"cpu": "any", "cores": 2}
+SPEC = """\
+title: a large grid
+include: [{library}/rocksdb.yaml, {library}/db_bench.yaml]
+builds: {{rocksdb: {{engine: rocksdb, versions: [7.8.3, 8.5.4, 9.9.3, 9.10.0, 10.4.2], source: {{system: db_bench}}}}}}
+options: [leveled, {{cache_size: 256MiB}}]
+workload: db_bench.sequence
+steps: [fillseq, {{checkpoint: loaded}}, readww, overwrite]
+params: {{keys: 1M, duration: 1s, write_rate: 2MiB}}
+sweep:
+  fanout: {{option: max_bytes_for_level_multiplier, values: [4, 6, 8, 10, 16]}}
+  bits: {{option: bloom_bits, values: [5, 6, 8, 10, 12], from: loaded}}
+  cache: {{from: loaded, points: {{lru: {{options: lru}}, hyper: {{options: hyper}}}}}}
+  jobs: {{option: max_background_jobs, values: {jobs}, from: loaded}}
+  threads: {{param: threads, values: [1, 2, 4, 8, 10], from: loaded}}
+  rate: {{param: write_rate, values: [1MiB, 2MiB], from: loaded}}
+"""
+CELLS_PER_JOB = 2_500
+
+
+def main() -> None:
+    cells = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        jobs = list(range(1, max(1, cells // CELLS_PER_JOB) + 1))
+        Path("large.yaml").write_text(SPEC.format(library=ROOT / "specs/library", jobs=jobs), encoding="utf-8")
+        _show(*_planning())
+    for name, arguments in (("--help", ["--help"]), ("check quickstart", ["check", "specs/quickstart.yaml"])):
+        print(f"{'stepgrid ' + name:44}{_command(arguments):7.2f} s")
+
+
+def _planning() -> tuple[int, float, float, float, float]:
+    """Cells; CPU seconds of compiling, writing, asking again, and of the ingredients."""
+    compile_spec("large.yaml", None, HOST)  # the first time imports
+    compiled = _seconds(lambda: compile_spec("large.yaml", None, HOST))
+    plan = compile_spec("large.yaml", None, HOST)
+    folders = iter(map(Path, ("plan", "second", "third")))
+    written = _seconds(lambda: files.write(plan, next(folders)))
+    again = _seconds(lambda: files.write(compile_spec("large.yaml", None, HOST), Path("plan")))
+    return len(plan.cells), compiled, written, again, _seconds(lambda: _ingredients(len(plan.cells)))
+
+
+def _ingredients(cells: int) -> None:
+    """What any compiler of specs does at least: reads the YAML; per cell an expression, a model, a text, a digest."""
+    from ruamel.yaml import YAML
+
+    YAML(typ="safe").compose(Path("large.yaml").read_text(encoding="utf-8"))
+    for cell in range(cells):
+        options = {f"option_{n}": n for n in range(32)}
+        settings = Settings.model_validate({"benchmarks": ["readrandom"], "keys": 1000 + cell})
+        options["derived"] = evaluate("keys // 10 if keys > 100 else 1", {"keys": settings.keys})
+        hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+
+
+def _show(cells: int, compiled: float, written: float, again: float, ingredients: float) -> None:
+    print(f"{cells:,} cells, CPU seconds (bare ingredients in this run: {ingredients:.2f} s)")
+    rows = {"check, expand, plan": compiled, "write the manifests": written, "both": compiled + written}
+    for name, seconds in {**rows, "the same spec again": again}.items():
+        print(f"{name:44}{seconds:7.2f} s {seconds / ingredients:7.2f} x ingredients")
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    """The least of three: other programs can only add."""
+    found = []
+    for _ in range(3):
+        before = process_time()
+        action()
+        found.append(process_time() - before)
+    return min(found)
+
+
+def _command(arguments: list[str]) -> float:
+    found = []
+    for _ in range(5):
+        before = _children()
+        subprocess.run([sys.executable, "-m", "compiler.cli", *arguments], cwd=ROOT, check=True, capture_output=True)
+        found.append(_children() - before)
+    return min(found)
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    main()

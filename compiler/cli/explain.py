@@ -1,0 +1,105 @@
+"""stepgrid explain SPEC CELL: one cell's settings and options, each with where it comes from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.cli import compiled
+from compiler.cli.cell import Nothing, found
+from compiler.cli.told import counted, may_be_size, value
+from compiler.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+
+Catalogue = Mapping[str, Any] | None
+Places = Mapping[str, str]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    compiled.arguments(parser)
+    parser.add_argument("cell", metavar="CELL", help="its id as `stepgrid plan --format json` has it, or axis=label,…")
+    parser.add_argument("--step", metavar="NAME", help="this step alone")
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = compiled.compiled(args)
+    if plan is None:
+        return 1
+    try:
+        print("\n".join(told(plan, found(plan, args.cell), args.step)))
+    except Nothing as nothing:
+        print(nothing, file=sys.stderr)
+        return 2
+    return 0
+
+
+def told(plan: Plan, cell: PlannedCell, name: str | None) -> Iterator[str]:
+    from compiler.cli.places import Finder
+    from compiler.store.known import catalogue
+    from compiler.store.store import Store
+
+    build = next(build for build in plan.builds if build.id == cell.build)
+    finder, known = Finder.of(plan, cell), catalogue(Store(), build.id)
+    yield from _head(plan, cell, build, known)
+    for stage, step in _steps(plan, cell, name):
+        yield ""
+        yield f"{step.name} ({step.kind}, stage {stage.id})"
+        yield from _settings(step, finder.places(step.name, step.settings))
+        yield from _options(step, known)
+
+
+def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
+    yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
+    source = ", ".join(f"{key}: {what}" for key, what in build.source.items())
+    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {build.id}: {build.engine} {build.version} ({source})"
+    if known is None:
+        yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+
+
+def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
+    stages = {stage.id: stage for stage in plan.stages}
+    chain = [stages[stage] for stage in cell.repeats[0].stages]
+    every = [(stage, step) for stage in chain for step in stage.steps]
+    chosen = [(stage, step) for stage, step in every if name in (None, step.name)]
+    if not chosen:
+        from compiler.language.problem import nearest
+
+        raise Nothing(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
+    return chosen
+
+
+def _settings(step: PlannedStep, places: Places) -> Iterator[str]:
+    settings = step.settings.items()
+    rows = [(name, value(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
+    yield from _table("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
+
+
+def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
+    rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
+    if rows:
+        yield from _table("options", rows)
+
+
+def _shown(name: str, option: Option, known: Catalogue) -> str:
+    shown = value(option.value)
+    if known is None:
+        return shown
+    if name in known:
+        return f"{shown} (default {_default(known[name])})"
+    return {
+        "drop": f"{shown}: dropped, the build has no such option",
+        "cell": f"{shown}: unsupported, the build has no such option",
+    }.get(option.unsupported, f"{shown}: an error, the build has no such option")
+
+
+def _default(info: Mapping[str, Any]) -> str:
+    text = str(info.get("default", ""))
+    return value(int(text)) if text.isdecimal() else text or "empty"
+
+
+def _table(title: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    yield f"  {title}"
+    for name, shown, where in rows:
+        yield f"    {name:{first}}  {shown:{second}}  {where}".rstrip()

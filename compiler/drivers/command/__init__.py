@@ -1,0 +1,44 @@
+"""Steps of kind command: any program, its metrics found by pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler.drivers.command.words import argv
+from compiler.drivers.protocol import Command, Context, Figures, Runner
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
+
+
+class AnyCommand:
+    kind = "command"
+    revision = 1
+    parser = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from compiler.drivers.command.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return Path(str(settings["argv"][0])).name
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return float(settings["duration"] or USUAL_SECONDS)
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        return Command(argv(settings["argv"], options, context), duration=settings["duration"])
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from compiler.drivers.command.parse import parse
+
+        return parse(folder, settings)
+
+
+DRIVER: Runner = AnyCommand()

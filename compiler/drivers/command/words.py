@@ -1,0 +1,55 @@
+"""The argument list of a command: placeholders replaced, never a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compiler.drivers.protocol import Context
+
+_PLACEHOLDER = re.compile(r"\{(data|folder|seed|options|program:([^{}]+))\}")
+
+
+def argv(words: Sequence[str], options: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+    return tuple(word for given in words for word in _words(given, options, context))
+
+
+def misplaced(words: Sequence[str]) -> str | None:
+    """A placeholder that stands for several words, inside one."""
+    for word in words:
+        for match in _PLACEHOLDER.finditer(word):
+            if _is_several(match) and match[0] != word:
+                return match[0]
+    return None
+
+
+def _is_several(match: re.Match[str]) -> bool:
+    return match[1] == "options" or match[2] is not None
+
+
+def _words(given: str, options: Mapping[str, Any], context: Context) -> Iterator[str]:
+    whole = _PLACEHOLDER.fullmatch(given)
+    if whole and whole[2] is not None:
+        yield from _program(whole[2], context)
+    elif whole and whole[1] == "options":
+        yield from (f"--{name}={_text(value)}" for name, value in options.items())
+    else:
+        yield _PLACEHOLDER.sub(lambda match: _value(match, context), given)
+
+
+def _program(name: str, context: Context) -> Sequence[str]:
+    if name not in context.programs:
+        raise LookupError(f"the build has no program `{name}`; it has: {', '.join(context.programs) or 'none'}")
+    return context.programs[name]
+
+
+def _value(match: re.Match[str], context: Context) -> str:
+    values = {"data": context.data, "folder": context.folder, "seed": context.seed}
+    return str(values[match[1]])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

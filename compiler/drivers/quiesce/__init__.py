@@ -1,0 +1,33 @@
+"""Steps of kind quiesce: looks until the engine has no work left, instead of sleeping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from compiler.drivers.protocol import Driver
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+USUAL_SECONDS = 60.0  # only for estimates
+
+
+class Quiesce:
+    kind = "quiesce"
+    revision = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from compiler.drivers.quiesce.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return "quiesce"
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return min(float(settings["timeout"]), USUAL_SECONDS)
+
+
+DRIVER: Driver = Quiesce()

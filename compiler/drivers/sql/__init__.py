@@ -1,0 +1,33 @@
+"""Steps of kind sql: statements of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from compiler.drivers.protocol import Driver
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+STATEMENT_SECONDS = 1.0  # only for estimates
+
+
+class Sql:
+    kind = "sql"
+    revision = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from compiler.drivers.sql.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return "sql"  # statements may differ between arms
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
+
+
+DRIVER: Driver = Sql()

@@ -1,0 +1,77 @@
+"""What a step of kind sysbench may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from compiler.drivers.actions import ByAction, Uses, uses
+from compiler.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
+
+_RUN = "threads tables duration events prepared distribution primary_key"
+
+WORKLOADS: Mapping[str, Uses] = MappingProxyType(
+    {
+        "load": uses("rows", "threads tables table_options primary_key"),
+        **{
+            name: uses("rows", _RUN)
+            for name in ("point_query", "update_inlist", "update_index", "update_nonindex", "scan", "delete", "insert")
+        },
+        **{
+            name: uses("rows", f"{_RUN} range")
+            for name in (
+                "random_points",
+                "hot_points",
+                "read_only",
+                "read_only_simple",
+                "read_only_sum",
+                "read_only_order",
+                "read_only_distinct",
+                "read_only_count",
+                "read_write",
+                "write_only",
+            )
+        },
+        **{name: uses("rows", f"{_RUN} range covered index") for name in ("points", "range")},
+    }
+)
+
+
+def _known(name: str) -> str:
+    if name in WORKLOADS or name.endswith(".lua"):
+        return name
+    message = "there is no workload `{name}`; a file of your own ends in .lua; the workloads are {known}"
+    raise PydanticCustomError("unknown_workload", message, {"name": name, "known": ", ".join(WORKLOADS)})
+
+
+class Settings(ByAction):
+    ACTION: ClassVar[str] = "lua"
+    ACTIONS: ClassVar[Mapping[str, Uses]] = WORKLOADS
+
+    lua: Annotated[str, AfterValidator(_known), Field(description="the workload, or a Lua file of your own")]
+    threads: Annotated[Count, COUNT, Field(description="client threads")] = 1
+    tables: Annotated[Count, COUNT, Field(description="tables; each event uses one of them")] = 1
+    rows: Annotated[Count, COUNT, Field(description="rows of each table that are loaded, and asked for")]
+    events: Annotated[Count | None, COUNT, Field(description="how many events, where there is no duration")] = None
+    duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long it runs")] = None
+    range: Annotated[Count, COUNT, Field(description="rows of a range, or points of a list")] = 100
+    distribution: Annotated[
+        Literal["uniform", "zipfian", "gaussian", "pareto", "special"], Field(description="of the keys asked for")
+    ] = "uniform"
+    covered: Annotated[Flag, Field(description="the index alone answers the query")] = True
+    index: Annotated[Literal["pk", "si"], Field(description="by the primary key, or by the secondary index")] = "pk"
+    prepared: Annotated[Flag, Field(description="prepared statements")] = True
+    primary_key: Annotated[Flag, Field(description="`id` is the primary key; false: a secondary one")] = True
+    table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
+
+    @field_validator("duration")
+    @classmethod
+    def _ends(cls, value: float | None, info: ValidationInfo) -> float | None:
+        workload = info.data.get("lua", "load")
+        if value is None and workload != "load" and info.data.get("events") is None:
+            raise PydanticCustomError("endless", "`{workload}` needs `duration`, or `events`", {"workload": workload})
+        return value

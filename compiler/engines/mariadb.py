@@ -1,0 +1,38 @@
+"""MariaDB: InnoDB, and MyRocks as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.engines.mysql import RESERVED, SERVER_KINDS
+from compiler.engines.protocol import Engine
+from compiler.engines.versions import Release, reached
+
+# the first release that can, from the release notes
+_SINCE: Mapping[str, Release] = {
+    "myrocks": (10, 2, 5),
+    "instant_add_column": (10, 3, 2),
+    "single_redo_log": (10, 5, 1),
+    "json_table": (10, 6),
+    "descending_indexes": (10, 8),
+    "redo_log_resize": (10, 9),
+    "vector_type": (11, 7),
+    "vector_index": (11, 7),
+}
+
+
+class MariaDB:
+    name = "mariadb"
+    kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
+    immutable: tuple[str, ...] = ("*.sst",)  # of MyRocks
+    server = True
+    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
+    default_storage_engine = "innodb"
+    extensions: tuple[str, ...] = ()
+    reserved = RESERVED
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return reached(version, _SINCE)
+
+
+ENGINE: Engine = MariaDB()

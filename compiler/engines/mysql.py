@@ -1,0 +1,58 @@
+"""MySQL and its forks. A fork declares the release that it is based on; Facebook MySQL is a build of this engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.engines.protocol import Engine
+from compiler.engines.versions import Release, reached
+
+SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
+
+# where a server's files and sockets are is nobody's business but the runner's: mysqld and mariadbd name them alike
+RESERVED: Mapping[str, str] = {
+    "default_storage_engine": "storage_engine",
+    **dict.fromkeys(
+        ("datadir", "socket", "port", "bind_address", "pid_file", "log_error", "tmpdir", "basedir", "user"), ""
+    ),
+}
+
+# the first release that can, from the release notes
+_SINCE: Mapping[str, Release] = {
+    "initialize": (5, 7, 6),
+    "page_cleaners": (5, 7, 4),
+    "json": (5, 7, 8),
+    "generated_columns": (5, 7, 6),
+    "descending_indexes": (8, 0, 1),
+    "histograms": (8, 0, 3),
+    "dedicated_server": (8, 0, 3),
+    "instant_add_column": (8, 0, 12),
+    "parallel_read_threads": (8, 0, 14),
+    "clone": (8, 0, 17),
+    "hash_join": (8, 0, 18),
+    "explain_analyze": (8, 0, 18),
+    "idle_flush_pct": (8, 0, 18),
+    "doublewrite_pages": (8, 0, 20),
+    "log_writer_threads": (8, 0, 22),
+    "use_fdatasync": (8, 0, 26),
+    "ddl_threads": (8, 0, 27),
+    "redo_log_capacity": (8, 0, 30),
+    "vector_type": (9, 0),
+}
+
+
+class MySQL:
+    name = "mysql"
+    kinds: tuple[str, ...] = SERVER_KINDS
+    immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine
+    server = True
+    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
+    default_storage_engine = "innodb"
+    extensions: tuple[str, ...] = ()
+    reserved = RESERVED
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return reached(version, _SINCE)
+
+
+ENGINE: Engine = MySQL()

@@ -1,0 +1,16 @@
+"""A choice: a build and at most one point of each axis, which becomes a cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.expand.builds import Build
+from compiler.expand.points import Point
+
+BUILD = "build"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    build: Build
+    points: tuple[Point | None, ...]  # one per axis, in the axes' order; None where `also` left an axis out

@@ -1,0 +1,139 @@
+"""A step under one build: what its values look at decides how often each is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.drivers import driver
+from compiler.engines import engine
+from compiler.expand import layers, options, settings, setup
+from compiler.expand.builds import Build
+from compiler.expand.choice import Choice
+from compiler.expand.labels import Label
+from compiler.expand.layers import Entries, Layers
+from compiler.expand.names import Names
+from compiler.expand.once import Once
+from compiler.expand.points import Point
+from compiler.expand.reads import OPTIONS, PARAMS, STORAGE_ENGINE, Reads, mentioned
+from compiler.expand.resolved import Head, ResolvedStep
+from compiler.expand.scope import Reported, Scope
+from compiler.expand.steps import Item
+from compiler.language.models import Spec
+from compiler.language.problem import Problems, Where
+from compiler.plan.model import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every step of a spec stands on."""
+
+    spec: Spec
+    where: Where
+    layers: Layers
+    names: Names
+    problems: Problems
+
+
+class Frame:
+    """`axes`: the positions of those that change the step; `points`: of every axis, in cells with this build."""
+
+    def __init__(
+        self, item: Item, build: Build, axes: Sequence[int], points: Sequence[Sequence[Point]], ground: Ground
+    ) -> None:
+        self._item, self._build, self._ground, self._positions = item, build, ground, axes
+        there = [(axis, point) for axis in axes for point in points[axis]]
+        reads = self._reads(there)
+        names = sorted(reads.names(OPTIONS))
+        self._head = Head.of(item, tuple(names))
+        self._latest: tuple[Choice, Scope] | None = None
+        whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
+        self._runs = Once(whens, self._holds)
+        self._settings = Once(given, lambda choice: settings.resolve(item, self._scope(choice), ground.problems))
+        around = reads.axes([(STORAGE_ENGINE, "")]).union(setup.axes(there))
+        self._setup = Once(around, self._set_up)
+        grouped = _grouped(names, reads)
+        self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
+        self.axes = whens.union(given, around, *grouped)
+        self.step = Once(self.axes, self._step)
+
+    def _step(self, choice: Choice) -> ResolvedStep | None:
+        try:
+            if not self._runs(choice):
+                return None
+            given = self._settings(choice)
+            around = self._setup(choice)
+            parts = [part(choice) for part in self._parts]
+        except Reported:
+            return None
+        if given is None:
+            return None
+        said = Options(part.options for part in parts)
+        return ResolvedStep(self._head, given, said, around, tuple(p.texts for p in parts))
+
+    def _set_up(self, choice: Choice) -> setup.Setup:
+        points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
+        return setup.resolve(self._item, self._build, points, self._ground.spec, self._scope(choice))
+
+    def _holds(self, choice: Choice) -> bool:
+        scope = self._scope(choice)
+        if not all(scope.holds(when) for when in self._item.whens):
+            return False
+        self._fits()
+        return True
+
+    def _fits(self) -> None:
+        item, name = self._item, self._build.engine
+        kinds = engine(name).kinds
+        if item.kind not in kinds:
+            message = f"step `{item.name}` is of kind {item.kind}, which does not run on {name}"
+            hint = f"on it: {', '.join(kinds)}"
+            self._ground.problems.add("wrong-kind", item.where, message, hint, len(item.name))
+
+    def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
+        reserved: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})
+        return Once(axes, lambda choice: options.part(names, reserved, self._scope(choice), self._ground.problems))
+
+    def _scope(self, choice: Choice) -> Scope:
+        """What expressions see; kept for the values of one choice, which are worked out one after the other."""
+        if self._latest is None or self._latest[0] is not choice:
+            chosen = [point for axis in self._positions if (point := choice.points[axis]) is not None]
+            said = layers.by_name(*(entries for _, entries in self._option_layers(enumerate(chosen))))
+            given = layers.by_name(*(entries for _, entries in self._param_layers(enumerate(chosen))))
+            names = self._ground.names.of(choice, self._positions)
+            names |= {name: Label(value) for name, value in self._item.variables.items()}
+            scope = Scope(names, given, said, self._ground.problems)
+            self._latest = choice, scope
+            if engine(self._build.engine).server:
+                scope.names[STORAGE_ENGINE] = setup.storage_engine(self._build, scope)
+        return self._latest[1]
+
+    def _reads(self, points: Sequence[tuple[int, Point]]) -> Reads:
+        reads = Reads(self._ground.names.positions(self._positions))
+        for axis, entries in self._option_layers(points):
+            reads.add(OPTIONS, entries, axis)
+        for axis, entries in self._param_layers(points):
+            reads.add(PARAMS, entries, axis)
+        return reads
+
+    def _option_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:
+        """Lowest first; with the axis of those that a point adds."""
+        flatten, name = self._ground.layers.flatten, self._build.engine
+        yield None, flatten(self._ground.spec.options, name)
+        yield None, flatten(self._build.options, name)
+        yield from ((axis, flatten(point.options, name, "cell")) for axis, point in points)
+        yield None, flatten(self._item.options, name)
+
+    def _param_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:
+        where = self._ground.where
+        for given in (self._ground.spec.params, *self._build.params):
+            yield None, layers.params(given, where)
+        yield from ((axis, layers.params(point.params or {}, where)) for axis, point in points)
+
+
+def _grouped(names: Iterable[str], reads: Reads) -> dict[frozenset[int], list[str]]:
+    """Options by the axes that they look at."""
+    found: dict[frozenset[int], list[str]] = {}
+    for name in names:
+        found.setdefault(reads.axes([(OPTIONS, name)]), []).append(name)
+    return found

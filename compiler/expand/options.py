@@ -1,0 +1,49 @@
+"""Options of a step with every layer applied: those that look at the same axes are worked out together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.expand.scope import UNSET, Scope
+from compiler.language import values
+from compiler.language.nodes import Text, key_place
+from compiler.language.problem import Problems
+from compiler.plan.canonical import encode
+from compiler.plan.model import Option
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    options: Mapping[str, Option]
+    texts: Mapping[str, str]  # what identity has of each
+
+
+def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Part:
+    found: dict[str, Option] = {}
+    for name in names:
+        option = _option(name, reserved, scope, problems)
+        if option is not None:
+            found[name] = option
+    return Part(found, {name: f"{encode(name)}:{_text(option)}" for name, option in found.items()})
+
+
+def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
+    value, entry = scope.option(name)
+    if value is UNSET or entry is None:
+        return None
+    if name in reserved:
+        hint = f"it is the setting `{reserved[name]}` of the step" if reserved[name] else "the driver sets it"
+        where = key_place(entry.node, entry.where)
+        problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
+    typed = values.option_value(value, value.quoted) if isinstance(value, Text) else value
+    if not isinstance(typed, bool | int | float | str):
+        problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {typed!r}")
+        return None
+    plain: Any = str(typed) if isinstance(typed, str) else typed
+    return Option(plain, entry.unsupported, str(entry.where))
+
+
+def _text(option: Option) -> str:
+    return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])

@@ -1,0 +1,52 @@
+"""Which steps an axis changes: all, those after a checkpoint (`from`), or those that it names (`steps`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.expand.axes import Axis
+from compiler.expand.steps import Checkpoint, Item
+from compiler.language.nodes import Text
+from compiler.language.problem import Problems, nearest
+
+
+class Reach:
+    def __init__(self, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], problems: Problems) -> None:
+        self._problems = problems
+        self._steps = [item for item in items if isinstance(item, Item)]
+        self._starts = {item.name: item.position for item in items if isinstance(item, Checkpoint)}
+        self._changed = {axis.name: self._positions(axis) for axis in axes}
+        self._axes = [axis.name for axis in axes]
+
+    def axes(self, item: Item) -> list[int]:
+        """The positions of the axes that change a step."""
+        return [n for n, axis in enumerate(self._axes) if item.position in self._changed[axis]]
+
+    def names(self, axis: Axis) -> tuple[str, ...] | None:
+        """The steps that an axis changes, by name; None = all."""
+        if axis.start is None and axis.steps is None:
+            return None
+        return tuple(dict.fromkeys(s.name for s in self._steps if s.position in self._changed[axis.name]))
+
+    def _positions(self, axis: Axis) -> frozenset[int]:
+        if axis.start is not None:
+            return self._after(axis.start)
+        if axis.steps is not None:
+            return frozenset(position for name in axis.steps for position in self._named(name))
+        return frozenset(item.position for item in self._steps)
+
+    def _after(self, checkpoint: Text) -> frozenset[int]:
+        start = self._starts.get(str(checkpoint))
+        if start is None:
+            hint = nearest(checkpoint, self._starts)
+            message = f"there is no checkpoint `{checkpoint}`"
+            self._problems.add("undefined-name", checkpoint.where, message, hint, len(checkpoint))
+            return frozenset()
+        return frozenset(item.position for item in self._steps if item.position > start)
+
+    def _named(self, name: Text) -> list[int]:
+        found = [item.position for item in self._steps if item.name == name]
+        if not found:
+            hint = nearest(name, [item.name for item in self._steps])
+            self._problems.add("undefined-name", name.where, f"there is no step `{name}`", hint, len(name))
+        return found

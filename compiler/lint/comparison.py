@@ -1,0 +1,91 @@
+"""What is compared with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compiler.expand.builds import Build
+from compiler.lint.derived import release_of
+from compiler.lint.releases import CHANGES, Change
+from compiler.lint.rule import Finding, Rule
+from compiler.lint.subject import Subject
+from compiler.lint.workloads import READ_ONLY
+
+_QUALITY = ("suite",)  # of a source: another suite is another compiler
+
+
+def _no_base(subject: Subject) -> Iterator[Finding]:
+    base = {axis: str(label) for axis, label in subject.spec.report.base.items()}
+    if not base or any(_agree(subject.labels(position), base) for position in range(len(subject.cells))):
+        return
+    said = ", ".join(f"{axis} {label}" for axis, label in base.items())
+    message = f"no cell is at the base, {said}: nothing can be compared with it"
+    yield Finding(subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4)
+
+
+def _agree(labels: Mapping[str, str], base: Mapping[str, str]) -> bool:
+    return all(labels.get(axis) == label for axis, label in base.items())
+
+
+def _mixed(subject: Subject) -> Iterator[Finding]:
+    """Builds made differently, where the report compares builds."""
+    if not _compares_builds(subject):
+        return
+    made: dict[tuple[str, str], Build] = {}
+    for build in subject.expansion.builds:
+        made.setdefault((build.engine, _how(build.source)), build)
+    for engine in dict.fromkeys(engine for engine, _ in made):
+        ways = [(how, build) for (name, how), build in made.items() if name == engine]
+        if len(ways) > 1:
+            listed = "; ".join(f"{build.name}: {how}" for how, build in ways)
+            message = f"builds of different quality are compared: {listed}"
+            hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
+            yield Finding(ways[1][1].where, message, hint, width=len(ways[1][1].family))
+
+
+def _compares_builds(subject: Subject) -> bool:
+    """A base of other axes is compared with cells of its own build."""
+    base: Mapping[str, Any] = subject.spec.report.base
+    return not base or "build" in base
+
+
+def _how(source: Mapping[str, Any]) -> str:
+    """debian bookworm, system, maven …"""
+    kind = next(iter(source), "")
+    return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
+
+
+def _defaults(subject: Subject) -> Iterator[Finding]:
+    """Releases on both sides of a change of a default that the spec leaves to them."""
+    for change in CHANGES if _compares_builds(subject) else ():
+        older, newer = _sides(subject, change)
+        if older and newer:
+            message = (
+                f"`{change.option}` is left to the builds: {change.before} in {older[0].name}, "
+                f"{change.after} in {newer[0].name}"
+            )
+            hint = f"say `{change.option}`, unless the change of its default is what is measured"
+            yield Finding(newer[0].where, message, hint, width=len(newer[0].family))
+
+
+def _sides(subject: Subject, change: Change) -> tuple[Sequence[Build], Sequence[Build]]:
+    given, benchmarks = subject.table.column(change.option), subject.table.column("benchmark")
+    silent: dict[str, Build] = {}
+    for row, value, benchmark in zip(subject.table.rows, given, benchmarks, strict=True):
+        if value is None and benchmark not in (None, *READ_ONLY):
+            silent[row.build.name] = row.build
+    known = [(number, build) for build in silent.values() if (number := release_of(build)) is not None]
+    return [b for n, b in known if n < change.since], [b for n, b in known if n >= change.since]
+
+
+RULES = (
+    Rule("base-without-cell", "a base that no cell is at", _no_base),
+    Rule("mixed-quality", "builds of different quality in one comparison", _mixed),
+    Rule(
+        "defaults-differ",
+        "releases with different defaults of an option that the spec leaves to them",
+        _defaults,
+        reads=tuple(change.option for change in CHANGES),
+    ),
+)

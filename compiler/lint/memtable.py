@@ -1,0 +1,36 @@
+"""The memtable's representation."""
+
+from __future__ import annotations
+
+from compiler.lint.each_step import Verdict, each_step
+from compiler.lint.facts import Facts
+from compiler.lint.rule import Rule
+from compiler.lint.workloads import LOADS
+
+_REPRESENTATION, _CONCURRENT = "memtablerep", "allow_concurrent_memtable_write"
+_ONE_WRITER = ("vector", "prefix_hash", "hash_linkedlist")
+
+
+def _concurrent(facts: Facts) -> Verdict | None:
+    kind = facts[_REPRESENTATION]
+    if kind not in _ONE_WRITER or not facts.is_on(_CONCURRENT, default=True) or facts["release"] >= (10,):
+        return None
+    message = f"RocksDB does not open a database with `memtablerep: {kind}` and concurrent memtable writes"
+    return Verdict(_REPRESENTATION, message, f"add `{_CONCURRENT}: false`")
+
+
+def _read(facts: Facts) -> Verdict | None:
+    if facts[_REPRESENTATION] != "vector" or facts["benchmark"] in LOADS:
+        return None
+    message = (
+        f"step `{facts['step']}` has a vector memtable, which is for bulk loads: each read in it sorts or scans it"
+    )
+    return Verdict(_REPRESENTATION, message, "give it to the load step alone")
+
+
+RULES = (
+    Rule("vector-memtable-concurrent", "a memtable for one writer, with concurrent writes",
+         each_step((_CONCURRENT,), _concurrent, (_REPRESENTATION, "release")), "error"),
+    Rule("vector-memtable-reads", "a vector memtable outside of a load",
+         each_step(("step",), _read, (_REPRESENTATION, "benchmark"))),
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""mixgraph: the workload of the paper on social graphs, easy to run as something else."""
+
+from __future__ import annotations
+
+from compiler.lint.each_step import Verdict, each_step
+from compiler.lint.facts import Facts
+from compiler.lint.rule import Rule
+
+_NAME = "mixgraph"
+_SINE = ("sine_a", "sine_b", "sine_d")
+_RANGE = ("keyrange_dist_a", "keyrange_dist_b", "keyrange_dist_c", "keyrange_dist_d")
+_SCAN_DEFAULTS = (7, 2)  # from here on db_bench's own iter_k and iter_sigma are those of the paper
+
+
+def _threads(facts: Facts) -> Verdict | None:
+    threads = facts.amount("step.threads", 1)
+    if facts["benchmark"] != _NAME or threads <= 1:
+        return None
+    message = (
+        f"step `{facts['step']}` runs mixgraph with {threads:,.0f} threads: together they are not the mix asked for"
+    )
+    return Verdict(
+        "step.threads", message, "one thread: each makes the whole distribution by itself (rocksdb issue 9651)"
+    )
+
+
+def _scans(facts: Facts) -> Verdict | None:
+    if facts["benchmark"] != _NAME or facts["release"] >= _SCAN_DEFAULTS or facts.amount("mix_seek_ratio", 0) <= 0:
+        return None
+    missing = [name for name in ("iter_k", "iter_sigma") if not facts.given(name)]
+    if not missing:
+        return None
+    message = f"mixgraph without {' and '.join(missing)}: before RocksDB 7.2 its scans then have a length of zero"
+    return Verdict("step", message, "the paper's: iter_k: 2.517, iter_sigma: 14.236")
+
+
+def _sine(facts: Facts) -> Verdict | None:
+    given = [name for name in _SINE if facts.given(name)]
+    if facts["benchmark"] != _NAME or not given or facts.is_on("sine_mix_rate"):
+        return None
+    return Verdict(given[0], f"`{given[0]}` does nothing: sine_mix_rate is off", "add `sine_mix_rate: true`")
+
+
+def _key_ranges(facts: Facts) -> Verdict | None:
+    given = [name for name in _RANGE if facts.given(name)]
+    if facts["benchmark"] != _NAME or not given or facts.amount("keyrange_num", 1) > 1:
+        return None
+    message = f"`{given[0]}` spreads the keys over one range: keyrange_num is 1"
+    return Verdict(given[0], message, "the paper has `keyrange_num: 30`")
+
+
+RULES = (
+    Rule("mixgraph-threads", "mixgraph with more than one thread",
+         each_step(("step", "step.threads"), _threads, ("benchmark",))),
+    Rule("mixgraph-scan-length", "mixgraph whose scans have a length of zero",
+         each_step(("mix_seek_ratio", "iter_k", "iter_sigma"), _scans, ("benchmark", "release"))),
+    Rule("mixgraph-sine", "a sine rate that is not switched on",
+         each_step((*_SINE, "sine_mix_rate"), _sine, ("benchmark",))),
+    Rule("mixgraph-key-ranges", "a distribution over key ranges with one range",
+         each_step((*_RANGE, "keyrange_num"), _key_ranges, ("benchmark",))),
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""Where things of a spec stand, for findings: values remember their place only as far as their option or node does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.expand.cells import Expansion
+from compiler.language.models import Step
+from compiler.language.nodes import Map, key_place, place
+from compiler.language.problem import Where
+from compiler.language.read import Document
+
+
+class Places:
+    def __init__(self, document: Document, expansion: Expansion) -> None:
+        self._document, self._expansion = document, expansion
+        self._parsed: dict[str, Where] = {}
+        self._steps: dict[tuple[str, str | None], Where] = {}
+
+    def parsed(self, text: str) -> Where:
+        """`file:line:column`, as an option carries it."""
+        if text not in self._parsed:
+            file, line, column = text.rsplit(":", 2)
+            self._parsed[text] = Where(file, int(line), int(column))
+        return self._parsed[text]
+
+    def key(self, *path: str) -> Where:
+        """Where a key of the spec stands, or the nearest that is there."""
+        node: Any = self._document.nodes
+        where = self._document.nodes.at.get("title", self._document.nodes.where)
+        for name in path:
+            if not isinstance(node, Map) or name not in node:
+                break
+            where, node = node.at[name], node[name]
+        return where
+
+    def of_step(self, step: str, setting: str | None) -> Where:
+        """Where a step's setting was said (step, its definition, axis, params), or where the step is named."""
+        known = (step, setting)
+        if known not in self._steps:
+            self._steps[known] = self._find(step, setting)
+        return self._steps[known]
+
+    def _find(self, step: str, setting: str | None) -> Where:
+        named = list(self._named(step))
+        if setting is not None:
+            for where in self._said(named, setting):
+                return where
+        for found in named:
+            for name in (found.as_, found.use, found.name):
+                if name is not None:
+                    return name.where
+        return self.key("steps")
+
+    def _said(self, named: list[Step], setting: str) -> Iterator[Where]:
+        for found in named:
+            for given in (found.model_extra or {}, found.params):
+                if setting in given:
+                    yield place(given[setting], self.key("steps"))
+        yield from self._on_axes(setting)
+        spec = self._document.spec
+        for params in (*(build.params for build in spec.builds.values()), spec.params):
+            if setting in params:
+                yield key_place(params[setting], self.key("params", setting))
+
+    def _on_axes(self, setting: str) -> Iterator[Where]:
+        for axis in self._expansion.axes:
+            for point in axis.points:
+                given: Mapping[str, Any] = point.params or {}
+                if setting in given:
+                    yield key_place(given[setting], axis.where)
+
+    def _named(self, step: str) -> Iterator[Step]:
+        """The use before its definition."""
+        listed = self._document.spec.steps or ()
+        uses = [one for one in listed if step in (one.as_, one.use, one.name)]
+        exact = [one for one in uses if str(one.as_ or one.use or one.name) == step]
+        yield from exact
+        names = {step, *(str(one.use) for one in exact if one.use is not None)}
+        for define in (self._document.spec.define, *(source.library.define for source in self._document.includes)):
+            for workload in define.workloads.values():
+                yield from (one for one in workload if one.name is not None and str(one.name) in names)

@@ -1,0 +1,57 @@
+"""What compaction reads ahead: by release, device and kind of IO."""
+
+from __future__ import annotations
+
+from compiler.lint.each_step import Verdict, each_step
+from compiler.lint.facts import Facts, shown
+from compiler.lint.releases import FOLLOWS_LIBRARY, compaction_readahead
+from compiler.lint.rule import Rule
+from compiler.lint.workloads import READ_ONLY
+
+_OPTION = "compaction_readahead_size"
+_LIMIT = "hardware.storage.max_sectors_kb"
+_EXPRESSION = f'`{_OPTION}: "{{{{ hardware.storage.max_sectors_kb * 1024 - options.block_size }}}}"`'
+
+
+def _over(facts: Facts) -> Verdict | None:
+    if facts["release"] < (8, 6) or facts.is_on("use_direct_reads") or facts["benchmark"] in READ_ONLY:
+        return None
+    if not facts.given(_OPTION) and not facts["hardware.declared"]:
+        return None  # the release's default on whatever host this is: nothing that the spec says
+    capped = facts["release"] >= (9, 9)
+    limit = facts.amount(_LIMIT, 0) * 1024 - (facts.amount("block_size", 4096) if capped else 0)
+    readahead = facts.amount(_OPTION, compaction_readahead(facts["release"]))
+    if readahead <= limit:
+        return None
+    than = f"the device's max_sectors_kb{' less a block' if capped else ''} ({shown(limit)})"
+    message = f"a compaction readahead of {shown(readahead)} is more than {than}: the kernel reads block by block"
+    return Verdict(_OPTION if facts.given(_OPTION) else "build", message, f"{_EXPRESSION} (rocksdb issue 12038)")
+
+
+def _direct(facts: Facts) -> Verdict | None:
+    if not facts.is_on("use_direct_reads") or facts["benchmark"] in READ_ONLY:
+        return None
+    if facts.amount(_OPTION, compaction_readahead(facts["release"])) > 0:
+        return None
+    at = _OPTION if facts.given(_OPTION) else "use_direct_reads"
+    message = "direct reads with a compaction readahead of 0: compaction reads block by block, the kernel does not help"
+    return Verdict(at, message, f"`{_OPTION}: 2MiB`; db_bench's own default is 0 through 8.6")
+
+
+def _own_default(facts: Facts) -> Verdict | None:
+    release = facts["release"]
+    if facts.given(_OPTION) or not (8, 6) <= release < FOLLOWS_LIBRARY or facts["benchmark"] in READ_ONLY:
+        return None
+    message = "db_bench 8.6 sets a compaction readahead of 0 where RocksDB 8.6 itself has 2 MiB"
+    return Verdict("build", message, f"say it: `{_OPTION}: 2MiB`")
+
+
+RULES = (
+    Rule("readahead-over-max-sectors", "a compaction readahead that the device's queue cuts into blocks",
+         each_step((_OPTION, "use_direct_reads", "block_size", "benchmark", "hardware.declared"), _over,
+                   ("release", _LIMIT))),
+    Rule("direct-readahead-zero", "direct reads without a compaction readahead",
+         each_step((_OPTION, "benchmark"), _direct, ("use_direct_reads", "release"))),
+    Rule("readahead-default-zero", "db_bench 8.6's own default of no compaction readahead",
+         each_step((_OPTION, "benchmark"), _own_default, ("release",))),
+)  # fmt: skip

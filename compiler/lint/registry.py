@@ -1,0 +1,50 @@
+"""All rules, in the order of their families."""
+
+from __future__ import annotations
+
+from compiler.lint import (
+    cache,
+    checkpoints,
+    clients,
+    comparison,
+    data_size,
+    deletes,
+    durations,
+    io,
+    levels,
+    loads,
+    memtable,
+    mixgraph,
+    readahead,
+    repeats,
+    shape_of_tree,
+)
+from compiler.lint.each_step import EachStep
+from compiler.lint.rule import Rule
+
+_FAMILIES = (
+    mixgraph,
+    levels,
+    readahead,
+    cache,
+    memtable,
+    io,
+    deletes,
+    shape_of_tree,
+    loads,
+    data_size,
+    clients,
+    durations,
+    comparison,
+    repeats,
+    checkpoints,
+)
+RULES: tuple[Rule, ...] = tuple(rule for family in _FAMILIES for rule in family.RULES)
+
+
+def _reads(rule: Rule) -> tuple[str, ...]:
+    check = rule.check
+    return (*rule.reads, *((*check.reads, *check.needs) if isinstance(check, EachStep) else ()))
+
+
+READ: frozenset[str] = frozenset(name.removesuffix(".unsupported") for rule in RULES for name in _reads(rule))

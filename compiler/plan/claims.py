@@ -1,0 +1,57 @@
+"""Claims are expressions over metrics: qps(cache='best') / qps(cache='lru') >= 2.5. Here they are only checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compiler.collect.metrics import METRICS
+from compiler.expand.labels import Label
+from compiler.language.nodes import Text
+from compiler.language.problem import Problems, nearest
+
+
+def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], problems: Problems) -> None:
+    from jinja2 import TemplateSyntaxError, nodes
+    from jinja2.sandbox import SandboxedEnvironment
+
+    try:
+        tree = SandboxedEnvironment().parse("{{ " + expect + " }}")
+    except TemplateSyntaxError as error:
+        message = f"`{expect}` is not an expression: {error.message}"
+        problems.add("expression", expect.where, message, width=len(expect))
+        return
+    calls = list(tree.find_all(nodes.Call))
+    called = {id(call.node) for call in calls}
+    for name in tree.find_all(nodes.Name):
+        if id(name) in called:
+            check_metric(name.name, expect, probes, problems)
+        else:
+            hint = "figures are written as METRIC(axis='label', …)"
+            problems.add("undefined-name", expect.where, f"`{name.name}` is not a figure", hint, len(expect))
+    for call in calls:
+        _arguments(call, expect, labels, problems)
+
+
+def check_metric(name: str, said: Text, probes: Iterable[str], problems: Problems) -> None:
+    known = {*METRICS, *(metric.legacy for metric in METRICS.values() if metric.legacy), *probes}
+    if name not in known:
+        problems.add("undefined-name", said.where, f"there is no metric `{name}`", nearest(name, known), len(said))
+
+
+def _arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], problems: Problems) -> None:
+    from jinja2 import nodes
+
+    if call.args or call.dyn_args or call.dyn_kwargs:
+        hint = "for example qps(cache='lru')"
+        problems.add("expression", expect.where, "the arguments of a figure have names", hint, len(expect))
+    for argument in call.kwargs:
+        if argument.key not in labels:
+            hint = nearest(argument.key, labels)
+            problems.add("undefined-name", expect.where, f"there is no axis `{argument.key}`", hint, len(expect))
+        elif isinstance(argument.value, nodes.Const):
+            value = argument.value.value
+            if not any(Label(label) == value for label in labels[argument.key]):
+                message = f"axis `{argument.key}` has no cell at `{value}`"
+                hint = nearest(str(value), labels[argument.key])
+                problems.add("undefined-name", expect.where, message, hint, len(expect))

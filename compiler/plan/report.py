@@ -1,0 +1,85 @@
+"""What the report is to show, checked against the cells that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from compiler.language.models import Claim, Table
+from compiler.language.nodes import Text, key_place
+from compiler.language.problem import Problems, nearest
+from compiler.language.read import Document
+from compiler.plan import claims
+from compiler.plan.model import Axis, Json, PlannedCell, Report
+
+STEP = "step"
+
+
+class Known:
+    """What rows, columns and conditions may name: axes, variables of live grids, steps; with their labels."""
+
+    def __init__(self, document: Document, axes: Sequence[Axis], cells: Iterable[PlannedCell]) -> None:
+        self.labels: dict[str, set[str]] = {axis.name: set(axis.labels) for axis in axes}
+        self.labels["build"] |= set(document.spec.builds)  # a family means its versions
+        self.labels[STEP] = set()
+        lists = {id(cell.steps): cell.steps for cell in cells}
+        for step in (step for steps in lists.values() for step in steps):
+            self.labels[STEP] |= {step.name, step.step}
+            for variable, value in step.variables.items():
+                self.labels.setdefault(variable, set()).add(value)
+        self.probes = [str(probe.name) for probe in document.spec.probes]
+
+
+def plan(document: Document, axes: Sequence[Axis], cells: Sequence[PlannedCell], problems: Problems) -> Report:
+    said = document.spec.report
+    exact = {axis.name: set(axis.labels) for axis in axes}
+    _conditions("report.base", said.base, exact, problems)
+    if said.tables or document.spec.claims:
+        _check(document, Known(document, axes, cells), problems)
+    base = {axis: str(label) for axis, label in said.base.items()}
+    return Report(base, said.smallest_effect, tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims)))
+
+
+def _check(document: Document, known: Known, problems: Problems) -> None:
+    for table in document.spec.report.tables:
+        _table(table, known, problems)
+    for claim in document.spec.claims:
+        _conditions("where", claim.where, known.labels, problems)
+        claims.check(claim.expect, known.labels, known.probes, problems)
+
+
+def _table(table: Table, known: Known, problems: Problems) -> None:
+    for name in (table.rows, *([table.columns] if table.columns else []), *table.by):
+        if name not in known.labels:
+            hint = nearest(name, known.labels)
+            problems.add("undefined-name", name.where, f"a table has no axis `{name}` to show", hint, len(name))
+    _conditions("where", table.where, known.labels, problems)
+    _conditions("base", table.base or {}, known.labels, problems)
+    for metric in table.metrics:
+        claims.check_metric(metric, metric, known.probes, problems)
+
+
+def _conditions(
+    what: str, given: Mapping[str, Text | tuple[Text, ...]], known: Mapping[str, set[str]], problems: Problems
+) -> None:
+    for axis, said in given.items():
+        for label in said if isinstance(said, tuple) else (said,):
+            if axis not in known:
+                where = key_place(label, label.where)
+                hint = nearest(axis, known)
+                problems.add("undefined-name", where, f"{what}: there is no axis `{axis}`", hint, len(axis))
+                break
+            if label not in known[axis]:
+                message = f"{what}: axis `{axis}` has no cell at `{label}`"
+                problems.add("undefined-name", label.where, message, nearest(label, known[axis]), len(label))
+
+
+def _plain(said: Table | Claim) -> Mapping[str, Json]:
+    return {name: _text(value) for name, value in said.model_dump(exclude_defaults=True).items()}
+
+
+def _text(value: object) -> Json:
+    if isinstance(value, Mapping):
+        return {str(key): _text(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_text(inner) for inner in value]
+    return value if isinstance(value, bool | int | float) else str(value)

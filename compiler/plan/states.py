@@ -1,0 +1,106 @@
+"""What becomes of each build and stage of a plan, from what is known of the store. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from compiler.plan.model import Plan, PlannedStage
+
+State: TypeAlias = Literal["new", "failed", "replayed", "unsupported", "cached", "shared", "orphaned"]
+NEW: State = "new"  # will run: it never did
+FAILED: State = "failed"  # will be tried again
+REPLAYED: State = "replayed"  # has a result, but what comes after it needs its database, and there is no image of it
+UNSUPPORTED: State = "unsupported"  # the binary lacks an option: recorded, not measured
+CACHED: State = "cached"
+SHARED: State = "shared"  # cached, and another spec measured it
+ORPHANED: State = "orphaned"  # a result that this spec had and has no longer
+STATES: tuple[State, ...] = (NEW, FAILED, REPLAYED, UNSUPPORTED, CACHED, SHARED, ORPHANED)
+
+Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: it cannot be told
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store says of a plan's nodes."""
+
+    builds: Collection[str] = ()  # made
+    results: Collection[str] = ()  # stages that have one
+    unsupported: Mapping[str, str] = field(default_factory=dict)  # stage -> reason, of those with a result
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # node -> the spec that made it, if it was another
+    failures: Mapping[str, str] = field(default_factory=dict)  # node -> what its newest attempt said
+    images: Collection[str] = ()
+    catalogues: Catalogues = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    state: State
+    said: str = ""  # a sentence: why it failed, is unsupported, who measured it
+
+
+def outcomes(plan: Plan, known: Known) -> dict[str, Outcome]:
+    """Of every build and every stage."""
+    found = {build.id: _build(build.id, known) for build in plan.builds}
+    stages = {stage.id: stage for stage in plan.stages}
+    for stage in sorted(plan.stages, key=lambda stage: stage.rank):  # a parent ranks before its children
+        above = found.get(stage.parent) if stage.parent else None
+        found[stage.id] = _inherited(above) or _stage(stage, known)
+    for stage in plan.stages:
+        for ancestor in _replayed(stage, stages, found, known):
+            found[ancestor] = Outcome(REPLAYED, "there is no image of its end state")
+    return found
+
+
+def _build(build: str, known: Known) -> Outcome:
+    if build in known.builds:
+        return _there(build, known)
+    return Outcome(FAILED, known.failures[build]) if build in known.failures else Outcome(NEW)
+
+
+def _there(node: str, known: Known) -> Outcome:
+    other = known.elsewhere.get(node)
+    return Outcome(SHARED, f"made by {other}") if other else Outcome(CACHED)
+
+
+def _inherited(above: Outcome | None) -> Outcome | None:
+    return above if above is not None and above.state == UNSUPPORTED else None
+
+
+def _stage(stage: PlannedStage, known: Known) -> Outcome:
+    if stage.id in known.unsupported:
+        return Outcome(UNSUPPORTED, known.unsupported[stage.id])
+    if stage.id in known.results:
+        return _there(stage.id, known)
+    lacks = _lacking(stage, known.catalogues)
+    if lacks is not None:
+        return Outcome(UNSUPPORTED, f"the build has no option {lacks}")
+    return Outcome(FAILED, known.failures[stage.id]) if stage.id in known.failures else Outcome(NEW)
+
+
+def _lacking(stage: PlannedStage, catalogues: Catalogues) -> str | None:
+    """An option that makes the cell unsupported: the stage's build lacks it, another has it or may have it."""
+    own = catalogues.get(stage.build)
+    if own is None:
+        return None
+    others = [known for build, known in catalogues.items() if build != stage.build]
+    asked = (name for step in stage.steps for name, option in step.options.items() if option.unsupported == "cell")
+    return next((n for n in asked if n not in own and any(o is None or n in o for o in others)), None)
+
+
+def _replayed(
+    stage: PlannedStage, stages: Mapping[str, PlannedStage], found: Mapping[str, Outcome], known: Known
+) -> Iterator[str]:
+    """The ancestors that must run again before a stage can: up to the nearest image."""
+    if found[stage.id].state not in (NEW, FAILED):
+        return
+    parent = stage.parent
+    while parent is not None and found[parent].state in (CACHED, SHARED, REPLAYED) and parent not in known.images:
+        yield parent
+        parent = stages[parent].parent
+
+
+def to_do(outcome: Outcome) -> bool:
+    """Whether it runs, or runs again."""
+    return outcome.state in (NEW, FAILED, REPLAYED)

@@ -1,0 +1,37 @@
+"""Signals while no job runs: there is nothing to lose, so the process ends at once and without a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_status = 1
+
+
+def at_once(status: int | None = None) -> None:
+    """From now on; also when nobody reads what we print any more, as in `snakemake -n | head`."""
+    global _status
+    _status = _status if status is None else status
+    for number in SIGNALS:
+        signal.signal(number, _stopped)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def leave() -> NoReturn:
+    """Without waiting for Snakemake's threads and timers, which takes it seconds on a busy machine."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(_status)
+
+
+def _stopped(number: int, _: FrameType | None) -> NoReturn:
+    with suppress(OSError):
+        os.write(2, f"stopped by {signal.Signals(number).name} before anything was started\n".encode())
+    leave()

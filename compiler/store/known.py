@@ -1,0 +1,133 @@
+"""What the store says of a plan's nodes, read in one look: never more of a file than its beginning."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from compiler.plan.model import Plan
+from compiler.plan.states import Known
+from compiler.store.store import Store
+
+HEAD = 1000  # bytes that hold what comes before the lists in result.json and image.json
+_FIELD = re.compile(r'^ "(status|reason|started|ended|bytes)": (.+?),?$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    status: str
+    reason: str
+    seconds: float | None
+
+
+def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
+    """`elsewhere`: nodes that plans of other specs have -> such a spec."""
+    found = results(store, [stage.id for stage in plan.stages])
+    made = [build.id for build in plan.builds if store.has_build(build.id)]
+    lacking = {build.id for build in plan.builds if build.id not in made}
+    lacking |= {stage.id for stage in plan.stages if stage.id not in found}
+    return Known(
+        builds=made,
+        results=found,
+        unsupported={node: result.reason for node, result in found.items() if result.status == "unsupported"},
+        elsewhere=_others(store, plan.spec, [*made, *found], elsewhere),
+        failures=_failures(store, lacking),
+        images=_names(store.image("_").parent),
+        catalogues={build: catalogue(store, build) for build in made} | {build: None for build in lacking},
+    )
+
+
+def results(store: Store, stages: Iterable[str]) -> dict[str, Result]:
+    """Of the stages that have one: the newest."""
+    there = _names(store.root / "results")
+    found = {}
+    for stage in stages:
+        if stage in there and (folder := store.result(stage)) is not None:
+            found[stage] = _result(folder / "result.json")
+    return found
+
+
+def head(path: Path) -> dict[str, Any]:
+    """The plain fields at the beginning of a record; those that cannot be read are not there."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(HEAD).decode(errors="replace")
+    except OSError:
+        return {}
+    found = {}
+    for name, value in _FIELD.findall(text):
+        try:
+            found.setdefault(name, json.loads(value))
+        except ValueError:
+            continue
+    return found
+
+
+def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
+    """The options of a build's programs; None when it cannot tell."""
+    try:
+        found: dict[str, Any] = json.loads((store.build(build) / "catalogue.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _result(path: Path) -> Result:
+    record = head(path)
+    try:
+        span = datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])
+        seconds = span.total_seconds() if record.get("status") == "done" else None
+    except (KeyError, ValueError, TypeError):
+        seconds = None
+    return Result(str(record.get("status", "")), str(record.get("reason") or "no reason given"), seconds)
+
+
+def _others(store: Store, spec: str, nodes: Iterable[str], elsewhere: Mapping[str, str]) -> dict[str, str]:
+    """Who made a node that other specs have too, where it was not this one."""
+    found = {}
+    for node in nodes:
+        if node in elsewhere and (maker := _maker(store, node)) not in (None, spec):
+            found[node] = str(maker)
+    return found
+
+
+def _maker(store: Store, node: str) -> str | None:
+    """The spec whose plan a result was measured for."""
+    result = store.result(node)
+    try:
+        plan = json.loads(((result or store.build(node)) / "attempt.json").read_text(encoding="utf-8"))["plan"]
+        raw = json.loads((store.plan(plan) / "plan.json").read_text(encoding="utf-8"))
+        return str(raw["spec"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _failures(store: Store, nodes: Iterable[str]) -> dict[str, str]:
+    tried = _names(store.root / "attempts")
+    found = {}
+    for node in sorted(tried & set(nodes)):
+        if attempts := store.attempts(node):
+            found[node] = _failure(attempts[-1])
+    return found
+
+
+def _failure(attempt: Path) -> str:
+    try:
+        record = json.loads((attempt / "failure.json").read_text(encoding="utf-8"))
+        step = f"{record['step']}: " if record.get("step") else ""
+        return f"{record.get('status', 'failed')}: {step}{record['message']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "running, or killed"
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return {name for name in os.listdir(folder) if not name.startswith(".")}  # noqa: PTH208 - half the time
+    except FileNotFoundError:
+        return set()

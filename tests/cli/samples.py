@@ -1,0 +1,17 @@
+"""What tests of the command line have in common."""
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting]}
+params: {keys: 200k, duration: 60m}
+sweep: {threads: {param: threads, values: [1, 2], from: loaded}}
+"""
+LIBRARY = """\
+define:
+  options:
+    small: {engine: rocksdb, options: {block_size: 4KiB}}
+"""

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.run import here
+from compiler.store.store import Store
+
+Capture = pytest.CaptureFixture[str]
+SPEC = """\
+title: t
+define:
+  workloads:
+    reads:
+      - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 1m}
+builds:
+  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, suite: sid}, params: {writes: 7}}
+options: [{block_size: 8KiB, open_files: -1}, {cache_low_pri_pool_ratio: {value: 0, when_unsupported: drop}}]
+workload: reads
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}, {use: readww, as: ww, reads: 131072}]
+params: {keys: 200k}
+sweep: {threads: [1, 2], data: {small: {options: {bloom_bits: 10}}, large: {params: {write_rate: 2MiB}}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+CELL = "build=rocksdb-7.8.3,threads=2,data=large"
+
+
+def test_every_value_has_its_place(capsys: Capture) -> None:
+    assert main(["explain", "a.yaml", CELL, "--step", "ww"]) == 0
+    out = capsys.readouterr().out
+    plan = here.compiled("a.yaml", None)
+    labels = {"build": "rocksdb-7.8.3", "threads": "2", "data": "large"}
+    cell = next(cell for cell in plan.cells if cell.labels == labels)
+    assert out == f"""\
+a.yaml: {" ".join(f"{axis}={label}" for axis, label in cell.labels.items())}
+cell {cell.id}, 1 repeat; build {cell.build}: rocksdb 7.8.3 (debian: rocksdb-tools, suite: sid)
+the build is not made yet: what it lacks, and its own defaults, cannot be told
+
+ww (db_bench, stage {cell.repeats[0].stages[0]})
+  settings
+    benchmarks  [readwhilewriting]  a.yaml:5:52
+    keys        200000              a.yaml:11:16
+    threads     2                   a.yaml:12:22
+    duration    60                  a.yaml:5:82
+    reads       131072              a.yaml:10:107
+    writes      7                   a.yaml:7:118
+    write_rate  2 MiB               a.yaml:12:94
+    fresh       false               default of db_bench
+  options
+    block_size                8192  a.yaml:8:12
+    cache_low_pri_pool_ratio  0     a.yaml:8:48
+    open_files                -1    a.yaml:8:30
+"""
+
+
+def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:
+    plan = here.compiled("a.yaml", None)
+    build = next(build for build in plan.builds if build.version == "7.8.3")
+    Store().build(build.id).mkdir(parents=True)
+    known = {"block_size": {"default": "4096"}, "open_files": {"default": ""}}
+    (Store().build(build.id) / "catalogue.json").write_text(json.dumps(known))
+    assert main(["explain", "a.yaml", CELL, "--step", "ww"]) == 0
+    out = capsys.readouterr().out
+    assert "    block_size                8192 (default 4096) " in out
+    assert "    open_files                -1 (default empty) " in out
+    assert "    cache_low_pri_pool_ratio  0: dropped, the build has no such option  a.yaml:8:48\n" in out
+    assert main(["explain", "a.yaml", "build=rocksdb-7.8.3,threads=2,data=small", "--step", "ww"]) == 0
+    assert "    bloom_bits                10: unsupported, the build has no such option" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["treads=2"], "there is no axis `treads`: did you mean `threads`?"),
+        (["data=smal"], "axis `data` has no cell at `smal`: did you mean `small`?"),
+        (["threads=2"], "4 cells have threads=2: say more, build=rocksdb-7.8.3|rocksdb-9.10.0, data=large|small"),
+        (["threads=1,threads=2"], "no cell has threads=2 beside the rest; there is 1"),
+        ([CELL, "--step", "fillseqs"], "the cell has no step `fillseqs`: did you mean `fillseq`?"),
+    ],
+)
+def test_what_there_is_not(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert main(["explain", "a.yaml", *arguments]) == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_by_id(capsys: Capture) -> None:
+    cell = here.compiled("a.yaml", None).cells[3]
+    assert main(["explain", "a.yaml", cell.id[:9]]) == 0
+    assert f"\ncell {cell.id}, " in capsys.readouterr().out
+    assert main(["explain", "a.yaml", "c-nothing"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("there is no cell `c-nothing`: give a cell's id, or its labels, such as build=rocksdb-")

@@ -1,0 +1,225 @@
+"""stepgrid plan, against a store whose results are put there by hand; the engines are another test's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.cli import main
+from compiler.plan import files
+from compiler.plan.model import Plan, PlannedStage
+from compiler.run import here
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def kept(spec: str = "a.yaml") -> Plan:
+    """The plan, as a run keeps it."""
+    plan = here.compiled(spec, None)
+    target = Store().plan(plan.digest)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    files.write(plan, target)
+    return plan
+
+
+def measured(plan: Plan, stages: Sequence[PlannedStage], seconds: int = 30, **more: Any) -> None:
+    for stage in stages:
+        folder = Store().root / "results" / stage.id / "20260101T000000.000000Z"
+        folder.mkdir(parents=True)
+        times = {"started": "2026-01-01T00:00:00+00:00", "ended": f"2026-01-01T00:00:{seconds:02}+00:00"}
+        record = {"stage": stage.id, "status": "done", "reason": None, **times, **more, "steps": []}
+        (folder / "result.json").write_text(json.dumps(record, indent=1))
+        (folder / "attempt.json").write_text(json.dumps({"plan": plan.digest}))
+
+
+def with_image(stage: PlannedStage, size: int) -> None:
+    folder = Store().image(stage.id)
+    folder.mkdir(parents=True)
+    (folder / "image.json").write_text(json.dumps({"stage": stage.id, "bytes": size, "files": {}}, indent=1))
+
+
+def built(plan: Plan) -> None:
+    for build in plan.builds:
+        folder = Store().build(build.id)
+        folder.mkdir(parents=True)
+        (folder / "build.json").write_text("{}")
+
+
+def loads(plan: Plan) -> list[PlannedStage]:
+    return [stage for stage in plan.stages if stage.parent is None]
+
+
+def told(capsys: Capture, *arguments: str) -> str:
+    assert main(["plan", "a.yaml", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def as_json(capsys: Capture) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(told(capsys, "--format", "json"))
+    return found
+
+
+def short(text: str, plan: Plan) -> str:
+    """Without ids and the tail that lists stages."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith(("  s-", "  b-")))
+
+
+def test_a_new_spec(capsys: Capture) -> None:
+    text = told(capsys)
+    assert short(text, here.compiled("a.yaml", None)) == """\
+a.yaml: t
+  plan     4 cells: 2 builds, 6 stages
+  to do    2 builds, 6 stages: about 4h00m
+  states   8 new
+  disk     unknown: nothing like these was made before
+  sharing  saves 2s against running every cell from scratch
+
+new: 2 builds
+
+new: 6 stages, about 4h00m"""
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_all_measured(capsys: Capture) -> None:
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    assert told(capsys) == """\
+a.yaml: t
+  plan     4 cells: 2 builds, 6 stages
+  to do    nothing
+  states   8 cached
+  sharing  saves 1m00s against running every cell from scratch
+"""
+
+
+def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 1GiB}]\n")
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    for load in loads(plan):
+        with_image(load, 3 * 2**20)
+    (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\n")
+    assert short(told(capsys), plan) == """\
+a.yaml: t
+  plan     4 cells: 2 builds, 6 stages
+  to do    6 stages: about 3m00s
+  states   6 new, 2 cached, 6 orphaned
+  disk     about 6.0 MiB for images and builds
+  sharing  saves 1m00s against running every cell from scratch
+
+new: 6 stages, about 3m00s
+    options.cache_size: 1 GiB -> 2 GiB (a.yaml:9:12)
+
+orphaned: 6 stages: no cell of this spec comes to it any more"""
+
+
+def test_replayed_failed_and_unsupported(folder: Path, capsys: Capture) -> None:
+    plan = kept()
+    built(plan)
+    first, second = loads(plan)
+    measured(plan, [first])
+    measured(plan, [second], status="unsupported", reason="it has no option x")
+    child = next(stage for stage in plan.stages if stage.parent == first.id)
+    attempt = Store().new_attempt(child.id)
+    (attempt / "failure.json").write_text(json.dumps({"status": "failed", "step": "readww", "message": "it died"}))
+    text = short(told(capsys), plan)
+    assert "  states   1 new, 1 failed, 1 replayed, 3 unsupported, 2 cached\n" in text
+    assert "failed, tried again: 1 stage, about 1h00m: failed: readww: it died\n" in text
+    assert "replayed, run again: 1 stage, about 30s: there is no image of its end state\n" in text
+    assert "unsupported: 3 stages: it has no option x" in text
+
+
+def test_new_cells_and_further_repeats_are_told_apart(folder: Path, capsys: Capture) -> None:
+    plan = kept()
+    measured(plan, plan.stages)
+    for load in loads(plan):
+        with_image(load, 1)
+    (folder / "a.yaml").write_text(SPEC.replace("[1, 2]", "[1, 2, 3]"))
+    assert "new: 2 stages, about 2h00m: a new cell" in told(capsys)
+    (folder / "a.yaml").write_text(SPEC + "repeat: 2\n")
+    assert "new: 6 stages, about 3m00s: a further repeat" in told(capsys)
+
+
+def test_a_result_of_another_spec_is_shared(folder: Path, capsys: Capture) -> None:
+    (folder / "b.yaml").write_text(SPEC.replace("title: t", "title: another"))
+    other = kept("b.yaml")
+    measured(other, loads(other))
+    found = {node["id"]: node for node in as_json(capsys)["nodes"]}
+    assert found[loads(other)[0].id]["state"] == "shared" or found[loads(other)[0].id]["state"] == "replayed"
+    measured(other, [stage for stage in other.stages if stage.parent is not None])
+    states = {node["id"]: (node["state"], node["because"]) for node in as_json(capsys)["nodes"]}
+    assert {states[stage.id] for stage in other.stages} == {("shared", "made by b.yaml")}
+
+
+def test_json(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 1GiB}]\nrepeat: 2\n")
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\nrepeat: 2\n")
+    found = as_json(capsys)
+    assert set(found) == {"spec", "scale", "plan", "title", "cells", "nodes", "totals", "warnings"}
+    assert found["cells"][0] == {
+        "id": found["cells"][0]["id"],
+        "axes": {"build": "rocksdb-7.8.3", "threads": "1"},
+        "repeats": 2,
+    }
+    node = next(node for node in found["nodes"] if node["kind"] == "stage")
+    assert {key: node[key] for key in ("state", "runs", "reasons", "seconds")} == {
+        "state": "new",
+        "runs": True,
+        "reasons": [{"field": "options.cache_size", "old": 2**30, "new": 2**31, "where": "a.yaml:9:12"}],
+        "seconds": 30.0,
+    }
+    totals = found["totals"]
+    assert (totals["cells"], totals["builds"], totals["stages"]) == (4, 2, 12)
+    assert (totals["seconds"], totals["saved_seconds"], totals["to_see_3_percent"]) == (360.0, 120.0, None)
+    assert totals["states"]["orphaned"] == 12
+
+
+def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(SPEC + "repeat: 2\n")
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    for stage in plan.stages:
+        figures = {"revision": 1, "steps": {"0": {"metrics": {"qps": 100.0 + 2 * stage.load}}}}
+        path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.db_bench.1.json"
+        path.write_text(json.dumps(figures))
+    line = "  repeats  loads of a cell differ by 1.4% (readww); to see 3 % between two cells: 5 loads, 15m00s\n"
+    assert line in told(capsys)
+
+
+def test_a_plan_of_an_older_version_is_no_plan(folder: Path, capsys: Capture) -> None:
+    plan = kept()
+    measured(plan, plan.stages)
+    (Store().plan(plan.digest) / "plan.json").write_text('{"spec": "a.yaml"}')
+    (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\n")
+    assert "  states   8 new\n" in told(capsys)
+
+
+def test_no_heavy_import() -> None:
+    import subprocess
+    import sys
+
+    root = Path(__file__).resolve().parents[2]
+    code = "import sys; from compiler.cli import main; main(['plan', 'a.yaml']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(root)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not {"duckdb", "scipy", "snakemake", "numpy", "vl_convert"} & set(done.stdout.split())

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler.drivers import driver
+
+QUERY = {"action": "query", "duration": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"action": "load"}, ("rows", "`load` needs `rows`")),
+        ({"action": "insert"}, ("rows", "`insert` needs `rows`")),
+        ({"action": "query"}, ("duration", "`query` needs `duration`")),
+        ({"action": "delete"}, ("action", "Input should be 'load', 'index', 'insert' or 'query'")),
+        ({"action": "index", "indexes": 4}, ("indexes", "Input should be less than or equal to 3")),
+        ({**QUERY, "query": "scan"}, ("query", "Input should be 'range' or 'point'")),
+        ({**QUERY, "insert_rate": 0}, ("insert_rate", "Input should be greater than or equal to 1")),
+        ({**QUERY, "inserts": 5}, ("inserts", "Extra inputs are not permitted")),
+    ],
+)
+def test_what_it_refuses(refused: Callable[..., Any], given: dict[str, Any], said: tuple[str, str]) -> None:
+    assert refused("insert_benchmark", given) == [said]
+
+
+def test_params_of_all_steps_reach_those_that_use_them(kept: Callable[..., Any]) -> None:
+    params = {"rows": 5, "duration": 9.0, "deletes": True, "insert_rate": 100, "indexes": 2, "clients": 4}
+    assert {action: set(kept("insert_benchmark", {"action": action, **params})) - {"action", "clients"} for action in
+            ("load", "index", "insert", "query")} == {
+        "load": {"rows"},
+        "index": {"indexes"},
+        "insert": {"rows", "deletes"},
+        "query": {"duration", "deletes", "insert_rate"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ({"action": "load", "rows": 1_000_000, "clients": 2}, 40.0),
+        ({"action": "index"}, 60.0),
+        ({"action": "insert", "rows": 1_000_000}, 100.0),
+        ({"action": "query", "duration": 1800.0}, 1800.0),
+    ],
+)
+def test_estimate(given: dict[str, Any], seconds: float) -> None:
+    found = driver("insert_benchmark")
+    settings = found.settings_model().model_validate(given)
+    assert found.estimate(settings.model_dump(mode="json")) == pytest.approx(seconds)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler.drivers import driver
+
+QUERY = {"lua": "point_query", "rows": 1000, "duration": 10.0}
+KNOWN = (
+    "load, point_query, update_inlist, update_index, update_nonindex, scan, delete, insert, random_points, hot_points, "
+    "read_only, read_only_simple, read_only_sum, read_only_order, read_only_distinct, read_only_count, read_write, "
+    "write_only, points, range"
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"lua": "pint_query"},
+            ("lua", f"there is no workload `pint_query`; a file of your own ends in .lua; the workloads are {KNOWN}"),
+        ),
+        ({"rows": 0}, ("rows", "Input should be greater than or equal to 1")),
+        ({"duration": 1.5}, ("duration", "Input should be a multiple of 1")),
+        ({"duration": None}, ("duration", "`point_query` needs `duration`, or `events`")),
+        (
+            {"distribution": "normal"},
+            ("distribution", "Input should be 'uniform', 'zipfian', 'gaussian', 'pareto' or 'special'"),
+        ),
+        ({"prepared": 1}, ("prepared", "Input should be a valid boolean")),
+        ({"covrd": True}, ("covrd", "Extra inputs are not permitted")),
+    ],
+)
+def test_what_it_refuses(refused: Callable[..., Any], change: dict[str, Any], said: tuple[str, str]) -> None:
+    assert refused("sysbench", {**QUERY, **change}) == [said]
+
+
+def test_events_do_instead_of_a_duration(kept: Callable[..., Any]) -> None:
+    given = {"lua": "scan", "rows": 10, "events": 8}
+    assert kept("sysbench", given) == given
+
+
+def test_a_file_of_ones_own_may_use_everything(kept: Callable[..., Any]) -> None:
+    given = {"lua": "mine.lua", "rows": 10, "range": 5, "covered": False, "duration": 1.0, "table_options": "x=y"}
+    assert kept("sysbench", given) == given
+
+
+def test_what_queries_are_given_does_not_make_the_load_another(kept: Callable[..., Any]) -> None:
+    load = {"lua": "load", "rows": 10, "tables": 2, "storage_engine": "rocksdb"}
+    queries = {"duration": 60.0, "range": 7, "index": "si", "prepared": False, "distribution": "zipfian"}
+    assert kept("sysbench", {**load, **queries}) == kept("sysbench", load) == load
+
+
+def test_a_range_is_of_those_that_have_one(kept: Callable[..., Any]) -> None:
+    assert "range" not in kept("sysbench", {**QUERY, "range": 10})
+    assert kept("sysbench", {**QUERY, "lua": "random_points", "range": 10})["range"] == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ({"lua": "load", "rows": 1_000_000, "tables": 8}, 160.0),
+        ({"lua": "load", "rows": 10}, 1.0),
+        ({"lua": "scan", "rows": 10, "events": 5000}, 5.0),
+        ({"lua": "scan", "rows": 10, "duration": 300.0}, 300.0),
+    ],
+)
+def test_estimate(given: dict[str, Any], seconds: float) -> None:
+    found = driver("sysbench")
+    settings = found.settings_model().model_validate(given)
+    assert found.estimate(settings.model_dump(mode="json")) == pytest.approx(seconds)

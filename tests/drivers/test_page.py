@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.drivers import kinds
+from compiler.drivers.page import page
+from compiler.engines import names
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/kinds.md"
+
+
+def test_the_page_is_made_of_the_models() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "python -m compiler.drivers.page > docs/kinds.md"
+
+
+def test_it_has_every_kind_and_engine() -> None:
+    text = page()
+    assert all(f"\n## {kind}\n" in text for kind in kinds())
+    assert all(f"\n| {name} |" in text for name in names())

@@ -1,0 +1,58 @@
+"""The servers: what they can do by release. The boundaries are those of the release notes."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.engines import engine
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "without", "having"),
+    [
+        ("mysql", "redo_log_capacity", "8.0.28", "8.0.30"),
+        ("mysql", "redo_log_capacity", "5.7.40", "8.4.0"),
+        ("mysql", "initialize", "5.6.51", "5.7.22"),
+        ("mysql", "idle_flush_pct", "8.0.15", "8.0.31"),
+        ("mysql", "use_fdatasync", "8.0.25", "8.0.26"),
+        ("mysql", "vector_type", "8.0.40", "9.7"),
+        ("mariadb", "vector_index", "11.4.5", "11.7.1"),
+        ("mariadb", "vector_index", "10.11.6", "11.8"),
+        ("mariadb", "myrocks", "10.1.48", "10.5"),
+        ("mariadb", "single_redo_log", "10.4.34", "10.5.1"),
+        ("mariadb", "redo_log_resize", "10.6", "10.11"),
+        ("mariadb", "descending_indexes", "10.6", "10.11"),
+        ("postgres", "io_method", "17.1", "18.6"),
+        ("postgres", "vacuum_index_cleanup", "11.22", "12.22"),
+        ("postgres", "jit", "9.6.24", "15.1"),
+        ("postgres", "pg_stat_checkpointer", "16.2", "17.11"),
+    ],
+)
+def test_capabilities_by_release(name: str, capability: str, without: str, having: str) -> None:
+    found = engine(name)
+    assert capability not in found.capabilities(without)
+    assert capability in found.capabilities(having)
+
+
+@pytest.mark.parametrize(("name", "usual", "other"), [("mysql", "innodb", "rocksdb"), ("mariadb", "innodb", "rocksdb")])
+def test_storage_engines(name: str, usual: str, other: str) -> None:
+    assert engine(name).default_storage_engine == usual
+    assert set(engine(name).storage_engines) == {usual, other}
+    assert engine(name).immutable == ("*.sst",)  # of MyRocks: its files are never written in place
+
+
+def test_postgres_writes_all_its_files_in_place() -> None:
+    found = engine("postgres")
+    assert found.immutable == ()
+    assert found.storage_engines == ("heap",)
+    assert found.extensions == ("pgvector",)
+
+
+@pytest.mark.parametrize("name", ["mysql", "mariadb", "postgres"])
+def test_where_a_server_listens_is_not_the_specs_business(name: str) -> None:
+    assert engine(name).reserved["port"] == ""
+
+
+def test_vectors_are_searched_where_there_is_an_index_for_them() -> None:
+    able = [name for name in ("rocksdb", "mysql", "mariadb", "postgres") if "vector_search" in engine(name).kinds]
+    assert able == ["mariadb", "postgres"]

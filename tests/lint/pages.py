@@ -1,0 +1,82 @@
+"""The pages of docs/problems: their examples, compiled as they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.expand.cells import expand
+from compiler.language import render
+from compiler.language.problem import Problem, Problems, SpecError
+from compiler.language.read import read
+from compiler.lint import check
+from compiler.plan.assemble import assemble
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
+HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}
+_BLOCK = re.compile(r"^```(\S+) *(.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SPEC = "spec.yaml"
+
+
+@dataclass(frozen=True)
+class Example:
+    kind: str  # wrong or right
+    words: Mapping[str, str]  # scale=smoke encoding=latin-1
+    files: Mapping[str, str]
+
+    def problems(self, folder: Path) -> list[Problem]:
+        """What is reported when it is compiled in a folder (the current one)."""
+        for name, text in self.files.items():
+            (folder / name).write_bytes(text.encode(self.words.get("encoding", "utf-8")))
+        return problems_of(SPEC, self.words.get("scale"))
+
+
+@dataclass(frozen=True)
+class Page:
+    code: str
+    severity: str
+    summary: str
+    message: str
+    examples: tuple[Example, ...]
+
+
+def problems_of(path: str, scale: str | None = None) -> list[Problem]:
+    problems = Problems()
+    try:
+        document = read(path, scale, problems)
+        if document is not None:
+            expansion = expand(document, HOST, problems)
+            check(document, expansion, problems)
+            assemble(document, expansion, {}, problems)
+    except SpecError as error:
+        return list(error.problems)
+    return problems.found
+
+
+def shown(problems: list[Problem], code: str) -> str:
+    render._source.cache_clear()  # examples share the name of their file
+    return render.text(problem for problem in problems if problem.code == code)
+
+
+def page(path: Path) -> Page:
+    text = path.read_text(encoding="utf-8")
+    head = re.match(r"# (\S+)\n\n(Error|Warning): (.+)\.\n", text)
+    assert head, f"{path.name} does not begin with its code and `Error:` or `Warning:` and a sentence"
+    message, examples = "", []
+    for language, info, body in _BLOCK.findall(text):
+        kind, *words = info.split()
+        if language == "text":
+            message = body.rstrip("\n")
+        elif kind in ("wrong", "right"):
+            named = dict(word.split("=", 1) for word in words)
+            examples.append(Example(kind, named, {SPEC: body}))
+        else:
+            last = examples[-1]
+            examples[-1] = Example(last.kind, last.words, {**last.files, kind: body})
+    return Page(head[1], head[2].lower(), head[3], message, tuple(examples))
+
+
+def pages() -> list[Page]:
+    return [page(path) for path in sorted(FOLDER.glob("*.md")) if path.name != "README.md"]

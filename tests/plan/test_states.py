@@ -1,0 +1,85 @@
+"""What becomes of each node, from what is known of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler.plan.model import Plan
+from compiler.plan.states import Known, Outcome, outcomes
+
+Compile = Callable[..., Plan]
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: [6.11.4, 7.8.3], source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 1m}
+params: {keys: 200k}
+sweep: {cache: {option: cache_type, values: [lru_cache, hyper_clock_cache], from: loaded}}
+"""
+
+
+class Case:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.old, self.new = (next(b.id for b in plan.builds if b.version == v) for v in ("6.11.4", "7.8.3"))
+        self.load = next(s.id for s in plan.stages if s.build == self.new and s.parent is None)
+        self.reads = [s.id for s in plan.stages if s.parent == self.load]
+        self.old_load = next(s.id for s in plan.stages if s.build == self.old and s.parent is None)
+        self.old_reads = [s.id for s in plan.stages if s.parent == self.old_load]
+
+    def found(self, **known: Any) -> dict[str, Outcome]:
+        return outcomes(self.plan, Known(**known))
+
+
+@pytest.fixture
+def case(compile_text: Compile) -> Case:
+    return Case(compile_text(SPEC))
+
+
+def test_an_empty_store_has_everything_to_do(case: Case) -> None:
+    assert {outcome.state for outcome in case.found().values()} == {"new"}
+
+
+def test_what_is_there_is_cached_or_another_specs(case: Case) -> None:
+    found = case.found(builds=[case.new], results=[case.load], images=[case.load], elsewhere={case.load: "b.yaml"})
+    assert found[case.new] == Outcome("cached")
+    assert found[case.load] == Outcome("shared", "made by b.yaml")
+    assert found[case.old] == Outcome("new")
+
+
+def test_a_load_without_an_image_is_replayed_only_for_a_child_that_runs(case: Case) -> None:
+    some = case.found(results=[case.load, case.reads[0]])
+    assert some[case.load] == Outcome("replayed", "there is no image of its end state")
+    assert case.found(results=[case.load, *case.reads])[case.load].state == "cached"
+    assert case.found(results=[case.load, case.reads[0]], images=[case.load])[case.load].state == "cached"
+
+
+def test_what_failed_is_tried_again(case: Case) -> None:
+    found = case.found(failures={case.load: "failed: fillseq: out of space", case.old: "failed: no package"})
+    assert found[case.load] == Outcome("failed", "failed: fillseq: out of space")
+    assert found[case.old] == Outcome("failed", "failed: no package")
+
+
+def test_unsupported_is_inherited(case: Case) -> None:
+    found = case.found(results=[case.load], unsupported={case.load: "no"})
+    assert [found[read] for read in case.reads] == [Outcome("unsupported", "no")] * 2
+
+
+def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
+    has: dict[str, Any] = {"cache_type": {}}
+    found = case.found(builds=[case.old, case.new], catalogues={case.old: {}, case.new: has})
+    assert [found[read] for read in case.old_reads] == [
+        Outcome("unsupported", "the build has no option cache_type")
+    ] * 2
+    assert [found[read].state for read in case.reads] == ["new", "new"]
+
+
+def test_an_option_that_no_build_has_is_left_to_the_run(case: Case) -> None:
+    found = case.found(builds=[case.old, case.new], catalogues={case.old: {}, case.new: {}})
+    assert [found[read].state for read in case.old_reads] == ["new", "new"]

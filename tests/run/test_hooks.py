@@ -1,0 +1,25 @@
+"""What a second run is told."""
+
+from datetime import UTC, datetime
+
+from compiler.run.hooks import refusal
+from compiler.store.runlock import Record
+
+
+def test_a_run_that_says_what_it_is():
+    began = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    assert refusal(Record(7, began, "a.yaml"), [7]) == (
+        f"another run is active in this checkout: pid 7, started {began.astimezone():%H:%M:%S} (a.yaml). "
+        "It goes on; start again when it has ended, or stop it with: kill 7"
+    )
+
+
+def test_a_run_that_has_just_taken_the_lock():
+    assert refusal(None, [7]) == (
+        "another run is active in this checkout: pid 7. "
+        "It goes on; start again when it has ended, or stop it with: kill 7"
+    )
+
+
+def test_a_run_of_which_nothing_is_known():
+    assert refusal(None, []) == ("another run is active in this checkout. It goes on; start again when it has ended")
