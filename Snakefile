@@ -8,6 +8,7 @@ from compiler.run import leaving
 leaving.at_once()
 
 from compiler.run.hooks import Hooks
+from compiler.run.revision import revision
 from compiler.run.screen import quieten
 from compiler.run.workflow import Fault, work_of
 
@@ -18,6 +19,7 @@ except Fault as fault:
     sys.exit(1)
 
 PYTHON, PLAN = sys.executable, work.plan.digest
+REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it
 QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
 hooks = Hooks(work)
 quieten(hooks, workflow.output_settings)

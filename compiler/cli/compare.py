@@ -67,7 +67,7 @@ class _Comparer:
 
     def _why(self, spot: Spot) -> str:
         cell, repeat, _ = spot
-        each, axes, chains = self._earlier[0]
+        _, axes, chains = self._earlier[0]
         if _place(cell, repeat, axes) in chains:
             return "was not measured yet"
         first = Repeat(0, 0, ())

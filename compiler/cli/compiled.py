@@ -19,7 +19,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def narrowing(parser: argparse.ArgumentParser) -> None:
     """What is looked at: a scale, some of the cells, other values."""
     parser.add_argument("--scale", metavar="NAME", help="one of the spec's `scales`")
-    parser.add_argument("--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\"")
+    parser.add_argument(
+        "--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\""
+    )
     parser.add_argument(
         "--set", dest="sets", metavar="PATH=VALUE", action="append", default=[], help="another value: params.keys=1M"
     )

@@ -52,7 +52,8 @@ def told(plan: Plan, cell: PlannedCell, name: str | None) -> Iterator[str]:
 def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
     yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
     source = ", ".join(f"{key}: {what}" for key, what in build.source.items())
-    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {build.id}: {build.engine} {build.version} ({source})"
+    made_of = f"{build.engine} {build.version} ({source})"
+    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {build.id}: {made_of}"
     if known is None:
         yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
 

@@ -56,8 +56,8 @@ def _totals(found: Outlook) -> Iterator[str]:
     plan = found.plan
     repeats = {len(cell.repeats) for cell in plan.cells}
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
-    counted = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
-    yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {counted}")
+    nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
+    yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
     yield _row("to do", _to_do(found))
     if states_there := _states(found.nodes):
         yield _row("states", states_there)
@@ -80,7 +80,9 @@ def _to_do(found: Outlook) -> str:
     counts = [(sum(node.kind == kind for node in running), kind) for kind in ("build", "stage")]
     unknown = sum(node.seconds is None for node in running if node.kind == "stage")
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
-    return f"{', '.join(counted(count, kind) for count, kind in counts if count)}: about {duration(found.seconds)}{more}"
+    return (
+        f"{', '.join(counted(count, kind) for count, kind in counts if count)}: about {duration(found.seconds)}{more}"
+    )
 
 
 def _states(nodes: Sequence[Node]) -> str:
@@ -93,11 +95,11 @@ def _states(nodes: Sequence[Node]) -> str:
 
 
 def _disk(found: Outlook) -> str:
-    counted = [node for node in found.running if node.kind == "build" or node.load]
-    unknown = [node for node in counted if node.bytes is None]
-    if not counted:
+    sized = [node for node in found.running if node.kind == "build" or node.load]
+    unknown = [node for node in sized if node.bytes is None]
+    if not sized:
         return "no image and no build is added"
-    if len(unknown) == len(counted):
+    if len(unknown) == len(sized):
         return f"unknown: nothing like {'it' if len(unknown) == 1 else 'these'} was made before"
     more = f", and {counted(len(unknown), 'image or build')} of unknown size" if unknown else ""
     return f"about {size(found.bytes)} for images and builds{more}"

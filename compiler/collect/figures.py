@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.collect.usage import usage
-from compiler.drivers import driver
+from compiler.drivers import running
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.plan.model import PlannedStep
 from compiler.store.durable import write_text
@@ -37,7 +37,7 @@ def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep])
 
 
 def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
-    path = result / f"figures.{kind}.{driver(kind).parser}.json"
+    path = result / f"figures.{kind}.{running(kind).parser}.json"
     wanted = {index for index, step in enumerate(steps) if step.kind == kind}
     known = _load(path)
     if known is None or set(known) != wanted:
@@ -49,7 +49,7 @@ def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[Pl
 
 def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
-        parsed = driver(step.kind).parse(folder, step.settings)
+        parsed = running(step.kind).parse(folder, step.settings)
         metrics = {**usage(folder, _operations(parsed)), **parsed.metrics}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")

@@ -35,7 +35,11 @@ _POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step
 SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
 LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
-METRICS = {"schema": "INTEGER", "name": "VARCHAR", "unit": "VARCHAR", "better": "VARCHAR", "definition": "VARCHAR"}
+METRICS = {
+    "schema": "INTEGER",
+    **dict.fromkeys(("name", "unit", "better", "definition", "measured_over"), "VARCHAR"),
+}
+COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")
 
 
 def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:

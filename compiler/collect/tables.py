@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.collect import environment, parquet, rows, schema
+from compiler.collect.columns import columns
 from compiler.collect.figures import figures
 from compiler.collect.latencies import latencies
 from compiler.collect.metrics import METRICS
@@ -43,8 +44,11 @@ def _collected(stage: PlannedStage, state: State) -> Collected:
 def _write(
     connection: DuckDBPyConnection, folder: Path, store: Store, plan: Plan, collected: Mapping[str, Collected]
 ) -> None:
-    def table(name: str, columns: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
-        parquet.write(connection, folder / f"{name}.parquet", columns, lines)
+    written: dict[str, Mapping[str, str]] = {}
+
+    def table(name: str, types: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
+        written[name] = types
+        parquet.write(connection, folder / f"{name}.parquet", types, lines)
 
     usage = list(_samples(plan, collected))
     names = sorted({name for row in usage for name in row} - set(schema.samples(())))
@@ -53,7 +57,9 @@ def _write(
     table("latencies", schema.LATENCIES, latencies(plan, collected))
     table("environment", schema.ENVIRONMENT, environment.rows(store, plan, collected))
     table("metrics", schema.METRICS, _metrics())
-    table("steps", schema.steps([axis.name for axis in plan.axes], METRICS), rows.steps(plan, collected))
+    steps = schema.steps([axis.name for axis in plan.axes], METRICS)
+    table("columns", schema.COLUMNS, columns({**written, "steps": steps}))
+    table("steps", steps, rows.steps(plan, collected))
 
 
 def _samples(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[parquet.Row]:
@@ -69,4 +75,5 @@ def _metrics() -> Iterator[parquet.Row]:
             "unit": metric.unit,
             "better": metric.better,
             "definition": metric.definition,
+            "measured_over": metric.window,
         }

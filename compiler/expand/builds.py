@@ -14,7 +14,11 @@ from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
-SOURCES = {"debian": ("suite",), "system": ()}  # a source's kind and what else it takes
+# a source's kind and what else it takes
+SOURCES = {
+    "git": ("ref", "submodules"), "tarball": ("sha256",), "debian": ("suite",), "maven": ("classifier",),
+    "crate": (), "pypi": (), "path": (), "system": (),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

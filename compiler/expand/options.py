@@ -39,7 +39,8 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
     typed = values.option_value(value, value.quoted) if isinstance(value, Text) else value
     if not isinstance(typed, bool | int | float | str):
-        problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {typed!r}")
+        found = "a map" if isinstance(typed, dict) else f"`{typed}`"
+        problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {found}", width=len(name))
         return None
     plain: Any = str(typed) if isinstance(typed, str) else typed
     return Option(plain, entry.unsupported, str(entry.where))

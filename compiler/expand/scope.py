@@ -26,6 +26,7 @@ class Unset:
 
 
 NOTHING, UNSET = Nothing(), Unset()
+CONDITIONAL = {"when", "value", "when_unsupported"}  # the keys of a value that depends on something
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Scope:
             self._check_reached(node)
             return next((found for item in node if (found := self.value(item)) is not NOTHING), NOTHING)
         if isinstance(node, Map):
-            return self._conditional(node)
+            return self._conditional(node) if CONDITIONAL & node.keys() else self._structured(node)
         if node is None or (isinstance(node, Text) and node == "unset" and not node.quoted):
             return UNSET
         if isinstance(node, Text) and expressions.is_template(node):
@@ -103,8 +104,13 @@ class Scope:
                 hint = "the value before it has no `when`, so it always holds; the first that holds wins"
                 self._problems.add("never-reached", where, "this value is never reached", hint, width(after))
 
+    def _structured(self, node: Map) -> dict[str, Any]:
+        """A value that is a map by nature."""
+        found = {key: self.value(inner) for key, inner in node.items()}
+        return {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
+
     def _conditional(self, node: Map) -> Any:
-        for key in node.keys() - {"when", "value", "when_unsupported"}:
+        for key in node.keys() - CONDITIONAL:
             hint = "a value is plain, or `{when: …, value: …}`"
             self._problems.add("unknown-key", node.at[key], f"`{key}` is not a key of a value", hint, len(key))
         when = node.get("when")

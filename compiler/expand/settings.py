@@ -72,11 +72,13 @@ def _setting(name: str, own: Sequence[Entry], listed: bool, item: Item, scope: S
 
 
 def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
-    if not isinstance(value, Text):
+    if isinstance(value, dict):
+        return {key: _typed(name, inner, (), where, problems) for key, inner in value.items()}
+    if not isinstance(value, str):
         return value
     kind = next((m.kind for m in metadata if isinstance(m, Quantity)), None)
     if kind is None:
-        return values.option_value(value, value.quoted)
+        return values.param_value(value, value.quoted) if isinstance(value, Text) else str(value)
     try:
         return units.quantity(value, kind)
     except units.UnitError as error:

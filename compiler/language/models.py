@@ -162,8 +162,8 @@ Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or 
 
 class Table(Model):
     title: Annotated[str, Field(min_length=1)]
-    rows: Label
-    columns: Label | None = None
+    rows: Annotated[tuple[Label, ...], Field(min_length=1)]
+    columns: tuple[Label, ...] = ()
     by: tuple[Label, ...] = ()
     where: Where = {}
     metrics: tuple[Label, ...] = ()

@@ -98,10 +98,10 @@ class _Writer:
 
     def _taking(self, schema: Schema, found: Forms, path: Path) -> Schema:
         more: list[Schema] = []
-        if found.text:
-            more.append(self._items(schema) if found.text and found.item else SCALAR)
-        elif found.item:
+        if found.item:
             more.append(self._items(schema))
+        elif found.text:
+            more.append(SCALAR)
         if found.listed is not None:
             more.append(self._property(schema, found.listed, {"type": "array", "items": SCALAR}))
         if found.entries is not None:

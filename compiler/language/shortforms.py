@@ -1,4 +1,4 @@
-"""Which short forms a place in a spec takes: found by trying them on `short`, so that the schema knows no rule twice."""
+"""Which short forms a place in a spec takes: found by trying them on `short`, so no rule is written twice."""
 
 from __future__ import annotations
 
@@ -65,13 +65,14 @@ def _tried(path: Path, node: Node) -> Node:
         node = _map({part: node}) if isinstance(part, str) else Seq([node], WHERE)
     found = short.expand(node)
     for part in path:
-        if (isinstance(found, Map) and isinstance(part, str) and part in found) or (
-            isinstance(found, Seq) and isinstance(part, int) and part < len(found)
-        ):
-            found = found[part]
-        else:
-            return None
+        found = _entry(found, part)
     return found
+
+
+def _entry(node: Node, part: str | int) -> Node:
+    if isinstance(part, str):
+        return node.get(part) if isinstance(node, Map) else None
+    return node[part] if isinstance(node, Seq) and part < len(node) else None
 
 
 def _key_of(found: Node) -> str | None:

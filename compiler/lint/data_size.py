@@ -78,12 +78,9 @@ def _named(called: str, judges: Mapping[re.Pattern[str], Judge], hint: str) -> C
 def _measured(subject: Subject, cells: set[int]) -> Iterator[tuple[set[int], Facts]]:
     """What the measured steps of some cells have, each combination once, with the cells that have it."""
     table = subject.table
-    chosen = {id(segment) for cell in cells for segment in subject.cells[cell].segments}
-    there = [
-        n
-        for n, row in enumerate(table.rows)
-        if row.step.head.kind == "db_bench" and not chosen.isdisjoint(row.segments)
-    ]
+    chosen = {(id(segment), id(subject.cells[n].hardware)) for n in cells for segment in subject.cells[n].segments}
+    steps = ((n, row) for n, row in enumerate(table.rows) if row.step.head.kind == "db_bench")
+    there = [n for n, row in steps if not chosen.isdisjoint(row.places)]
     columns = [[table.column(name)[n] for n in there] for name in _READS]
     members: dict[tuple[Any, ...], list[int]] = {}
     for n, values in zip(there, zip(*columns, strict=True), strict=True):

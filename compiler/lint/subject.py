@@ -16,7 +16,7 @@ class Subject:
     def __init__(self, document: Document, expansion: Expansion, read: frozenset[str]) -> None:
         self.document, self.expansion = document, expansion
         self.places = Places(document, expansion)
-        self.table = Table(expansion.cells, expansion.hardware, read)
+        self.table = Table(expansion.cells, read)
 
     @property
     def spec(self) -> Any:

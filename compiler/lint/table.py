@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from compiler.expand.builds import Build
 from compiler.expand.cells import Cell
 from compiler.expand.resolved import ResolvedStep, Segment
 from compiler.lint.derived import DERIVED, inside
+
+Place: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,14 +20,14 @@ class Row:
 
     step: ResolvedStep
     build: Build
-    segments: list[int] = field(default_factory=list)  # ids of those that it stands in
+    hardware: Mapping[str, Any]
+    places: list[Place] = field(default_factory=list)  # the segments and machines that it stands in, by their ids
 
 
 class Table:
-    def __init__(self, cells: Sequence[Cell], hardware: Mapping[str, Any], read: frozenset[str]) -> None:
+    def __init__(self, cells: Sequence[Cell], read: frozenset[str]) -> None:
         """`read`: the options that rules look at."""
-        self._hardware = hardware
-        self._cells: dict[int, list[int]] = {}
+        self._cells: dict[Place, list[int]] = {}
         self._groups = _groups(cells, read, self._cells)
         self.rows = [row for group in self._groups for row in group.rows]
         self._columns: dict[str, Sequence[Any]] = {}
@@ -33,7 +35,7 @@ class Table:
 
     def cells(self, row: Row) -> set[int]:
         """The positions of the cells that run it."""
-        return set().union(*(self._cells[segment] for segment in row.segments))
+        return set().union(*(self._cells[place] for place in row.places))
 
     def column(self, name: str) -> Sequence[Any]:
         if name not in self._columns:
@@ -51,7 +53,7 @@ class Table:
         if head == "step" and rest:
             return [_hashable(row.step.settings.values.get(rest)) for row in self.rows]
         if head == "hardware":
-            return [inside(self._hardware, rest)] * len(self.rows)
+            return [inside(row.hardware, rest) for row in self.rows]
         if name in DERIVED:
             return [DERIVED[name](row.step, row.build) for row in self.rows]
         take = _policy if rest == "unsupported" else _value
@@ -85,28 +87,30 @@ class _Group:
         return list(map(values.__getitem__, self._ids[position]))
 
 
-def _groups(cells: Sequence[Cell], read: frozenset[str], by_segment: dict[int, list[int]]) -> list[_Group]:
+def _groups(cells: Sequence[Cell], read: frozenset[str], by_place: dict[Place, list[int]]) -> list[_Group]:
     relevant = _Relevant(read)
-    heads: dict[int, dict[tuple[int, ...], Row]] = {}
-    for key, (segment, build) in _segments(cells, by_segment).items():
+    heads: dict[tuple[int, int], dict[tuple[int, ...], Row]] = {}
+    for place, (segment, cell) in _segments(cells, by_place).items():
         for step in segment.steps:
-            rows = heads.setdefault(id(step.head), {})
+            rows = heads.setdefault((id(step.head), place[1]), {})
             seen = (id(step.settings), *relevant.parts(step.options.parts))
             if seen not in rows:
-                rows[seen] = Row(step, build)
-            rows[seen].segments.append(key)
+                rows[seen] = Row(step, cell.choice.build, cell.hardware)
+            rows[seen].places.append(place)
     return [_Group(list(rows.values())) for rows in heads.values()]
 
 
-def _segments(cells: Sequence[Cell], by_segment: dict[int, list[int]]) -> dict[int, tuple[Segment, Build]]:
-    first: dict[int, tuple[Segment, Build]] = {}
+def _segments(cells: Sequence[Cell], by_place: dict[Place, list[int]]) -> dict[Place, tuple[Segment, Cell]]:
+    """The distinct segments with a cell that has them; which cells do is noted in `by_place`."""
+    first: dict[Place, tuple[Segment, Cell]] = {}
     for position, cell in enumerate(cells):
+        machine = id(cell.hardware)
         for segment in cell.segments:
-            key = id(segment)
-            if key in by_segment:
-                by_segment[key].append(position)
+            place = (id(segment), machine)
+            if place in by_place:
+                by_place[place].append(position)
             else:
-                by_segment[key], first[key] = [position], (segment, cell.choice.build)
+                by_place[place], first[place] = [position], (segment, cell)
     return first
 
 

@@ -83,11 +83,11 @@ def _options(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
     for name in sorted({*old.options, *new.options}):
         before, after = old.options.get(name), new.options.get(name)
         where = after.where if after else ""
-        values = [UNSET if option is None else option.value for option in (before, after)]
-        yield from _value(f"options.{name}", *values, where)
+        one, other = (UNSET if option is None else option.value for option in (before, after))
+        yield from _value(f"options.{name}", one, other, where)
         if before and after and (before.unsupported == "drop") != (after.unsupported == "drop"):
-            policies = [option.unsupported if option.unsupported == "drop" else "error" for option in (before, after)]
-            yield Input(f"options.{name}.when_unsupported", *policies, where)
+            drops, dropped = ("drop" if option.unsupported == "drop" else "error" for option in (before, after))
+            yield Input(f"options.{name}.when_unsupported", drops, dropped, where)
 
 
 def _map(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str) -> Iterator[Input]:

@@ -48,7 +48,7 @@ def _check(document: Document, known: Known, problems: Problems) -> None:
 
 
 def _table(table: Table, known: Known, problems: Problems) -> None:
-    for name in (table.rows, *([table.columns] if table.columns else []), *table.by):
+    for name in (*table.rows, *table.columns, *table.by):
         if name not in known.labels:
             hint = nearest(name, known.labels)
             problems.add("undefined-name", name.where, f"a table has no axis `{name}` to show", hint, len(name))

@@ -43,10 +43,11 @@ class Outcome:
 def outcomes(plan: Plan, known: Known) -> dict[str, Outcome]:
     """Of every build and every stage."""
     found = {build.id: _build(build.id, known) for build in plan.builds}
+    engines = {build.id: build.engine for build in plan.builds}
     stages = {stage.id: stage for stage in plan.stages}
     for stage in sorted(plan.stages, key=lambda stage: stage.rank):  # a parent ranks before its children
         above = found.get(stage.parent) if stage.parent else None
-        found[stage.id] = _inherited(above) or _stage(stage, known)
+        found[stage.id] = _inherited(above) or _stage(stage, known, engines)
     for stage in plan.stages:
         for ancestor in _replayed(stage, stages, found, known):
             found[ancestor] = Outcome(REPLAYED, "there is no image of its end state")
@@ -68,23 +69,24 @@ def _inherited(above: Outcome | None) -> Outcome | None:
     return above if above is not None and above.state == UNSUPPORTED else None
 
 
-def _stage(stage: PlannedStage, known: Known) -> Outcome:
+def _stage(stage: PlannedStage, known: Known, engines: Mapping[str, str]) -> Outcome:
     if stage.id in known.unsupported:
         return Outcome(UNSUPPORTED, known.unsupported[stage.id])
     if stage.id in known.results:
         return _there(stage.id, known)
-    lacks = _lacking(stage, known.catalogues)
+    lacks = _lacking(stage, known.catalogues, engines)
     if lacks is not None:
         return Outcome(UNSUPPORTED, f"the build has no option {lacks}")
     return Outcome(FAILED, known.failures[stage.id]) if stage.id in known.failures else Outcome(NEW)
 
 
-def _lacking(stage: PlannedStage, catalogues: Catalogues) -> str | None:
+def _lacking(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> str | None:
     """An option that makes the cell unsupported: the stage's build lacks it, another has it or may have it."""
     own = catalogues.get(stage.build)
     if own is None:
         return None
-    others = [known for build, known in catalogues.items() if build != stage.build]
+    alike = engines.keys() & catalogues.keys() - {stage.build}
+    others = [catalogues[build] for build in alike if engines[build] == engines[stage.build]]
     asked = (name for step in stage.steps for name, option in step.options.items() if option.unsupported == "cell")
     return next((n for n in asked if n not in own and any(o is None or n in o for o in others)), None)
 

@@ -96,7 +96,7 @@ def _plans(store: Store) -> Iterator[Earlier]:
     for folder in _newest(store)[:MOST]:
         try:
             found = Earlier(folder, files.read_header(folder))
-            if found.spec and found.axes and found.builds and found.stages:
+            if found.spec[0] and found.axes and found.builds and found.stages:
                 yield found
         except (OSError, ValueError, KeyError, TypeError):
             continue

@@ -30,16 +30,16 @@ def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
     """`elsewhere`: nodes that plans of other specs have -> such a spec."""
     found = results(store, [stage.id for stage in plan.stages])
     made = [build.id for build in plan.builds if store.has_build(build.id)]
-    lacking = {build.id for build in plan.builds if build.id not in made}
-    lacking |= {stage.id for stage in plan.stages if stage.id not in found}
+    unmade = [build.id for build in plan.builds if build.id not in made]
+    unmeasured = [stage.id for stage in plan.stages if stage.id not in found]
     return Known(
         builds=made,
         results=found,
         unsupported={node: result.reason for node, result in found.items() if result.status == "unsupported"},
         elsewhere=_others(store, plan.spec, [*made, *found], elsewhere),
-        failures=_failures(store, lacking),
+        failures=_failures(store, [*unmade, *unmeasured]),
         images=_names(store.image("_").parent),
-        catalogues={build: catalogue(store, build) for build in made} | {build: None for build in lacking},
+        catalogues={b: catalogue(store, b) for b in made} | dict.fromkeys(unmade) if unmeasured else {},
     )
 
 
@@ -60,7 +60,7 @@ def head(path: Path) -> dict[str, Any]:
             text = file.read(HEAD).decode(errors="replace")
     except OSError:
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in _FIELD.findall(text):
         try:
             found.setdefault(name, json.loads(value))

@@ -41,13 +41,18 @@ def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *_incomplete(report)]
     lines += _entry("in short", [*_first(report), *answer(report)])
     lines += _entry("warnings", report.warnings)
-    lines += _entry("left out", [f"options that a binary lacks: {', '.join(left)}"] if (left := dropped(report)) else [])
+    lines += _entry("left out", _left_out(report))
     lines += _entry("compared", _compared(report))
     lines += _entry("builds", _builds(report))
     lines += _entry("repeats", [repeats(report)])
     facts = next(iter(report.facts.get("host", {}).values()), {})
     lines += _entry("host", [host.line(report.hardware, facts)])
     return lines + _entry("status", _status(report))
+
+
+def _left_out(report: Report) -> list[str]:
+    found = dropped(report)
+    return [f"options that a binary lacks: {', '.join(found)}"] if found else []
 
 
 def _first(report: Report) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from compiler.summarize.builds import Build, said
+from compiler.summarize.builds import Build
+from compiler.summarize.builds import said as told
 from compiler.summarize.tables import Run, Tables
 
 FAR_APART = timedelta(days=7)
@@ -32,7 +33,7 @@ def _unlike(builds: Sequence[Build]) -> Iterator[str]:
     """Ratios across such builds carry no verdict: what they were built with is in them as well."""
     made = [build.quality for build in builds]
     names = dict.fromkeys(name for quality in made for name in quality or {})
-    unlike = {name: dict.fromkeys(said((quality or {}).get(name)) for quality in made) for name in names}
+    unlike = {name: dict.fromkeys(told((quality or {}).get(name)) for quality in made) for name in names}
     parts = [f"{name} {' / '.join(values)}" for name, values in unlike.items() if len(values) > 1]
     if parts or (len(made) > 1 and None in made):
         why = "; ".join(parts) or "of some it is not recorded how"

@@ -17,7 +17,7 @@ define:
     reads:
       - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 1m}
 builds:
-  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, suite: sid}, params: {writes: 7}}
+  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, suite: x}, params: {writes: 7}}
 options: [{block_size: 8KiB, open_files: -1}, {cache_low_pri_pool_ratio: {value: 0, when_unsupported: drop}}]
 workload: reads
 steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}, {use: readww, as: ww, reads: 131072}]
@@ -43,9 +43,11 @@ def test_every_value_has_its_place(capsys: Capture) -> None:
     plan = here.compiled("a.yaml", None)
     labels = {"build": "rocksdb-7.8.3", "threads": "2", "data": "large"}
     cell = next(cell for cell in plan.cells if cell.labels == labels)
-    assert out == f"""\
+    assert (
+        out
+        == f"""\
 a.yaml: {" ".join(f"{axis}={label}" for axis, label in cell.labels.items())}
-cell {cell.id}, 1 repeat; build {cell.build}: rocksdb 7.8.3 (debian: rocksdb-tools, suite: sid)
+cell {cell.id}, 1 repeat; build {cell.build}: rocksdb 7.8.3 (debian: rocksdb-tools, suite: x)
 the build is not made yet: what it lacks, and its own defaults, cannot be told
 
 ww (db_bench, stage {cell.repeats[0].stages[0]})
@@ -55,7 +57,7 @@ ww (db_bench, stage {cell.repeats[0].stages[0]})
     threads     2                   a.yaml:12:22
     duration    60                  a.yaml:5:82
     reads       131072              a.yaml:10:107
-    writes      7                   a.yaml:7:118
+    writes      7                   a.yaml:7:116
     write_rate  2 MiB               a.yaml:12:94
     fresh       false               default of db_bench
   options
@@ -63,6 +65,7 @@ ww (db_bench, stage {cell.repeats[0].stages[0]})
     cache_low_pri_pool_ratio  0     a.yaml:8:48
     open_files                -1    a.yaml:8:30
 """
+    )
 
 
 def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:

@@ -42,12 +42,15 @@ def test_all_scales_of_all_specs_count(capsys: Capture) -> None:
 def test_it_lists_and_removes_only_when_told(capsys: Capture) -> None:
     gone = put("results", "s-0")
     assert main(["gc"]) == 0
-    assert capsys.readouterr().out == """\
+    assert (
+        capsys.readouterr().out
+        == """\
 not reached by specs/a.yaml, at any scale:
   results: 1, 0 bytes
     outputs/results/s-0  0 bytes
 in all 0 bytes in 1 folder; `stepgrid gc --yes` removes it
 """
+    )
     assert gone.is_dir()
     assert main(["gc", "--yes"]) == 0
     assert capsys.readouterr().out.endswith("in all 0 bytes in 1 folder\nremoved 1 folder\n")

@@ -80,7 +80,9 @@ def short(text: str, plan: Plan) -> str:
 
 def test_a_new_spec(capsys: Capture) -> None:
     text = told(capsys)
-    assert short(text, here.compiled("a.yaml", None)) == """\
+    assert (
+        short(text, here.compiled("a.yaml", None))
+        == """\
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    2 builds, 6 stages: about 4h00m
@@ -91,6 +93,7 @@ a.yaml: t
 new: 2 builds
 
 new: 6 stages, about 4h00m"""
+    )
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -98,13 +101,16 @@ def test_all_measured(capsys: Capture) -> None:
     plan = kept()
     built(plan)
     measured(plan, plan.stages)
-    assert told(capsys) == """\
+    assert (
+        told(capsys)
+        == """\
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    nothing
   states   8 cached
   sharing  saves 1m00s against running every cell from scratch
 """
+    )
 
 
 def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> None:
@@ -115,7 +121,9 @@ def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> No
     for load in loads(plan):
         with_image(load, 3 * 2**20)
     (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\n")
-    assert short(told(capsys), plan) == """\
+    assert (
+        short(told(capsys), plan)
+        == """\
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    6 stages: about 3m00s
@@ -127,6 +135,7 @@ new: 6 stages, about 3m00s
     options.cache_size: 1 GiB -> 2 GiB (a.yaml:9:12)
 
 orphaned: 6 stages: no cell of this spec comes to it any more"""
+    )
 
 
 def test_replayed_failed_and_unsupported(folder: Path, capsys: Capture) -> None:

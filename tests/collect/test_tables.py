@@ -115,10 +115,13 @@ def test_the_schema_is_in_every_file(experiment):
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
 
 
+ALL = ("steps", "series", "samples", "latencies", "environment", "metrics")
+
+
 def test_nothing_temporary_is_left(experiment):
     collect(experiment.store, experiment.plan)
     names = {path.name for path in (experiment.store.summary("p-synthetic") / "tables").iterdir()}
-    assert names == {f"{n}.parquet" for n in ("steps", "series", "samples", "latencies", "environment", "metrics")}
+    assert names == {f"{n}.parquet" for n in (*ALL, "columns")}
 
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from compiler.language import render
 from compiler.language.problem import Problem, Problems, SpecError
 from compiler.language.read import read
 from compiler.lint import check
-from compiler.plan.assemble import assemble
+from compiler.plan.compile import compile_spec
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}
@@ -23,14 +23,14 @@ SPEC = "spec.yaml"
 @dataclass(frozen=True)
 class Example:
     kind: str  # wrong or right
-    words: Mapping[str, str]  # scale=smoke encoding=latin-1
+    words: Mapping[str, str]  # scale=smoke encoding=latin-1 set=params.keys=1M
     files: Mapping[str, str]
 
     def problems(self, folder: Path) -> list[Problem]:
         """What is reported when it is compiled in a folder (the current one)."""
         for name, text in self.files.items():
             (folder / name).write_bytes(text.encode(self.words.get("encoding", "utf-8")))
-        return problems_of(SPEC, self.words.get("scale"))
+        return problems_of(SPEC, self.words.get("scale"), [self.words["set"]] if "set" in self.words else [])
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,13 @@ class Page:
     examples: tuple[Example, ...]
 
 
-def problems_of(path: str, scale: str | None = None) -> list[Problem]:
+def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -> list[Problem]:
     problems = Problems()
     try:
-        document = read(path, scale, problems)
+        document = read(path, scale, problems, sets)
         if document is not None:
-            expansion = expand(document, HOST, problems)
-            check(document, expansion, problems)
-            assemble(document, expansion, {}, problems)
+            check(document, expand(document, HOST, problems), problems)
+        compile_spec(path, scale, HOST, problems=problems, sets=sets)
     except SpecError as error:
         return list(error.problems)
     return problems.found

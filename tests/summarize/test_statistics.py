@@ -97,7 +97,7 @@ def _tables(noise, loads, tables, shift=0.0, shared=False, tails="normal", seed=
     scale, shape = np.array(noise)[:, None], (len(noise), loads)
     for _ in range(tables):
         arms = _scatter(generator, shape, tails) * scale
-        base = _scatter(generator, (1, loads), tails) * min(noise) if shared else _scatter(generator, shape, tails) * scale
+        base = _scatter(generator, (1, loads) if shared else shape, tails) * (min(noise) if shared else scale)
         logs = arms - base
         logs[0] += shift
         samples = [Sample(tuple(row), "base" if shared else number) for number, row in enumerate(logs.tolist())]
@@ -127,7 +127,7 @@ ALLOWED = 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / TABLES)  # 5 %, and what so many
         (0.05, 0.05, 1.5, 1.5),
         (0.02,) * 36 + (0.1,) * 4,
     ],
-    ids=["one", "four", "twelve", "six wild", "one of ten", "one of six", "one of two", "one of three", "half", "forty"],
+    ids="one,four,twelve,six wild,one of ten,one of six,one of two,one of three,half,forty".split(","),
 )
 def test_equal_arms_get_no_difference(noise, loads):
     found = [_wrong(words) for words in _tables(noise, loads, TABLES)]

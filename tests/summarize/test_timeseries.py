@@ -11,7 +11,7 @@ def test_steadiness_against_numpy():
     assert found.slow == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("series", [[], [5.0], [0.0, 0.0]])
+@pytest.mark.parametrize("series", [[], [5.0], [0.0] * 5, [100.0, 10.0, 100.0, 100.0]])
 def test_too_little_to_tell(series):
     assert steadiness(series) is None
 
