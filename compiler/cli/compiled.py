@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from compiler.language.problem import Problem, Problems, SpecError
@@ -31,10 +31,9 @@ def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | Non
     """The plan of a spec on this host, if it has one, and everything that was found about it."""
     from compiler.run import here
 
-    compile_here: Callable[..., Plan] = here.compiled
     problems = Problems()
     try:
-        return compile_here(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
+        return here.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
     except SpecError as error:
         return None, error.problems
 

@@ -61,10 +61,11 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
     assert isinstance(nodes, Map)
     if axis.from_ is not None and axis.steps is not None:
         problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
+    before = len(problems.errors)
     points = tuple(points_of.of_axis(name, axis, nodes, where, problems))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
-    elif not any(problem.where == where for problem in problems.errors):
+    elif len(problems.errors) == before:
         problems.add("empty-axis", where, f"axis `{name}` has no points", width=len(name))
 
 

@@ -15,6 +15,7 @@ from types import FrameType
 from compiler.run import children, leaving
 from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
+from compiler.run.signals import nothing
 from compiler.run.tally import count
 from compiler.run.workflow import Work, counted, summary, work
 from compiler.store.lock import Busy
@@ -86,7 +87,7 @@ class Hooks:
     def _stop(self, number: int, _: FrameType | None) -> None:
         """Jobs are told to end, whether or not the signal reached them too; Snakemake takes it as Ctrl-C."""
         for again in leaving.SIGNALS:
-            signal.signal(again, signal.SIG_IGN)
+            signal.signal(again, nothing)
         self.stopped = signal.Signals(number).name
         children.tell(signal.SIGTERM)
         threading.Thread(target=_end_jobs, daemon=True).start()

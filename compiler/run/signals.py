@@ -21,7 +21,11 @@ def install() -> None:
         signal.signal(number, _end)
 
 
+def nothing(_number: int, _frame: FrameType | None) -> None:
+    """Not SIG_IGN: of a signal that came just before, Python would print that it was "ignored due to race condition"."""
+
+
 def _end(number: int, _frame: FrameType | None) -> None:
     for other in ENDING:  # a second Ctrl-C must not disturb the clearing up
-        signal.signal(other, signal.SIG_IGN)
+        signal.signal(other, nothing)
     raise Interrupted(number)

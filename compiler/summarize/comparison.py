@@ -97,18 +97,24 @@ def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
 
 def _shared(table: Comparison) -> Comparison:
     """A comparison of runs that were compared before in the table is no other one: it counts and is judged once."""
-    first: dict[tuple[object, object], str] = {}
+    first: dict[tuple[object, object], tuple[int, int]] = {}
     lines = []
-    for line in table.lines:
+    for row, line in enumerate(table.lines):
         entries = list(line.entries)
         for column, entry in enumerate(entries):
             if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                arm = layout.words(table.columns[column], table.layout.across)
-                name = ", ".join(part for part in (layout.words(line.labels, table.layout.down), arm) if part)
-                known = first.setdefault((entry.point.places, base.places), name)
-                entries[column] = entry if known == name else replace(entry, kind=SAME_AS, same=known)
+                known = first.setdefault((entry.point.places, base.places), (row, column))
+                if known != (row, column):
+                    entries[column] = replace(entry, kind=SAME_AS, same=_apart(table, known, (row, column)))
         lines.append(replace(line, entries=tuple(entries)))
     return replace(table, lines=tuple(lines))
+
+
+def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> str:
+    """What a place of the table is called from another one: only what differs."""
+    row = layout.words(table.lines[known[0]].labels, table.layout.down) if known[0] != here[0] else ""
+    arm = layout.words(table.columns[known[1]], table.layout.across) if known[1] != here[1] else ""
+    return ", ".join(part for part in (row, arm) if part)
 
 
 def _judged(table: Comparison, series: Series, effect: float, caveat: Caveat) -> Comparison:

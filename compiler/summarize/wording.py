@@ -86,7 +86,9 @@ def _range(ratios: Sequence[float]) -> str:
 def _word(found: Entry) -> str:
     if found.kind == RATIO:
         return "without verdict" if found.caveat else found.verdict or "without verdict"
-    return {SAME_AS: "the same run", UNSUPPORTED: UNSUPPORTED}.get(found.kind, found.kind)
+    if found.kind == SAME_AS:
+        return f"the same run as {found.same}" if found.same else "the same run"
+    return found.kind
 
 
 def findings(tables: Sequence[Comparison], most: int) -> list[str]:

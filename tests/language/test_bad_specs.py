@@ -234,7 +234,12 @@ CASES = {
     "source": (
         BASE.replace("source: {system: db_bench}", "source: {sytem: db_bench}"),
         [
-            ("3:3", "no-source", "build `rocksdb` needs a source of one kind", "one of: debian, system"),
+            (
+                "3:3",
+                "no-source",
+                "build `rocksdb` needs a source of one kind",
+                "one of: git, tarball, debian, maven, crate, pypi, path, system",
+            ),
         ],
     ),
     "scale": (

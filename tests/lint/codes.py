@@ -36,14 +36,18 @@ def _in_file(path: Path) -> Iterator[str]:
 def _texts(node: ast.expr, tree: ast.Module) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
-    elif isinstance(node, ast.IfExp):
-        yield from (*_texts(node.body, tree), *_texts(node.orelse, tree))
-    elif isinstance(node, ast.Name):
-        for other in ast.walk(tree):
-            if isinstance(other, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in other.targets):
-                yield from _texts(other.value, tree)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        called = next(f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == node.func.id)
-        for inner in ast.walk(called):
-            if isinstance(inner, ast.Return) and inner.value is not None:
-                yield from _texts(inner.value, tree)
+    for inner in _leading_to(node, tree):
+        yield from _texts(inner, tree)
+
+
+def _leading_to(node: ast.expr, tree: ast.Module) -> list[ast.expr]:
+    """What an expression may be: both sides of a choice, what a name was given, what a function returns."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.Name):
+        given = [one for one in ast.walk(tree) if isinstance(one, ast.Assign)]
+        return [one.value for one in given if any(getattr(target, "id", "") == node.id for target in one.targets)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        called = next(one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == node.func.id)
+        return [one.value for one in ast.walk(called) if isinstance(one, ast.Return) and one.value is not None]
+    return []

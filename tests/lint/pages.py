@@ -65,11 +65,11 @@ def page(path: Path) -> Page:
     assert head, f"{path.name} does not begin with its code and `Error:` or `Warning:` and a sentence"
     message, examples = "", []
     for language, info, body in _BLOCK.findall(text):
-        kind, *words = info.split()
+        kind, *words = info.split() or [""]
         if language == "text":
             message = body.rstrip("\n")
         elif kind in ("wrong", "right"):
-            named = dict(word.split("=", 1) for word in words)
+            named = {name: value for name, _, value in (word.partition("=") for word in words)}
             examples.append(Example(kind, named, {SPEC: body}))
         else:
             last = examples[-1]

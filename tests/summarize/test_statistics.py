@@ -127,7 +127,18 @@ ALLOWED = 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / TABLES)  # 5 %, and what so many
         (0.05, 0.05, 1.5, 1.5),
         (0.02,) * 36 + (0.1,) * 4,
     ],
-    ids="one,four,twelve,six wild,one of ten,one of six,one of two,one of three,half,forty".split(","),
+    ids=[
+        "one",
+        "four",
+        "twelve",
+        "six wild",
+        "one of ten",
+        "one of six",
+        "one of two",
+        "one of three",
+        "half",
+        "forty",
+    ],
 )
 def test_equal_arms_get_no_difference(noise, loads):
     found = [_wrong(words) for words in _tables(noise, loads, TABLES)]

@@ -10,8 +10,8 @@ from compiler.drivers.protocol import Driver
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-LOAD_RATE = 50_000  # rows per second of a small machine: only for estimates
-INSERT_RATE = 10_000  # with secondary indexes
+LOAD_RATE = 25_000  # rows per second of one client: only for estimates
+INSERT_RATE = 5_000  # with secondary indexes
 INDEX_SECONDS = 60.0
 FLOOR = 1.0
 
@@ -36,7 +36,7 @@ class InsertBenchmark:
         if action == "index":  # how many rows there are is not among its settings
             return INDEX_SECONDS
         rate = LOAD_RATE if action == "load" else INSERT_RATE
-        return max(FLOOR, float(settings["rows"] * settings["clients"] / rate))
+        return max(FLOOR, float(settings["rows"] / rate))
 
 
 DRIVER: Driver = InsertBenchmark()

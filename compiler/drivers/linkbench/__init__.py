@@ -10,7 +10,7 @@ from compiler.drivers.protocol import Driver
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-LOAD_RATE = 5_000  # nodes with their links, per second of a small machine: only for estimates
+LOAD_RATE = 2_000  # nodes with their links, per second of one client: only for estimates
 FLOOR = 1.0
 
 
@@ -30,7 +30,7 @@ class LinkBench:
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "request":
             return float(settings["duration"])
-        return max(FLOOR, float(settings["ids"] / LOAD_RATE))
+        return max(FLOOR, float(settings["ids"] / LOAD_RATE / settings["loaders"]))
 
 
 DRIVER: Driver = LinkBench()

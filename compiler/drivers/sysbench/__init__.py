@@ -10,7 +10,7 @@ from compiler.drivers.protocol import Driver
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-LOAD_RATE = 50_000  # rows per second of a small machine: only for estimates
+LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
 FLOOR = 1.0
 
@@ -30,7 +30,7 @@ class Sysbench:
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["lua"] == "load":
-            return max(FLOOR, float(settings["rows"] * settings["tables"] / LOAD_RATE))
+            return max(FLOOR, float(settings["rows"] * settings["tables"] / LOAD_RATE / settings["threads"]))
         if settings["events"] is not None:
             return max(FLOOR, float(settings["events"] / EVENT_RATE))
         return float(settings["duration"] or FLOOR)

@@ -67,7 +67,8 @@ def test_requests_do_not_make_the_load_another(kept: Callable[..., Any]) -> None
 def test_estimate() -> None:
     found = driver("linkbench")
     load, request = (
-        found.settings_model().model_validate(given) for given in ({"action": "load", "ids": 1_000_000}, REQUEST)
+        found.settings_model().model_validate(given)
+        for given in ({"action": "load", "ids": 1_000_000, "loaders": 5}, REQUEST)
     )
-    assert found.estimate(load.model_dump(mode="json")) == pytest.approx(200.0)
+    assert found.estimate(load.model_dump(mode="json")) == pytest.approx(100.0)
     assert found.estimate(request.model_dump(mode="json")) == pytest.approx(10.0)
