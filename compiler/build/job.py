@@ -78,7 +78,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
 def _refuse_moved(build: PlannedBuild) -> None:
     """A program of this machine that was replaced since the spec was compiled must not take the old one's id."""
     held = pin(build.source)
-    if held and build.id != build_id(build.engine, build.version, build.source, held):
+    if held and not build.pin.startswith(held):
         raise BuildError(f"{build.source['system']} changed after the spec was compiled: run the same command again")
 
 

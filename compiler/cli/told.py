@@ -78,6 +78,9 @@ def _to_do(found: Outlook) -> str:
     if not running:
         return "nothing"
     counts = [(sum(node.kind == kind for node in running), kind) for kind in ("build", "stage")]
+    made = ", ".join(counted(count, kind) for count, kind in counts if count)
+    if not counts[1][0]:
+        return made  # how long a build takes is not known
     unknown = sum(node.seconds is None for node in running if node.kind == "stage")
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
     return (

@@ -73,4 +73,8 @@ def _what(table: str, column: str) -> Row:
     if (metric := METRICS.get(column)) is not None:
         return {"unit": metric.unit, "meaning": metric.definition}
     axis = column.removeprefix("axis_")
-    return {"meaning": f"label of the point of the axis {axis}; NULL: the cell has none" if axis != column else None}
+    return {
+        "meaning": f"label of the point of the axis {axis}; NULL: it does not change this step"
+        if axis != column
+        else None
+    }

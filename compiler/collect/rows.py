@@ -10,7 +10,7 @@ from compiler.collect import schema
 from compiler.collect.figures import StepFigures
 from compiler.collect.parquet import Row
 from compiler.collect.states import DONE, FAILED, State
-from compiler.plan.model import CellStep, Plan, PlannedCell, Repeat
+from compiler.plan.model import Axis, CellStep, Plan, PlannedCell, Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +22,33 @@ class Collected:
 
 
 def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
-    """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`."""
+    """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`.
+
+    An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
+    """
     first: dict[tuple[str, int], str] = {}
     columns = schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}
     ids = {build.name: build.id for build in plan.builds}
     for cell in plan.cells:
-        labels = {columns[axis]: label for axis, label in cell.labels.items() if axis in columns}
-        fixed = {"schema": schema.SCHEMA, "plan": plan.digest, "cell": cell.id, **labels}
+        fixed = {"schema": schema.SCHEMA, "plan": plan.digest, "cell": cell.id}
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
         for step, repeat in _runs(cell):
             stage = repeat.stages[step.stage]
             owner = first.setdefault((stage, step.index), cell.id)
             yield {
                 **fixed,
+                **{columns[axis.name]: cell.labels.get(axis.name) for axis in plan.axes if _changes(axis, step)},
                 **_where(step, repeat, stage),
                 "build": build,
                 "build_id": ids.get(cell.build, cell.build),
                 "same_as": None if owner == cell.id else owner,
                 **_outcome(collected[stage], step.index),
             }
+
+
+def _changes(axis: Axis, step: CellStep) -> bool:
+    return axis.steps is None or step.name in axis.steps
 
 
 def _runs(cell: PlannedCell) -> Iterator[tuple[CellStep, Repeat]]:

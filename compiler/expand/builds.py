@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.build.declared import SOURCES, extension_faults
+from compiler.engines import engine as engine_named
 from compiler.engines import names as engine_names
 from compiler.expand.definitions import Defined
 from compiler.expand.extends import chain
@@ -13,13 +15,6 @@ from compiler.language import models
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
-
-# a source's kind and what else it takes
-SOURCES = {
-    "git": ("ref", "submodules"), "tarball": ("sha256",), "debian": ("suite",), "maven": ("classifier",),
-    "crate": (), "pypi": (), "path": (), "system": (),
-}  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
@@ -60,12 +55,14 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
     engine = _last(links, "engine")
     versions = _versions(family, links)
     source = _source(links)
-    if not _check(family, engine, source, where, problems):
+    if not _check(family, engine, where, problems):
         return []
     options = tuple(layer for link in links for layer in link.options)
     params = tuple(link.params for link in links)
     patches = tuple(patch for link in links for patch in link.patches)
     recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
+    for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
+        problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
     return [
         Build(name, family, str(engine), version, source, options, params, where, patches, recipe)
         for name, version in versions
@@ -95,7 +92,7 @@ def _source(links: Sequence[models.Build]) -> dict[str, Any]:
     return source
 
 
-def _check(family: str, engine: Text | None, source: Mapping[str, Any], where: Where, problems: Problems) -> bool:
+def _check(family: str, engine: Text | None, where: Where, problems: Problems) -> bool:
     if engine is None:
         hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
@@ -104,21 +101,7 @@ def _check(family: str, engine: Text | None, source: Mapping[str, Any], where: W
         hint = nearest(engine, engine_names())
         problems.add("undefined-name", engine.where, f"there is no engine `{engine}`", hint, len(engine))
         return False
-    kinds = [key for key in source if key in SOURCES]
-    if len(kinds) != 1:
-        hint = f"one of: {', '.join(SOURCES)}"
-        problems.add("no-source", where, f"build `{family}` needs a source of one kind", hint, len(family))
-        return False
-    return all(_check_key(key, source, kinds[0], where, problems) for key in source)
-
-
-def _check_key(key: str, source: Mapping[str, Any], kind: str, where: Where, problems: Problems) -> bool:
-    allowed = (kind, *SOURCES[kind])
-    if key in allowed:
-        return True
-    place = getattr(source[key], "where", where)
-    problems.add("unknown-key", place, f"a {kind} source takes no `{key}`", nearest(key, allowed))
-    return False
+    return True
 
 
 def _last(links: Sequence[models.Build], field: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compiler.build.declared import kind_of
 from compiler.expand.builds import Build
 from compiler.lint.derived import release_of
 from compiler.lint.releases import CHANGES, Change
@@ -52,7 +53,7 @@ def _compares_builds(subject: Subject) -> bool:
 
 def _how(source: Mapping[str, Any]) -> str:
     """debian bookworm, system, maven …"""
-    kind = next(iter(source), "")
+    kind = kind_of(source) or ""
     return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
 
 

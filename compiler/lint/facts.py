@@ -8,7 +8,7 @@ from typing import Any
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_TRUE = (True, 1, "true", "on", "1", "yes", "ON")
+_TRUE = (True, 1, "1", "true", "on", "ON")
 
 
 class Facts:
@@ -50,14 +50,8 @@ def shown(size_in_bytes: float) -> str:
     """90 GiB, 64 MiB, 1.5 KiB."""
     for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size_in_bytes >= factor:
-            return (
-                f"{size_in_bytes / factor:.3g} {unit}" if size_in_bytes < 1000 * factor else _whole(size_in_bytes, unit)
-            )
+            return f"{size_in_bytes / factor:.4g} {unit}"
     return f"{size_in_bytes:.0f} bytes"
-
-
-def _whole(size_in_bytes: float, unit: str) -> str:
-    return f"{size_in_bytes / _UNITS[unit[0]]:,.0f} {unit}"
 
 
 def release(numbers: tuple[int, ...]) -> str:

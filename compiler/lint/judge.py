@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from compiler.expand.cells import Expansion
-from compiler.language.nodes import key_place
+from compiler.language.nodes import Map
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 from compiler.lint.registry import READ, RULES
@@ -16,7 +15,7 @@ from compiler.lint.subject import Subject
 
 def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
     subject = Subject(document, expansion, READ)
-    allow: Mapping[str, Any] = getattr(document.spec, "allow", {})
+    allow = document.spec.allow
     silenced: set[str] = set()
     for rule in RULES:
         merged = _merged(rule.check(subject))
@@ -56,10 +55,12 @@ def _counted(cells: set[int], subject: Subject) -> str:
     return f" (in {len(cells):,} of {total:,} cells: {labels}{', …' if len(cells) > 1 else ''})"
 
 
-def _allowed(document: Document, allow: Mapping[str, Any], silenced: set[str], problems: Problems) -> None:
+def _allowed(document: Document, allow: Mapping[str, str], silenced: set[str], problems: Problems) -> None:
     known = {rule.code for rule in RULES}
-    for code, reason in allow.items():
-        where = key_place(reason, document.nodes.at.get("allow", document.nodes.where))
+    nodes = document.nodes.get("allow")
+    at = nodes.at if isinstance(nodes, Map) else {}
+    for code in allow:
+        where = at.get(code, document.nodes.where)
         if code not in known:
             problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, known), len(code))
         elif code not in silenced and document.scale is None:  # another scale may need it

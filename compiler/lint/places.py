@@ -21,8 +21,7 @@ class Places:
     def parsed(self, text: str) -> Where:
         """`file:line:column`, as an option carries it."""
         if text not in self._parsed:
-            file, line, column = text.rsplit(":", 2)
-            self._parsed[text] = Where(file, int(line), int(column))
+            self._parsed[text] = Where.read(text)
         return self._parsed[text]
 
     def key(self, *path: str) -> Where:

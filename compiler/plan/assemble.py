@@ -56,8 +56,8 @@ def assemble(
 def _build(build: Build, pin: str) -> PlannedBuild:
     patches = {"patches": [str(patch) for patch in build.patches]} if build.patches else {}
     recipe = {**build.recipe, **patches}
-    node = identity.build_id(build.engine, build.version, build.source, pin, build.recipe)
-    return PlannedBuild(node, build.name, build.engine, build.version, build.source, str(build.where), recipe)
+    node = identity.build_id(build.engine, build.version, build.source, pin, recipe)
+    return PlannedBuild(node, build.name, build.engine, build.version, build.source, str(build.where), recipe, pin)
 
 
 def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:

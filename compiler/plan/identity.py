@@ -21,7 +21,9 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
 
-def build_id(engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any]) -> str:
+def build_id(
+    engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any] | None = None
+) -> str:
     """`pin` holds still what moves: a system binary's content, a ref's commit, the content of patches."""
     return BUILD_PREFIX + digest([engine, version, dict(source), pin, *([dict(recipe)] if recipe else [])])
 

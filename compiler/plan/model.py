@@ -24,6 +24,7 @@ class PlannedBuild:
     source: Mapping[str, Json]  # {"debian": PACKAGE, "suite": …} or {"system": PROGRAM}
     where: str = ""  # file:line:column of the definition, for messages
     recipe: Mapping[str, Json] = field(default_factory=dict)  # patches, flags, extensions
+    pin: str = ""  # what holds its source still, as the id has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,6 @@ def interval(found: Interval) -> str:
     return f"[{ratio(found.low)}, {ratio(found.high)}]"
 
 
-def spread(median: float, least: float, most: float) -> str:
-    return rate(median) if least == most else f"{rate(median)} ({rate(least)}-{rate(most)})"
-
-
 def size(value: float) -> str:
     """Bytes, in binary units."""
     for unit in ("bytes", "KiB", "MiB"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from compiler.collect.states import UNSUPPORTED
 from compiler.summarize import layout, numbers
 from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from compiler.summarize.points import Point
@@ -47,11 +46,6 @@ def fewer(point: Point) -> str | None:
 def median(point: Point) -> str:
     found = point.spread()
     return numbers.rate(found[0]) if found else point.status
-
-
-def absolute(point: Point) -> str:
-    found = point.spread()
-    return numbers.spread(*found) if found else point.status
 
 
 def tally(table: Comparison) -> Iterator[str]:

@@ -36,4 +36,4 @@ class Snake:
 def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBuild:
     source = {"system": program}
     node = build_id("snake", version, source, pin(source))
-    return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3")
+    return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3", pin=pin(source))

@@ -57,8 +57,8 @@ ww (db_bench, stage {cell.repeats[0].stages[0]})
     threads     2                   a.yaml:12:22
     duration    60                  a.yaml:5:82
     reads       131072              a.yaml:10:107
-    writes      7                   a.yaml:7:116
-    write_rate  2 MiB               a.yaml:12:94
+    writes      7                   a.yaml:7:117
+    write_rate  2 MiB               a.yaml:12:98
     fresh       false               default of db_bench
   options
     block_size                8192  a.yaml:8:12

@@ -37,15 +37,15 @@ def test_a_row_per_cell_step_and_repeat(experiment):
         experiment,
         "SELECT axis_build, axis_cache, axis_threads, step, status, qps, same_as FROM steps WHERE step <> 'overwrite'",
     )
-    load = (BUILD, "lru", "1", "fillseq", "done", 300000.0)
+    load = (BUILD, None, None, "fillseq", "done", 300000.0)
     assert rows == [
         (*load, None),
         (BUILD, "lru", "1", "readww", "done", 1000.0, None),
-        (BUILD, "lru", "2", "fillseq", "done", 300000.0, "c-7.8.3-lru-1"),
+        (*load, "c-7.8.3-lru-1"),
         (BUILD, "lru", "2", "readww", "done", 2000.0, None),
-        (BUILD, "hyper", "1", "fillseq", "done", 300000.0, "c-7.8.3-lru-1"),
+        (*load, "c-7.8.3-lru-1"),
         (BUILD, "hyper", "1", "readww", "unsupported", None, None),
-        (BUILD, "hyper", "2", "fillseq", "done", 300000.0, "c-7.8.3-lru-1"),
+        (*load, "c-7.8.3-lru-1"),
         (BUILD, "hyper", "2", "readww", "missing", None, None),
     ]
 

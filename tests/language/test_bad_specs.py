@@ -237,8 +237,8 @@ CASES = {
             (
                 "3:3",
                 "no-source",
-                "build `rocksdb` needs a source of one kind",
-                "one of: git, tarball, debian, maven, crate, pypi, path, system",
+                "build `rocksdb`: a source is of one kind",
+                "one of: debian, system, git, tarball, maven, crate, pypi, path",
             ),
         ],
     ),
@@ -356,10 +356,10 @@ CASES = {
     ),
     "suite": (
         BASE.replace(
-            "source: {system: db_bench}", "source: {debian: x, suite: [{when: \"version < '8'\", value: bookworm}]}"
+            "source: {system: db_bench}", "source: {debian: rocksdb-tools, suite: [{when: \"version < '8'\", value: bookworm}]}"
         ),
         [
-            ("3:84", "no-value", "build `rocksdb-9.10.0`: no value of `suite` holds for it", ""),
+            ("3:96", "no-value", "build `rocksdb-9.10.0`: no value of `suite` holds for it", ""),
         ],
     ),
 }

@@ -23,14 +23,22 @@ def reported() -> dict[str, set[str]]:
 
 def _in_file(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("add", "warn"):
-            holder = node.func.value
-            name = holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")
-            if name in _COLLECTORS and len(node.args) >= 3:
-                found = set(_texts(node.args[0], tree))
-                assert found or path.parts[-2] == "lint", f"{path.name}:{node.lineno}: which code is this?"
-                yield from found
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args):
+        code = call.args[0]
+        if not _reports(call) or (isinstance(code, ast.Attribute) and code.attr == "code"):
+            continue  # a Rule's or a Fault's own: found where that is made
+        found = set(_texts(code, tree))
+        assert found, f"{path.name}:{call.lineno}: which code is this?"
+        yield from found
+
+
+def _reports(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "Fault" and len(call.args) > 1
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("add", "warn") or len(call.args) < 3:
+        return False
+    holder = call.func.value
+    return (holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")) in _COLLECTORS
 
 
 def _texts(node: ast.expr, tree: ast.Module) -> Iterator[str]:

@@ -16,7 +16,7 @@ from compiler.plan.compile import compile_spec
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}
-_BLOCK = re.compile(r"^```(\S+) *(.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(\w+) *([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPEC = "spec.yaml"
 
 

@@ -68,7 +68,7 @@ FIRES = {
         (spec(UNIVERSAL, options="compaction_style: 1", version="8.5.4", load=""), "step `wait` may hang: waitforcompaction under universal compaction before RocksDB 8.6"),
     ],
     "readahead-over-max-sectors": [
-        (spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1025KiB", rest=MACHINE), "a compaction readahead of 1 MiB is more than the device's max_sectors_kb (1 MiB): the kernel reads block by block"),
+        (spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1025KiB", rest=MACHINE), "a compaction readahead of 1.001 MiB is more than the device's max_sectors_kb (1 MiB): the kernel reads block by block"),
         (spec(OVERWRITE, version="9.9.3", options="compaction_readahead_size: 1MiB, block_size: 8KiB", rest=MACHINE), "a compaction readahead of 1 MiB is more than the device's max_sectors_kb less a block (1016 KiB): the kernel reads block by block"),
         (spec(OVERWRITE, version="8.7.3", rest=MACHINE), "a compaction readahead of 2 MiB is more than the device's max_sectors_kb (1 MiB): the kernel reads block by block"),
     ],
@@ -130,12 +130,12 @@ FIRES = {
         (spec(step("overwrite", more='threads: 3, writes: "{{ params.keys // 3 }}"')), "step `s` writes 1 rows too few: 1,000,000 keys do not divide by 3"),
     ],
     "cached-does-not-fit": [
-        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB", rest=DATA % ("byrx", "100M")), "`byrx` is called cached, but 39.1 GiB of data, a block cache of 1 GiB: it does not fit (in 1 of 2 cells: b-9.10.0, byrx)"),
-        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB, compression_type: none", rest=MACHINE + DATA % ("byos", "1B")), "`byos` is called cached, but 391 GiB of files, 128 GiB of memory: they do not fit (in 1 of 2 cells: b-9.10.0, byos)"),
+        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB", rest=DATA % ("byrx", "100M")), "`byrx` is called cached, but 39.12 GiB of data, a block cache of 1 GiB: it does not fit (in 1 of 2 cells: b-9.10.0, byrx)"),
+        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB, compression_type: none", rest=MACHINE + DATA % ("byos", "1B")), "`byos` is called cached, but 391.2 GiB of files, 128 GiB of memory: they do not fit (in 1 of 2 cells: b-9.10.0, byos)"),
     ],
     "io-bound-fits": [
-        (spec(WHILE, options=f"{SIZES}, cache_size: 90GiB", rest=MACHINE + DATA % ("iodir", "100M")), "`iodir` is called IO-bound, but 39.1 GiB of data fit in the block cache of 90 GiB (in 1 of 2 cells: b-9.10.0, iodir)"),
-        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB", rest=MACHINE + DATA % ("io-bound", "100M")), "`io-bound` is called IO-bound, but 20.5 GiB of files fit in the 128 GiB of memory (in 1 of 2 cells: b-9.10.0, io-bound)"),
+        (spec(WHILE, options=f"{SIZES}, cache_size: 90GiB", rest=MACHINE + DATA % ("iodir", "100M")), "`iodir` is called IO-bound, but 39.12 GiB of data fit in the block cache of 90 GiB (in 1 of 2 cells: b-9.10.0, iodir)"),
+        (spec(WHILE, options=f"{SIZES}, cache_size: 1GiB", rest=MACHINE + DATA % ("io-bound", "100M")), "`io-bound` is called IO-bound, but 20.49 GiB of files fit in the 128 GiB of memory (in 1 of 2 cells: b-9.10.0, io-bound)"),
     ],
     "clients-over-cores": [
         (spec(step("overwrite", more="threads: 41"), rest=MACHINE), "step `s` has 41 clients, the machine runs 40 threads at once"),

@@ -226,7 +226,7 @@ def test_arms_that_share_their_stages_with_another_arm_are_judged_once(here):
         "1,000          0.90 [0.89, 0.91] slower  same as cache=hyper",
     ]
     assert "  plain  same as cache=hyper\n" in text(found)
-    assert "readww, cache=plain against cache=lru: the same run\n" in text(found)
+    assert "readww, cache=plain against cache=lru: the same run as cache=hyper\n" in text(found)
 
 
 def test_options_that_a_binary_lacks_are_said_on_top(here):

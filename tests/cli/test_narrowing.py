@@ -1,0 +1,50 @@
+"""--only and --set, and where they go."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.cli import main, run
+from tests.cli.samples import SPEC
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def test_only_some_cells(capsys: Capture) -> None:
+    assert main(["check", "a.yaml", "--only", "threads == 2"]) == 0
+    assert capsys.readouterr().out.startswith("a.yaml: fine; 2 cells, 2 builds, 4 stages; ")
+
+
+def test_another_value(capsys: Capture) -> None:
+    assert main(["plan", "a.yaml", "--set", "params.duration=1m", "--set", "params.keys=1k"]) == 0
+    assert "  to do    2 builds, 6 stages: about 4m0" in capsys.readouterr().out
+
+
+def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser()
+    run.arguments(parser)
+    return run._sorted(parser.parse_args(arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--only", "x == 1", "--set", "a=1", "s.yaml", "--set", "b=2", "-j", "1"],
+        ["s.yaml", "--only", "x == 1", "--set", "a=1", "--set", "b=2", "-j", "1"],
+    ],
+)
+def test_run_takes_them_before_and_after_the_spec(arguments: list[str]) -> None:
+    args, more = parsed(*arguments)
+    narrowed: dict[str, Any] = {"only": "x == 1", "set": ["a=1", "b=2"]}
+    assert (args.spec, run._narrowed(args), more) == ("s.yaml", narrowed, ["-j", "1"])

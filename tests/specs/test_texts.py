@@ -1,0 +1,48 @@
+"""What may not stand in a shipped spec, and what the page about them must say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+SAMPLES = SPECS.parents[1] / "shared" / "samples" / "engines"
+FILES = sorted(SPECS.rglob("*.yaml"))
+HOSTS = {"github.com", "smalldatum.blogspot.com"}  # sources and articles; never a registry's
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(SPECS))
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_addresses_are_of_sources_and_articles(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert set(re.findall(r"\w+://([^/\s\"']+)", text)) <= HOSTS
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_no_paths_of_a_machine(path: Path) -> None:
+    text = re.sub(r"\w+://\S+", "", path.read_text(encoding="utf-8"))
+    assert not re.findall(r"(?<![\w.}/])/(?:[\w.-]+/)+[\w.-]*", text)
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_lines_are_short(path: Path) -> None:
+    assert [line for line in path.read_text(encoding="utf-8").splitlines() if len(line) > 120] == []
+
+
+def test_the_page_lists_every_file() -> None:
+    page = (SPECS / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(((?:posts|library)/[^)]+)\)", page)
+    assert sorted(links) == [named(path) for path in FILES if path.parent != SPECS]
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not beside the checkout")
+def test_the_options_of_mariadb_are_its_own() -> None:
+    lines = (SAMPLES / "mariadb-trixie-global-variables.tsv").read_text(encoding="utf-8").splitlines()
+    known = {line.split("\t")[0] for line in lines}
+    text = (SPECS / "library" / "mariadb.yaml").read_text(encoding="utf-8")
+    given = set(re.findall(r"\b((?:innodb|mhnsw|binlog|log|sync|max|performance|eq)_\w+):", text))
+    assert len(given) > 20
+    assert given <= known
