@@ -83,9 +83,7 @@ def _to_do(found: Outlook) -> str:
         return made  # how long a build takes is not known
     unknown = sum(node.seconds is None for node in running if node.kind == "stage")
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
-    return (
-        f"{', '.join(counted(count, kind) for count, kind in counts if count)}: about {duration(found.seconds)}{more}"
-    )
+    return f"{made}: about {duration(found.seconds)}{more}"
 
 
 def _states(nodes: Sequence[Node]) -> str:
