@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 Check: TypeAlias = Callable[[str], str | None]  # what is wrong with a value, as the end of a sentence
@@ -19,8 +18,7 @@ _PASSWORD = "holds a password, which would go into every report"
 _BOOLEANS = ("true", "false")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """Something wrong with a source: at the value of a key, or (with no key) with the whole of it."""
 
     code: str
@@ -29,8 +27,7 @@ class Fault:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """What a source of one kind takes, the check of each value by its key."""
 
     main: Check

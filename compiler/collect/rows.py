@@ -38,7 +38,7 @@ def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
             owner = first.setdefault((stage, step.index), cell.id)
             yield {
                 **fixed,
-                **{columns[axis.name]: cell.labels.get(axis.name) for axis in plan.axes if _changes(axis, step)},
+                **{columns[axis.name]: _label(axis, step, cell) for axis in plan.axes if _changes(axis, step)},
                 **_where(step, repeat, stage),
                 "build": build,
                 "build_id": ids.get(cell.build, cell.build),
@@ -47,8 +47,17 @@ def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
             }
 
 
+def _label(axis: Axis, step: CellStep, cell: PlannedCell) -> str | None:
+    return step.variables.get(axis.name, cell.labels.get(axis.name))
+
+
+def _shown(step: CellStep) -> str:
+    """The variables of a live grid have columns of their own."""
+    return step.step or step.name
+
+
 def _changes(axis: Axis, step: CellStep) -> bool:
-    return axis.steps is None or step.name in axis.steps
+    return axis.steps is None or _shown(step) in axis.steps
 
 
 def _runs(cell: PlannedCell) -> Iterator[tuple[CellStep, Repeat]]:
@@ -57,7 +66,7 @@ def _runs(cell: PlannedCell) -> Iterator[tuple[CellStep, Repeat]]:
 
 def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
     return {
-        "step": step.name,
+        "step": _shown(step),
         "kind": step.kind,
         "measured": step.measured,
         "load": repeat.load,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s, a duration float seconds."""
 
     kind: Literal["count", "size", "rate", "duration"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.expand import points as points_of
 from compiler.expand.builds import Build
@@ -16,8 +15,7 @@ from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     name: str
     where: Where
     points: tuple[Point, ...]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.expand import axes as axes_of
 from compiler.expand import builds as builds_of
@@ -28,15 +27,13 @@ from compiler.language.problem import Problems, Where
 from compiler.language.read import Document
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     choice: Choice
     segments: tuple[Segment, ...]  # the steps between boundaries
     hardware: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(NamedTuple):
     builds: Sequence[Build]  # that cells use, sources resolved
     axes: Sequence[Axis]
     changes: Mapping[str, tuple[str, ...] | None]  # axis -> the steps that it changes; None = all

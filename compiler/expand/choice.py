@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
 
 from compiler.expand.builds import Build
 from compiler.expand.points import Point
@@ -10,7 +11,6 @@ from compiler.expand.points import Point
 BUILD = "build"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     build: Build
     points: tuple[Point | None, ...]  # one per axis, in the axes' order; None where `also` left an axis out

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.language.models import Build, Definitions, Hardware, OptionSet, Step
 from compiler.language.nodes import Map
@@ -12,8 +11,7 @@ from compiler.language.problem import Problems, Where
 from compiler.language.read import Document, definition_where
 
 
-@dataclass(frozen=True, slots=True)
-class Defined:
+class Defined(NamedTuple):
     hardware: Mapping[str, Hardware]
     builds: Mapping[str, Build]
     options: Mapping[str, OptionSet]
@@ -21,7 +19,7 @@ class Defined:
 
 
 def gather(document: Document, problems: Problems) -> Defined:
-    tables: dict[str, dict[str, Any]] = {kind: {} for kind in Defined.__dataclass_fields__}
+    tables: dict[str, dict[str, Any]] = {kind: {} for kind in Defined._fields}
     places: dict[tuple[str, str], Where] = {}
     for nodes, definitions in _sources(document):
         for kind, table in tables.items():

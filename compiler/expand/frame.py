@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from compiler.drivers import driver
 from compiler.engines import engine
@@ -24,8 +24,7 @@ from compiler.language.problem import Problems, Where
 from compiler.plan.model import Options
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(NamedTuple):
     """What every step of a spec stands on."""
 
     spec: Spec

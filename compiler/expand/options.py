@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.expand.scope import UNSET, Scope
 from compiler.language import values
@@ -14,8 +13,7 @@ from compiler.plan.canonical import encode
 from compiler.plan.model import Option
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     options: Mapping[str, Option]
     texts: Mapping[str, str]  # what identity has of each
 

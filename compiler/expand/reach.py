@@ -26,7 +26,7 @@ class Reach:
         """The steps that an axis changes, by name; None = all."""
         if axis.start is None and axis.steps is None:
             return None
-        return tuple(dict.fromkeys(s.name for s in self._steps if s.position in self._changed[axis.name]))
+        return tuple(dict.fromkeys(s.shown for s in self._steps if s.position in self._changed[axis.name]))
 
     def _positions(self, axis: Axis) -> frozenset[int]:
         if axis.start is not None:
@@ -45,7 +45,7 @@ class Reach:
         return frozenset(item.position for item in self._steps if item.position > start)
 
     def _named(self, name: Text) -> list[int]:
-        found = [item.position for item in self._steps if item.name == name]
+        found = [item.position for item in self._steps if name in (item.name, item.shown, item.base)]
         if not found:
             hint = nearest(name, [item.name for item in self._steps])
             self._problems.add("undefined-name", name.where, f"there is no step `{name}`", hint, len(name))

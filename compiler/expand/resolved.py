@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from compiler.drivers import driver
 from compiler.expand.setup import Setup
@@ -30,11 +31,10 @@ class Head:
         measured, mutates = item.flag("measured", True), item.flag("mutates", False)
         variables = {name: str(value) for name, value in item.variables.items()}
         revision = driver(item.kind).revision
-        return cls(item.name, item.base, variables, item.kind, revision, measured, mutates, options)
+        return cls(item.name, item.shown, variables, item.kind, revision, measured, mutates, options)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     values: Mapping[str, Json]  # complete
     text: str  # what identity has of them: those that are not the driver's defaults
     seed_key: str

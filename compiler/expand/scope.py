@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.language import expressions, values
 from compiler.language.expressions import CycleError, ExpressionError
@@ -29,8 +28,7 @@ NOTHING, UNSET = Nothing(), Unset()
 CONDITIONAL = {"when", "value", "when_unsupported"}  # the keys of a value that depends on something
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One layer's word on one option or param."""
 
     node: Any

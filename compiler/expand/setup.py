@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from compiler.engines import engine
 from compiler.expand.builds import Build
@@ -17,8 +17,7 @@ from compiler.plan.canonical import encode
 from compiler.plan.model import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(NamedTuple):
     values: Mapping[str, Json]  # without what is left to itself
     text: str  # what identity has of it; empty where there is nothing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.drivers import kinds
 from compiler.expand.definitions import Defined
@@ -26,6 +26,7 @@ class Item:
     links: tuple[Step, ...]
     options: tuple[Any, ...]  # of all links, nearest last
     base: str = ""  # the name without what `times` and `for` add to it
+    shown: str = ""  # the name in tables, where the variables of a live grid have columns of their own
     variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
 
     @property
@@ -37,8 +38,7 @@ class Item:
         return bool(given[-1]) if given else default
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     name: str
     position: int
     where: Where
@@ -96,7 +96,7 @@ def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, probl
         return None
     options = tuple(layer for link in links for layer in link.options)
     name = str(step.as_ or named)
-    return Item(name, str(kind), position, named.where, links, options, name)
+    return Item(name, str(kind), position, named.where, links, options, name, name)
 
 
 def _repeated(item: Item | Checkpoint) -> Iterator[Item | Checkpoint]:
@@ -108,7 +108,8 @@ def _repeated(item: Item | Checkpoint) -> Iterator[Item | Checkpoint]:
     times = next((link.times for link in reversed(item.links) if link.times is not None), 0)
     for values in product(*grid.values()):
         one = _bound(item, dict(zip(grid, values, strict=True)))
-        yield from [replace(one, name=f"{one.name}.{n + 1}") for n in range(times)] if times else [one]
+        for ending in [f".{n + 1}" for n in range(times)] or [""]:
+            yield replace(one, name=one.name + ending, shown=one.base + ending)
 
 
 def _bound(item: Item, variables: Mapping[str, Text]) -> Item:

@@ -30,7 +30,8 @@ Options = tuple[Any, ...]  # each a set's name, a map, or a set written in place
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    # a model that stands inside another is built with it, not once more for itself: most commands need two of them all
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 class Storage(Model):
@@ -94,7 +95,7 @@ class OptionSet(Model):
 class Step(Model):
     """A step or its use; the keys that are not named here are settings of the step's kind."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="allow")
 
     use: Label | None = None
     name: Label | None = None
@@ -193,7 +194,7 @@ class Definitions(Model):
 
 class Library(Model):
     include: tuple[Label, ...] = ()
-    define: Definitions = Definitions()
+    define: Definitions = Field(default_factory=Definitions)
 
 
 class Spec(Library):
@@ -208,9 +209,9 @@ class Spec(Library):
     sweep: dict[str, Axis] = {}
     exclude: tuple[Label, ...] = ()
     also: tuple[dict[str, Label], ...] = ()
-    repeat: Repeat = Repeat()
+    repeat: Repeat = Field(default_factory=Repeat)
     share: bool = True
-    launch: Launch = Launch()
+    launch: Launch = Field(default_factory=Launch)
     start: Start | None = None
     probes: tuple[Probe, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -218,5 +219,5 @@ class Spec(Library):
     compare_within: Duration | None = None
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0)] = 1
-    report: Report = Report()
+    report: Report = Field(default_factory=Report)
     scales: dict[str, Any] = {}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.language import short
 from compiler.language.load import load
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from compiler.language.models import Library, Spec
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One file: its nodes (short forms written out) and what they are."""
 
     path: str
@@ -29,8 +27,7 @@ class Source:
     library: Library
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A spec with everything that it includes, nearest first."""
 
     path: str
@@ -38,7 +35,7 @@ class Document:
     nodes: Map
     spec: Spec
     includes: Sequence[Source]
-    files: Sequence[str] = field(default=())  # all that were read
+    files: Sequence[str] = ()  # all that were read
 
 
 def read(path: str, scale: str | None, problems: Problems, sets: Sequence[str] = ()) -> Document | None:

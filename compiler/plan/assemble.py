@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.expand.builds import Build
@@ -68,7 +69,19 @@ def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...
         there = {cell.labels.get(axis.name) for cell in cells}
         labels = tuple(point.label for point in axis.points if point.label in there)
         found.append(Axis(axis.name, labels, expansion.changes[axis.name]))
-    return tuple(found)
+    return (*found, *_variables(cells))
+
+
+def _variables(cells: Sequence[PlannedCell]) -> Iterator[Axis]:
+    """The variables of live grids are axes of what they run."""
+    labels: dict[str, dict[str, None]] = defaultdict(dict)
+    changed: dict[str, dict[str, None]] = defaultdict(dict)
+    for steps in {id(cell.steps): cell.steps for cell in cells}.values():
+        for step in steps:
+            for name, value in step.variables.items():
+                labels[name][value] = None
+                changed[name][step.step] = None
+    return (Axis(name, tuple(labels[name]), tuple(changed[name])) for name in labels)
 
 
 def _stages(tree: stages.Tree, axes: Sequence[str], document: Document) -> tuple[PlannedStage, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler.run import sysfs
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     point: str
     number: str  # major:minor, as st_dev gives it
     filesystem: str

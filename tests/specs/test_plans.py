@@ -104,3 +104,16 @@ def test_tombstone_windows(compiled: Compiled) -> None:
         pair = ("rocksdb_compaction_sequential_deletes", "rocksdb_compaction_sequential_deletes_window")
         found[one.labels["gc"]] = [options[name].value for name in pair if name in options]
     assert found == {"base": [], "sd8k": [8191, 8192], "sd32k": [32767, 32768], "sd128k": [131071, 131072]}
+
+
+def test_each_storage_engine_gets_its_own_options(compiled: Compiled) -> None:
+    for post in ("2016-01-linkbench-disk-array", "2023-01-insert-benchmark-amd"):
+        for scale in (None, "smoke"):
+            plan = compiled(post, scale)
+            stages = {stage.id: stage for stage in plan.stages}
+            for one in plan.cells:
+                step = stages[one.repeats[0].stages[0]].steps[0]
+                others = {"innodb": "rocksdb_", "rocksdb": "innodb_"}.get(str(step.settings.get("storage_engine")))
+                strange = [name for name in step.options if name.startswith(others or ("innodb_", "rocksdb_"))]
+                assert strange == [], (post, scale, one.labels)
+                assert step.options
