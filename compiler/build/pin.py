@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ def pin(source: Mapping[str, Any]) -> str:
     """The content of a system program; other sources name exactly what they mean."""
     if "system" not in source:
         return ""
+    import shutil
+
     found = shutil.which(str(source["system"]))
     if found is None:
         return MISSING  # its build says so; a program that is installed later is another build

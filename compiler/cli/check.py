@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from compiler.cli import compiled
 from compiler.language.problem import Problem
+from compiler.language.units import duration
 from compiler.plan.model import Plan
-from compiler.run.progress import duration
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

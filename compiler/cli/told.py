@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from compiler.language.units import duration
 from compiler.plan import states
 from compiler.plan.difference import UNSET, Input
 from compiler.plan.outlook import Node, Outlook
-from compiler.run.progress import duration
 
 WIDTH = 100
 INPUTS = 6  # of a group's reason

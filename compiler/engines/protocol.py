@@ -7,15 +7,13 @@ runs: one that is only declared does not have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class OptionInfo:
+class OptionInfo(NamedTuple):
     """An option as the binary describes it."""
 
     name: str
@@ -24,8 +22,7 @@ class OptionInfo:
     help: str
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """What a binary says it is."""
 
     version: str

@@ -16,6 +16,7 @@ from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
     """One build of the spec; its source may still depend on the version."""

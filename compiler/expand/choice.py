@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 from compiler.expand.builds import Build
 from compiler.expand.points import Point
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 
@@ -74,6 +73,8 @@ class Problems:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint that names what was probably meant, or what there is."""
     names = sorted(set(known))
+    from difflib import get_close_matches
+
     close = get_close_matches(name, names, n=1)
     if close:
         return f"did you mean `{close[0]}`?"

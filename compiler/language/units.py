@@ -1,4 +1,4 @@
-"""Quantities as specs write them: counts (100M = 10^8), sizes (KiB, MiB, GiB), durations (30m)."""
+"""Quantities as specs write them: counts (100M = 10^8), sizes (KiB, MiB, GiB), durations (30m); and as we show them."""
 
 from __future__ import annotations
 
@@ -48,6 +48,17 @@ def number(text: str) -> int | float | None:
         if match[2] in units:
             return _scaled(match[1], units[match[2]]) if match[2] else _plain(match[1])
     return None
+
+
+def duration(seconds: float) -> str:
+    """45s, 3m10s, 2h05m, 3d04h."""
+    whole = max(0, round(seconds))
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if days:
+        return f"{days}d{hours % 24:02}h"
+    if hours:
+        return f"{hours}h{minutes % 60:02}m"
+    return f"{minutes}m{whole % 60:02}s" if minutes else f"{whole}s"
 
 
 def _scaled(text: str, unit: float) -> int | float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from compiler.language.nodes import Map, Node, Seq, place, replaced, width, without
@@ -61,6 +60,8 @@ def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
     if isinstance(node, Map) and key in node:
         if rest:
             return replaced(node, str(key), _mended(node[str(key)], rest, known))
+        from difflib import get_close_matches
+
         meant = [name for name in get_close_matches(str(key), known, n=1) if name not in node]
         left = without(node, str(key))
         return replaced(left, meant[0], node[str(key)]) if meant else left

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from compiler import lint
 from compiler.expand.builds import Build
 from compiler.expand.cells import expand
 from compiler.language import lock
@@ -36,6 +37,7 @@ def compile_spec(
         if document is None:
             raise SpecError(found.found)
         expansion = expand(document, host, found, only)
+        lint.check(document, expansion, found)
         pins = _pins(document.path, expansion.builds, pin, found)
         return assemble(document, expansion, pins, found)
 

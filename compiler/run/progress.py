@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler.language.units import duration as duration  # as it is shown everywhere
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run.tally import Tally, count
 from compiler.store.store import Store
@@ -72,17 +73,6 @@ def _eta(tally: Tally, elapsed: float) -> str:
     if tally.seconds is None or 0 < tally.seconds <= elapsed:  # all that was foreseen is over, and it goes on
         return "ETA ?"
     return f"ETA {'~' if tally.about else ''}{duration(tally.seconds - elapsed if tally.seconds else 0.0)}"
-
-
-def duration(seconds: float) -> str:
-    """45s, 3m10s, 2h05m, 3d04h."""
-    whole = max(0, round(seconds))
-    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
-    if days:
-        return f"{days}d{hours % 24:02}h"
-    if hours:
-        return f"{hours}h{minutes % 60:02}m"
-    return f"{minutes}m{whole % 60:02}s" if minutes else f"{whole}s"
 
 
 def rate(per_second: float) -> str:

@@ -106,11 +106,14 @@ class Work:
 
 
 def work_of(config: Mapping[str, Any]) -> Work:
-    """What `--config spec=… scale=…` asks for."""
+    """What `--config spec=… scale=… only=… set=…` asks for."""
     if not config.get("spec"):
         raise Fault(USAGE)
     scale = config.get("scale")
-    found = work(compiled(str(config["spec"]), None if scale is None else str(scale)), Store())
+    only, sets = config.get("only"), config.get("set") or ()
+    given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
+    asked = (str(config["spec"]), None if scale is None else str(scale), None if only is None else str(only), given)
+    found = work(compiled(*asked), Store())
     _refuse_what_cannot_run(found)
     return found
 
@@ -151,7 +154,7 @@ def _record(store: Store, stage: str) -> Path | None:
 
 
 @cache
-def compiled(spec: str, scale: str | None) -> Plan:
+def compiled(spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
     from compiler.language import render
     from compiler.language.problem import Problems, SpecError
@@ -159,7 +162,7 @@ def compiled(spec: str, scale: str | None) -> Plan:
 
     problems = Problems()
     try:
-        plan = here.compiled(spec, scale, problems)
+        plan = here.compiled(spec, scale, problems, only, sets)
     except SpecError as error:
         raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.counted(error.problems)}") from None
     if problems.warnings:

@@ -13,7 +13,9 @@ from compiler.plan.model import Plan, PlannedBuild, PlannedCell, PlannedStage, P
 from compiler.plan.order import ranks
 
 
-def compile_spec(path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object) -> Plan:
+def compile_spec(
+    path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object, only: object, sets: object
+) -> Plan:
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)
     raw = json.loads(Path(path).read_text())

@@ -1,0 +1,102 @@
+"""Everything in the library resolves: every option set on each of its engines, every workload, every server."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from compiler.plan.compile import compile_spec
+from compiler.plan.model import Plan
+
+LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
+HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
+PARAMS = {  # what each family of workloads is given
+    "db_bench": "keys: 1k, threads: 2, duration: 10s",
+    "insert_benchmark": "rows: 1k, more_rows: 1k, clients: 2, deletes: true, duration: 10s",
+    "linkbench": "ids: 1k, clients: 2, duration: 10s",
+    "sysbench": "tables: 2, rows: 1k, threads: 2, read_time: 1s, write_time: 1s",
+    "vector": "dataset: fashion-mnist-784-euclidean, m: 8, ef_construction: 32, clients: 2",
+}
+BUILDS = {  # engine -> builds, one for each of its storage engines; sets may need a late release
+    "rocksdb": ["{engine: rocksdb, version: 5.18.4, source: {system: db_bench}}", "{extends: rocksdb, version: 9.9.3}"],
+    "mysql": ["{extends: mysql, versions: [5.7.40, 8.0.31]}", "{extends: myrocks, version: 8.0.28}"],
+    "mariadb": ["{extends: mariadb, version: 11.7.1}", "{extends: mariadb.debian, params: {storage_engine: rocksdb}}"],
+    "postgres": ["{extends: postgres, version: 18.0}"],
+}
+
+
+def defined(section: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for path in sorted(LIBRARY.glob("*.yaml")):
+        found |= YAML(typ="safe", pure=True).load(path)["define"].get(section, {})
+    return found
+
+
+SETS = defined("options")
+
+
+def engine_of(name: str) -> str:
+    """The engine that a set is for, its own or that of the set that it extends."""
+    said = SETS[name]
+    engine = said.get("engine")
+    return engine_of(said["extends"]) if engine is None else str(engine[0] if isinstance(engine, list) else engine)
+
+
+def planned(folder: Path, *lines: str) -> Plan:
+    included = [str(path) for path in sorted(LIBRARY.glob("*.yaml"))]
+    spec = folder / "a.yaml"
+    spec.write_text("\n".join([f"title: a\ninclude: {included}", *lines]), encoding="utf-8")
+    return compile_spec(str(spec), None, HOST)
+
+
+def builds(engine: str) -> str:
+    return f"builds: {{{', '.join(f'b{i}: {build}' for i, build in enumerate(BUILDS[engine]))}}}"
+
+
+def steps(engine: str) -> str:
+    kind = "db_bench, benchmarks: [fillseq], keys: 1k" if engine == "rocksdb" else "quiesce"
+    return f"steps: [{{name: only, kind: {kind}}}]"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_option_set_resolves(tmp_path: Path, name: str) -> None:
+    engine = engine_of(name)
+    below = "leveled, c4r16, byrx, " if engine == "rocksdb" else ""  # that a set may refer to
+    plan = planned(tmp_path, builds(engine), f"options: [{below}{name}]", steps(engine))
+    assert any(stage.steps[0].options for stage in plan.stages)
+
+
+@pytest.mark.parametrize("name", defined("workloads"))
+def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
+    kind = name.split(".")[0]
+    engine = {"db_bench": "rocksdb", "vector": "mariadb"}.get(kind, "mysql")
+    options = "options: [leveled, c4r16, byrx]" if engine == "rocksdb" else ""
+    plan = planned(tmp_path, builds(engine), options, f"workload: {name}", f"params: {{{PARAMS[kind]}}}")
+    assert plan.stages
+    assert all(stage.steps for stage in plan.stages)
+
+
+@pytest.mark.parametrize("name", defined("hardware"))
+def test_every_server_resolves(tmp_path: Path, name: str) -> None:
+    plan = planned(tmp_path, f"hardware: {name}", builds("mysql"), steps("mysql"))
+    assert len(plan.cells) == 3
+
+
+def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) -> None:
+    """Jobs and GB of block cache; the table of the published scripts."""
+    table = {
+        "c4r16": (3, 10), "c8r16": (4, 10), "c8r32": (4, 20), "c16r16": (8, 12), "c16r64": (8, 48), "c16r64b": (8, 48),
+        "c24r64": (12, 48), "c30r240": (4, 180), "c30r240bc150": (4, 150), "c32r128": (8, 90), "c48r128": (12, 90),
+        "c40r256": (8, 210), "c40r256bc180": (8, 180), "c4bc1g": (3, 1), "c16bc1g": (8, 1), "c40bc1g": (8, 1),
+    }  # fmt: skip
+    found = {}
+    for name in table:
+        plan = planned(
+            tmp_path, "builds: {a: {extends: rocksdb, version: 9.9.3}}", f"options: {name}", steps("rocksdb")
+        )
+        found[name] = plan.stages[0].steps[0].options
+    named = {name: (o["max_background_jobs"].value, o["cache_size"].value) for name, o in found.items()}
+    assert named == {name: (jobs, gigabytes * 2**30) for name, (jobs, gigabytes) in table.items()}
+    assert found["c16r64b"]["write_buffer_size"].value == 128 * 2**20
+    assert found["c16r64b"]["target_file_size_base"].value == 8 * 2**20
