@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from compiler.drivers.protocol import Driver, Runner, Running
+if TYPE_CHECKING:
+    from compiler.drivers.protocol import Driver, Runner
 
 _MODULES = {
     "db_bench": "compiler.drivers.db_bench",
@@ -28,13 +29,15 @@ def driver(kind: str) -> Driver:
     """What planning needs of a kind."""
     if kind not in _MODULES:
         raise LookupError(f"there is no step kind {kind!r}; the kinds are: {', '.join(_MODULES)}")
-    return cast(Driver, import_module(_MODULES[kind]).DRIVER)
+    return cast("Driver", import_module(_MODULES[kind]).DRIVER)
 
 
 def runnable(kind: str) -> Runner | None:
     """What running needs of a kind; None where this version only checks and plans it."""
+    from compiler.drivers.protocol import Running
+
     found = driver(kind)
-    return cast(Runner, found) if isinstance(found, Running) else None
+    return cast("Runner", found) if isinstance(found, Running) else None
 
 
 def running(kind: str) -> Runner:

@@ -34,6 +34,8 @@ def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], p
 
 
 def check_metric(name: str, said: Text, probes: Iterable[str], problems: Problems) -> None:
+    from compiler.collect.metrics import METRICS
+
     known = {*METRICS, *(metric.legacy for metric in METRICS.values() if metric.legacy), *probes}
     if name not in known:
         problems.add("undefined-name", said.where, f"there is no metric `{name}`", nearest(name, known), len(said))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.drivers.db_bench import command
 from compiler.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
-from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s

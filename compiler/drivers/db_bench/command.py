@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.drivers.db_bench.benchmarks import PRINTING, TIMED
-from compiler.drivers.protocol import Command, Context
+
+if TYPE_CHECKING:
+    from compiler.drivers.protocol import Command, Context
 
 REPORT = "report.csv"
 
@@ -37,6 +39,8 @@ OBSERVATION: Mapping[str, Any] = MappingProxyType(
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    from compiler.drivers.protocol import Command
+
     if refused := sorted(RESERVED.keys() & options.keys()):
         raise ValueError(f"{refused[0]} cannot be given as an option: {_meaning(refused[0])}")
     flags = {**_own(settings, context), **OBSERVATION, **options}
