@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from compiler.language import witness
+
 MISSING = "not found"
 
 
@@ -14,9 +16,16 @@ def pin(source: Mapping[str, Any]) -> str:
     """The content of a system program; other sources name exactly what they mean."""
     if "system" not in source:
         return ""
+    program = str(source["system"])
+    found = _content(program)
+    witness.saw_program(program, found)
+    return found
+
+
+def _content(program: str) -> str:
     import shutil
 
-    found = shutil.which(str(source["system"]))
+    found = shutil.which(program)
     if found is None:
         return MISSING  # its build says so; a program that is installed later is another build
     with Path(found).open("rb") as file:

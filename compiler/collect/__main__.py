@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:
-    open_stages = [stage for stage in plan.stages if known[stage.id].status not in (DONE, UNSUPPORTED)]
+    open_stages = [stage for stage in plan.stages if _is_open(known[stage.id])]
     if not open_stages or partial:
         return 0
     print(
@@ -42,6 +42,10 @@ def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:
         file=sys.stderr,
     )
     return 1
+
+
+def _is_open(state: State) -> bool:
+    return state.status not in (DONE, UNSUPPORTED) and not state.elsewhere
 
 
 if __name__ == "__main__":

@@ -236,8 +236,28 @@ def _latencies(operation: str = "") -> tuple[Metric, ...]:
     )
 
 
+_ANSWERS = (
+    Metric(
+        "inserts_per_s",
+        "rows/s",
+        "higher",
+        "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
+        STEP,
+        "ips",
+    ),
+    Metric(
+        "recall",
+        "1",
+        "higher",
+        "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most 0.001 "
+        "farther than the k-th true one counts. The mean over queries.",
+        STEP,
+    ),
+)
+
 _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": _THROUGHPUT,
+    "Inserts and searches": _ANSWERS,
     "Latency": _latencies(),
     "State of the tree": _TREE,
     "Work of the engine": _WORK,

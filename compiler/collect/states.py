@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from compiler.plan.model import Plan, PlannedStage
+from compiler.run.machines import elsewhere
 from compiler.store.store import Store
 
 DONE, UNSUPPORTED, FAILED, MISSING = "done", "unsupported", "failed", "missing"
+INTERRUPTED, BROKEN = "interrupted", "broken"  # of an attempt: neither is a failure
+ELSEWHERE = "elsewhere: needs "
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,11 @@ class State:
     def attempt(self) -> str | None:
         return self.result.name if self.result else None
 
+    @property
+    def elsewhere(self) -> bool:
+        """For another machine to measure."""
+        return self.status == MISSING and (self.reason or "").startswith(ELSEWHERE)
+
 
 class BrokenResult(Exception):
     """A result that does not hold what it must."""
@@ -39,6 +47,9 @@ def states(store: Store, plan: Plan) -> dict[str, State]:
     stages = {stage.id: stage for stage in plan.stages}
     for stage in plan.stages:
         _settle(stage, stages, builds, store, known)
+    for node, machine in elsewhere(plan.machines, plan.stages, store.root).items():
+        if known[node].result is None:
+            known[node] = State(MISSING, f"{ELSEWHERE}{machine}")
     return known
 
 
@@ -88,7 +99,7 @@ def _failure(store: Store, node: str, what: str) -> State | None:
     except (OSError, ValueError, KeyError, TypeError):
         return State(MISSING, f"{what}: running, or killed", str(attempts[-1]))
     where = raw.get("step") or what
-    return State(MISSING if status == "interrupted" else FAILED, f"{where}: {message}", log or str(attempts[-1]))
+    return State(MISSING if status in (INTERRUPTED, BROKEN) else FAILED, f"{where}: {message}", log or str(attempts[-1]))
 
 
 def read(result: Path, stage: PlannedStage) -> State:

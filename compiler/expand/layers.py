@@ -60,7 +60,8 @@ class Layers:
         if not all(_takes(link, engine) for link in links):
             return []
         self._taken.add(str(name))
-        return [entry for link in links for entry in _entries(link, unsupported)]
+        when = tuple(link.when for link in links if link.when is not None)  # inherited, as the engine is
+        return [entry for link in links for entry in _entries(link, when, unsupported)]
 
     def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if not isinstance(layer.get("options"), Map):
@@ -69,7 +70,7 @@ class Layers:
         if found is None or not _takes(found, engine):
             return []
         above = self._named(found.extends, engine, unsupported) if found.extends is not None else []
-        return [*above, *_entries(found, unsupported)]
+        return [*above, *_entries(found, (found.when,) if found.when is not None else (), unsupported)]
 
 
 def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
@@ -85,8 +86,7 @@ def params(given: Mapping[str, Any], where: Where) -> Entries:
     return tuple((name, Entry(node, place(node, where))) for name, node in given.items())
 
 
-def _entries(found: OptionSet, unsupported: str) -> list[tuple[str, Entry]]:
-    when = (found.when,) if found.when is not None else ()
+def _entries(found: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
     policy = found.when_unsupported or unsupported
     nowhere = Where("", 1, 1)
     return [(name, _entry(node, key_place(node, nowhere), when, policy)) for name, node in found.options.items()]

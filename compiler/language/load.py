@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from compiler.language import witness
 from compiler.language.nodes import Map, Node, Seq, Text
 from compiler.language.problem import Problems, Where
 
@@ -26,6 +27,7 @@ def load(path: str, problems: Problems, asked_at: Where | None = None) -> Map | 
     except OSError as error:
         problems.add("file-not-found", where, f"`{path}` cannot be read: {error.strerror}")
     else:
+        witness.saw(path, text.encode())
         return parse(text, path, problems)
     return None
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiler.language import witness
 from compiler.language.load import load
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, nearest
@@ -19,6 +20,7 @@ def read(spec: str, builds: Sequence[str], problems: Problems) -> dict[str, str]
     """Build name -> its pin: a commit, a checksum."""
     file = path(spec)
     if not file.is_file():
+        witness.saw(str(file), None)
         return {}
     loaded = load(str(file), problems)
     listed = loaded.get("builds") if loaded is not None else None
@@ -38,7 +40,9 @@ def patches(listed: Sequence[Text], problems: Problems) -> str:
     for patch in listed:
         file = Path(patch.where.file).parent / patch
         try:
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
+            content = file.read_bytes()
+            witness.saw(str(file), content)
+            digest.update(hashlib.sha256(content).digest())
         except OSError as error:
             message = f"the patch `{file}` cannot be read: {error.strerror}"
             problems.add("file-not-found", patch.where, message, width=len(patch))

@@ -15,6 +15,7 @@ from typing import Any
 from compiler.plan import identity, lines, parts, text
 from compiler.plan.canonical import encode, fields
 from compiler.plan.model import (
+    STAGE_PREFIX,
     Axis,
     CellStep,
     Plan,
@@ -25,7 +26,7 @@ from compiler.plan.model import (
     Report,
 )
 
-__all__ = ["HEADER", "Header", "build", "digest", "encode", "read", "read_header", "stage", "write"]
+__all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "write"]
 
 HEADER, CELLS, BUILDS, STAGES = "plan.json", "cells.jsonl", "builds.jsonl", "stages.jsonl"
 
@@ -94,6 +95,19 @@ def stage(folder: Path, node: str) -> PlannedStage:
     raw = lines.found(folder / STAGES, [node])[0]
     needed = {part for step in raw["steps"] for part in step["parts"]}
     return _stage(raw, dict(map(parts.part, lines.found(folder / STAGES, needed))))
+
+
+def ids(folder: Path) -> list[str]:
+    """Of all stages, without reading more of their lines than that."""
+    start = f'{{"id":"{STAGE_PREFIX}'.encode()
+    begin, prefix = len(start) - len(STAGE_PREFIX), len(start)
+    with (folder / STAGES).open("rb") as file:
+        return [line[begin : line.index(b'"', prefix)].decode() for line in file if line.startswith(start)]
+
+
+def builds(folder: Path) -> list[str]:
+    """Their ids."""
+    return [str(raw["id"]) for raw in lines.every(folder / BUILDS)]
 
 
 def build(folder: Path, node: str) -> PlannedBuild:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from compiler.language.problem import Problems
-from compiler.plan.model import Plan
+if TYPE_CHECKING:
+    from compiler.language.problem import Problems
+    from compiler.plan.model import Plan
+    from compiler.store.store import Store
 
 
 def compiled(
@@ -15,8 +18,13 @@ def compiled(
     """SpecError holds everything that is wrong with the spec."""
     from compiler.build.pin import pin
     from compiler.plan.compile import compile_spec
-    from compiler.run.host import hardware
     from compiler.store.store import Store
 
-    outputs = Store().root
-    return compile_spec(spec, scale, hardware(outputs if outputs.is_dir() else Path()), pin, problems, only, sets)
+    return compile_spec(spec, scale, host(Store()), pin, problems, only, sets)
+
+
+def host(store: Store) -> dict[str, Any]:
+    """What this host is, with the storage that outputs/ are on."""
+    from compiler.run.host import hardware
+
+    return hardware(store.root if store.root.is_dir() else Path())

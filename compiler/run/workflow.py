@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.plan import files
+from compiler.run.machines import elsewhere
 from compiler.run.revision import revision
+from compiler.run.soundness import Broken, Look
 from compiler.store.store import Store
 
 if TYPE_CHECKING:
     from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 
+PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
 USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
 class Fault(Exception):
     """What is wrong with the request or the spec, as text for a person."""
+
+    def __init__(self, text: str, status: int = PROBLEMS) -> None:
+        super().__init__(text)
+        self.status = status  # that of the command
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,9 @@ class Work:
     builds: Mapping[str, PlannedBuild]
     stages: Mapping[str, PlannedStage]
     lacking: frozenset[str] = field(repr=False)
+    results: Mapping[str, Path] = field(repr=False)  # stage -> the newest result that is sound
+    broken: tuple[Broken, ...] = ()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)  # stage without a result -> the machine that it needs
 
     @property
     def marks(self) -> str:
@@ -69,15 +79,15 @@ class Work:
 
         Not the marks of the results that are there: Snakemake would take in the jobs that make them.
         """
-        present = [record for stage in self.stages if (record := _record(self.store, stage))]
+        present = [result / "result.json" for result in self.results.values()]
         return [*self.missing, *map(str, sorted(present, key=lambda path: path.stat().st_mtime)[-1:])]
 
     @property
     def is_over(self) -> bool:
         """Everything is measured, and the summary has seen all of it, with the code as it is."""
-        evidence = [] if self.lacking else self.evidence
-        made = (self.tables, self.text, self.page, *self.stamps)
-        return bool(evidence) and _modified(evidence[-1]) <= min(map(_modified, made))
+        evidence = self.evidence
+        made = min(map(_modified, (self.tables, self.text, self.page, *self.stamps)))
+        return not self.lacking and made >= (_modified(evidence[-1]) if evidence else 0.0)
 
     def before(self, stage: str) -> list[str]:
         """Marks that must be made before a stage runs; those that are there are not asked for."""
@@ -94,12 +104,8 @@ class Work:
     def restore_marks(self) -> None:
         """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
         for stage in self.stages:
-            if (
-                stage not in self.lacking
-                and not self.store.mark(stage).exists()
-                and (record := _record(self.store, stage))
-            ):
-                self.store.set_mark(stage, record)
+            if stage in self.results and not self.store.mark(stage).exists():
+                self.store.set_mark(stage, self.results[stage] / "result.json")
         for build in self.builds:
             if build not in self.lacking and not self.store.mark(build).exists():
                 self.store.set_mark(build, self.store.build(build) / "build.json")
@@ -108,7 +114,7 @@ class Work:
 def work_of(config: Mapping[str, Any]) -> Work:
     """What `--config spec=… scale=… only=… set=…` asks for."""
     if not config.get("spec"):
-        raise Fault(USAGE)
+        raise Fault(USAGE, WRONG_CALL)
     scale = config.get("scale")
     only, sets = config.get("only"), config.get("set") or ()
     given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
@@ -133,11 +139,16 @@ def work(plan: Plan, store: Store) -> Work:
     store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
     builds = {build.id: build for build in plan.builds}
     stages = {stage.id: stage for stage in plan.stages}
-    lacking = {build for build in builds if not store.has_build(build)}
-    lacking |= {stage for stage in stages if _record(store, stage) is None}
+    look = Look(store, plan)
+    made = {build for build in builds if look.has_build(build)}
+    results = {stage.id: result for stage in plan.stages if (result := look.result(stage))}
+    others = elsewhere(plan.machines, [stage for stage in plan.stages if stage.id not in results], store.root)
+    here = {stage.build for stage in plan.stages if stage.id not in others}
+    lacking = ((here & builds.keys()) - made) | (stages.keys() - results.keys() - others.keys())
+    broken = look.end()
     for node in lacking:
         store.drop_dangling_mark(node)
-    return Work(plan, store, builds, stages, frozenset(lacking))
+    return Work(plan, store, builds, stages, frozenset(lacking), results, broken, others)
 
 
 def _modified(path: str) -> float:
@@ -146,11 +157,6 @@ def _modified(path: str) -> float:
         return Path(path).stat().st_mtime
     except OSError:
         return -1.0
-
-
-def _record(store: Store, stage: str) -> Path | None:
-    result = store.result(stage)
-    return result / "result.json" if result and (result / "result.json").is_file() else None
 
 
 @cache
@@ -173,8 +179,16 @@ def compiled(spec: str, scale: str | None, only: str | None = None, sets: tuple[
 def nothing_to_do(work: Work) -> str:
     """The answer when all is measured: what there is, the summary, and where it is."""
     plan = work.plan
-    said = f"nothing to do: {counted(len(plan.cells), 'cell')}, {counted(len(plan.stages), 'stage')} measured"
-    return f"{said}\n\n{summary(work)}"
+    said = f"nothing to do: {counted(len(plan.cells), 'cell')}, {counted(len(work.results), 'stage')} measured"
+    return f"{said}{others(work)}\n\n{summary(work)}"
+
+
+def others(work: Work) -> str:
+    """What other machines have to measure."""
+    if not work.elsewhere:
+        return ""
+    names = ", ".join(sorted(set(work.elsewhere.values())))
+    return f", {counted(len(work.elsewhere), 'stage')} elsewhere (needs {names})"
 
 
 def summary(work: Work) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_text
+from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 
 STAMP = "made-by-"
+LOOKED = "results-are-sound"
+ATTEMPT = "%Y%m%dT%H%M%S.%fZ"
 
 
 class Store:
@@ -21,12 +24,19 @@ class Store:
     def plan(self, digest: str) -> Path:
         return self.root / "plans" / digest
 
+    def remembered(self, request: str) -> Path:
+        """Which plan a request came to, and what that depends on. Hidden: it is no plan."""
+        return self.root / "plans" / ".requests" / f"{request}.json"
+
     def build(self, build: str) -> Path:
         return self.root / "builds" / build
 
     def results(self, stage: str) -> list[Path]:
         """Complete results of a stage, oldest first."""
-        return [folder for folder in _sorted(self.root / "results" / stage) if (folder / "result.json").is_file()]
+        return [folder for folder in _sorted(self.results_of(stage)) if (folder / "result.json").is_file()]
+
+    def results_of(self, stage: str) -> Path:
+        return self.root / "results" / stage
 
     def attempts(self, node: str) -> list[Path]:
         """Attempts of a stage or build that are no result: running, failed, interrupted; oldest first."""
@@ -59,6 +69,10 @@ class Store:
     def has_build(self, build: str) -> bool:
         return (self.build(build) / "build.json").is_file()
 
+    def has_plan(self, digest: str) -> bool:
+        """It is published by rename, so that it is whole or not there."""
+        return (self.plan(digest) / "plan.json").is_file()
+
     def leftovers(self) -> Iterator[tuple[str, Path]]:
         """(owner, folder) of every live database and unfinished image: the stage whose job made it."""
         for folder in _sorted(self.root / "live") + _sorted(self.root / "images", hidden=True):
@@ -82,8 +96,13 @@ class Store:
             remove_tree(staged)
         sync(target.parent)
 
+    def remember(self, request: str, kept: Mapping[str, Any]) -> None:
+        path = self.remembered(request)
+        make_folder(path.parent)
+        write_json(path, kept)
+
     def new_attempt(self, node: str) -> Path:
-        name = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        name = datetime.now(UTC).strftime(ATTEMPT)
         folder = self.root / "attempts" / node / name
         make_folder(folder)
         return folder
@@ -100,6 +119,16 @@ class Store:
         target = self.build(build)
         _publish(attempt, target)
         self.set_mark(build, target / "build.json")
+        return target
+
+    def set_aside(self, node: str, folder: Path) -> Path:
+        """A result or build that is none becomes an attempt, by rename; the mark goes first."""
+        name = folder.name if folder.parent.name == node else datetime.now(UTC).strftime(ATTEMPT)
+        target = self.root / "attempts" / node / name
+        self.drop_mark(node)
+        make_folder(target.parent)
+        os.rename(folder, target)
+        sync(target.parent)
         return target
 
     def new_image(self, owner: str) -> Path:
@@ -132,11 +161,28 @@ class Store:
         os.replace(new, mark)
         sync(mark.parent)
 
+    def drop_mark(self, node: str) -> None:
+        self.mark(node).unlink(missing_ok=True)
+
     def drop_dangling_mark(self, node: str) -> None:
         """Of a result that was deleted: Snakemake gives up on an output that is a link to nowhere."""
         mark = self.mark(node)
         if mark.is_symlink() and not mark.exists():
             mark.unlink(missing_ok=True)
+
+    def looked(self, plan: str) -> float:
+        """When all results of a plan were last found to be sound; before all time if never."""
+        try:
+            return (self.summary(plan) / LOOKED).stat().st_mtime
+        except OSError:
+            return float("-inf")
+
+    def note_look(self, plan: str, when: float) -> None:
+        """Where there is a summary; a store that cannot be written is looked at in full again."""
+        path = self.summary(plan) / LOOKED
+        with suppress(OSError):
+            path.touch()
+            os.utime(path, (when, when))
 
     def drop_stamps(self, plan: str) -> None:
         """Before the tables are made: what there is is out of date from here on."""

@@ -9,6 +9,7 @@ steps:
   - {name: readww, kind: db_bench, benchmarks: [readwhilewriting]}
 params: {keys: 200k, duration: 60m}
 sweep: {threads: {param: threads, values: [1, 2], from: loaded}}
+allow: {defaults-differ: a test, load-not-drained: a test, no-repeats: a test, writer-unlimited: a test}
 """
 LIBRARY = """\
 define:

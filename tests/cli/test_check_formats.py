@@ -42,7 +42,7 @@ def test_warnings_are_in_all_forms_and_change_no_status(folder: Path, capsys: py
     assert [(p["code"], p["severity"]) for p in json.loads(capsys.readouterr().out)] == [("exclude-nothing", "warning")]
     assert main(["check", "a.yaml", "--format", "github"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == (
-        "::warning file=a.yaml,line=9,col=11,title=exclude-nothing::no cell matches this"
+        "::warning file=a.yaml,line=10,col=11,title=exclude-nothing::no cell matches this"
     )
 
 

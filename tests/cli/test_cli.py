@@ -14,6 +14,7 @@ steps:
 params: {keys: 200k, duration: 1m}
 sweep: {threads: {param: threads, values: [1, 2], from: loaded}}
 exclude: ["threads == 4"]
+allow: {defaults-differ: a test, load-not-drained: a test, no-repeats: a test, writer-unlimited: a test}
 """
 
 

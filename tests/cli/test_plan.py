@@ -132,7 +132,7 @@ a.yaml: t
   sharing  saves 1m00s against running every cell from scratch
 
 new: 6 stages, about 3m00s
-    options.cache_size: 1 GiB -> 2 GiB (a.yaml:9:12)
+    options.cache_size: 1 GiB -> 2 GiB (a.yaml:10:12)
 
 orphaned: 6 stages: no cell of this spec comes to it any more"""
     )
@@ -193,7 +193,7 @@ def test_json(folder: Path, capsys: Capture) -> None:
     assert {key: node[key] for key in ("state", "runs", "reasons", "seconds")} == {
         "state": "new",
         "runs": True,
-        "reasons": [{"field": "options.cache_size", "old": 2**30, "new": 2**31, "where": "a.yaml:9:12"}],
+        "reasons": [{"field": "options.cache_size", "old": 2**30, "new": 2**31, "where": "a.yaml:10:12"}],
         "seconds": 30.0,
     }
     totals = found["totals"]

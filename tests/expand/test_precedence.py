@@ -109,3 +109,16 @@ steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]
     assert complaints(text).startswith(
         "a.yaml:4:11: error[unused-set]: no cell takes the option set `z11a`: it is for mysql"
     )
+
+
+def test_an_option_set_inherits_the_condition_of_what_it_extends(compile_text: Compile) -> None:
+    define = """define:
+  options:
+    old: {engine: rocksdb, when: "version < '8'", options: {a: 1}}
+    older: {extends: old, options: {b: 2}}
+    small: {extends: old, when: "version < '7'", options: {a: 3}}
+"""
+    text = define + "options: [older, small]"
+    assert options(compile_text, text, "9.10.0") == {}
+    assert {name: o.value for name, o in options(compile_text, text, "7.8.3").items()} == {"a": 1, "b": 2}
+    assert {name: o.value for name, o in options(compile_text, text, "6.11.4").items()} == {"a": 3, "b": 2}

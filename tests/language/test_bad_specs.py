@@ -356,7 +356,8 @@ CASES = {
     ),
     "suite": (
         BASE.replace(
-            "source: {system: db_bench}", "source: {debian: rocksdb-tools, suite: [{when: \"version < '8'\", value: bookworm}]}"
+            "source: {system: db_bench}",
+            "source: {debian: rocksdb-tools, suite: [{when: \"version < '8'\", value: bookworm}]}",
         ),
         [
             ("3:96", "no-value", "build `rocksdb-9.10.0`: no value of `suite` holds for it", ""),

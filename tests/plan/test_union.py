@@ -79,7 +79,7 @@ def outcome(compile_text: Compile, spec_text: str) -> Plan | set[tuple[str, str]
     try:
         return compile_text(spec_text)
     except SpecError as error:
-        return {(problem.code, problem.message) for problem in error.problems}
+        return {(problem.code, problem.message) for problem in error.problems if problem.severity == "error"}
 
 
 def described(plan: Plan) -> Iterator[tuple[str, Any]]:

@@ -43,6 +43,8 @@ if Path(f"fail-{stage.id}").exists():
     progress.finished(store, plan, stage, "failed")
     sys.exit(f"{stage.title}: the step failed")
 times = {"started": began.isoformat(), "ended": datetime.now(UTC).isoformat()}
-(attempt / "result.json").write_text(json.dumps({"status": "done", **times}))
+(attempt / "steps" / "0-step").mkdir(parents=True)
+record = {"stage": stage.id, "status": "done", **times, "steps": [{}]}
+(attempt / "result.json").write_text(json.dumps(record))
 store.publish_result(stage.id, attempt)
 progress.finished(store, plan, stage, "done")

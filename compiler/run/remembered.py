@@ -1,0 +1,106 @@
+"""Plans that were compiled before: as long as nothing that they depend on has changed, they need not be compiled again.
+
+Kept is, for each request, everything that the compilation looked at. Whatever differs, or cannot be told, compiles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import compiler
+from compiler.language.witness import Witness, digest
+from compiler.store.store import Store
+
+LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
+
+
+class Request(NamedTuple):
+    spec: str
+    scale: str | None = None
+    only: str | None = None
+    sets: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return digest(json.dumps(self).encode())[:20]
+
+
+class Remembered(NamedTuple):
+    plan: str  # the digest
+    cells: int
+    stages: int
+    said: str  # the compilation's warnings
+
+
+def find(store: Store, request: Request) -> Remembered | None:
+    try:
+        kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
+        if kept["around"] == around(store) and _as_it_was(kept) and store.has_plan(kept["plan"][0]):
+            return Remembered(*kept["plan"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # there is none, or it is another version's
+    return None
+
+
+def keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
+    """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
+    if os.path.normpath(request.spec) in seen.files:
+        kept = {"around": before, "files": seen.files, "programs": seen.programs, "plan": made}
+        store.remember(request.key, kept)
+
+
+def around(store: Store) -> list[Any]:
+    """What a plan depends on beside the files that it read."""
+    from compiler.run import here
+
+    return [code(), here.host(store)]
+
+
+@cache
+def code() -> str:
+    """Of this package and what it works with, as Python's own cache tells sources apart: by size and time."""
+    found = hashlib.sha256(sys.version.encode())
+    for root in map(Path, compiler.__path__):
+        found.update("".join(sorted(_sources(str(root)))).encode())
+    for name in LIBRARIES:
+        spec = find_spec(name)
+        found.update(_mark(spec.origin) if spec and spec.origin else b"-")
+    return found.hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if entry.name.endswith(".py"):
+            status = entry.stat()
+            yield f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n"
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources(entry.path)
+
+
+def _mark(path: str) -> bytes:
+    status = os.stat(path)
+    return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode()
+
+
+def _as_it_was(kept: Mapping[str, Any]) -> bool:
+    return all(_file(path) == was for path, was in kept["files"].items()) and all(
+        _program(name) == was for name, was in kept["programs"].items()
+    )
+
+
+def _file(path: str) -> str | None:
+    # what is no plain file may wait for its writer when it is read
+    return digest(Path(path).read_bytes()) if os.path.isfile(path) else None  # noqa: PTH113 - an import less
+
+
+def _program(name: str) -> str:
+    from compiler.build.pin import pin
+
+    return pin({"system": name})
