@@ -16,7 +16,7 @@ try:
     work = work_of(config)
 except Fault as fault:
     print(fault, file=sys.stderr)
-    sys.exit(1)
+    sys.exit(fault.status)
 
 PYTHON, PLAN = sys.executable, work.plan.digest
 REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it

@@ -16,6 +16,7 @@ from compiler.build.problem import BuildError
 from compiler.build.programs import RECORD
 from compiler.build.sources import source_of
 from compiler.engines import running
+from compiler.engines.protocol import IdentityError
 from compiler.plan.identity import build_id
 from compiler.plan.model import PlannedBuild
 from compiler.run.failure import disk_full, is_disk_full
@@ -89,11 +90,10 @@ def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
         return
     if isinstance(error, OSError) and is_disk_full(error):
         message = disk_full(attempt)
-    elif not isinstance(error, BuildError):
+    tail = attempts.fail(attempt, build.id, "failed", message or type(error).__name__)
+    if not isinstance(error, BuildError | IdentityError | OSError):  # a fault of ours: for whoever mends it
         with (attempt / attempts.LOG).open("a", encoding="utf-8") as log:
             log.write(traceback.format_exc())
-        message = message or type(error).__name__
-    tail = attempts.fail(attempt, build.id, "failed", message)
     lines = [f"  | {line}" for line in tail.splitlines()]
     block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / attempts.LOG}"]
     print("\n".join(block), file=sys.stderr, flush=True)

@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed = parser.parse_args(given)
         return int(parsed.run(parsed))
     except KeyboardInterrupt:
+        print("stopped by SIGINT before anything was started", file=sys.stderr)
         return 130
     except BrokenPipeError:
         sys.stderr.close()

@@ -15,13 +15,14 @@ from typing import Any
 import compiler
 from compiler.cli import compiled
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+FINE, USAGE, FAILED = 0, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="the file that describes the experiment")
     _options(parser)
-    parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
+    more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
+    more.required = False  # else a missing spec is said to be "spec, …"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,14 +30,34 @@ def run(args: argparse.Namespace) -> int:
     from compiler.run import leaving
 
     leaving.at_once(FAILED)
+    args, more = _sorted(args)
+    if not more and _was_over(args):
+        return FINE
+    return _run(args, more)
+
+
+def _was_over(args: argparse.Namespace) -> bool:
+    """Says so, when everything is measured and nothing has changed since a run that found it so."""
+    from compiler.run import over
+    from compiler.run.remembered import Request
+    from compiler.store.store import Store
+
+    answer = over.answer(Store(), Request(args.spec, args.scale, args.only, tuple(args.sets)))
+    if answer:
+        warnings, said = answer
+        print(warnings, end="\n" if warnings else "", file=sys.stderr)
+        print(said)
+    return answer is not None
+
+
+def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
-    args, more = _sorted(args)
     try:
         work = work_of({"spec": args.spec, "scale": args.scale, **_narrowed(args)})
     except Fault as fault:
         print(fault, file=sys.stderr)
-        return PROBLEMS
+        return fault.status
     if work.is_over and not more:
         print(nothing_to_do(work))
         return FINE

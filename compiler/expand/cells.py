@@ -41,10 +41,12 @@ class Expansion(NamedTuple):
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
 
 
-def expand(document: Document, host: Mapping[str, Any], problems: Problems, only: str | None = None) -> Expansion:
-    """`only`: an expression that the cells must fulfil, beyond what the spec says."""
+def expand(
+    document: Document, host: Mapping[str, Any], problems: Problems, only: str | None = None, own_hardware: bool = False
+) -> Expansion:
+    """`only`: an expression that the cells must fulfil, beyond what the spec says; `own_hardware`: all is this host."""
     defined = definitions.gather(document, problems)
-    machines = Machines(document, defined, host, problems)
+    machines = Machines(document, defined, host, problems, own_hardware)
     every = builds_of.resolve(document, defined, problems)
     axes = axes_of.resolve(document, defined.options, problems)
     items = steps_of.resolve(document, defined, problems)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compiler.collect.metrics import METRICS
 from compiler.expand.labels import Label
 from compiler.language.nodes import Text
 from compiler.language.problem import Problems, nearest

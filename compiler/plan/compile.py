@@ -26,17 +26,19 @@ def compile_spec(
     problems: Problems | None = None,
     only: str | None = None,
     sets: Sequence[str] = (),
+    own_hardware: bool = False,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
-    `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
+    `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's;
+    `own_hardware`: whatever the spec describes, it is measured as this host's.
     """
     found = problems or Problems()
     with _uncollected():
         document = read(os.path.normpath(path), scale, found, sets)
         if document is None:
             raise SpecError(found.found)
-        expansion = expand(document, host, found, only)
+        expansion = expand(document, host, found, only, own_hardware)
         lint.check(document, expansion, found)
         pins = _pins(document.path, expansion.builds, pin, found)
         return assemble(document, expansion, pins, found)

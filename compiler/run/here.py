@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from compiler.store.store import Store
 
 
+def named(spec: str) -> str:
+    """The same file is the same name: a path below the current folder is relative to it."""
+    path = Path(spec)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
+
+
 def compiled(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
@@ -20,7 +26,7 @@ def compiled(
     from compiler.plan.compile import compile_spec
     from compiler.store.store import Store
 
-    return compile_spec(spec, scale, host(Store()), pin, problems, only, sets)
+    return compile_spec(named(spec), scale, host(Store()), pin, problems, only, sets)
 
 
 def host(store: Store) -> dict[str, Any]:

@@ -12,14 +12,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import FrameType
 
-from compiler.run import children, leaving
+from compiler.run import children, killed, leaving
 from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
 from compiler.run.signals import nothing
+from compiler.run.soundness import set_aside
 from compiler.run.tally import count
-from compiler.run.workflow import Work, counted, summary, work
+from compiler.run.workflow import Work, counted, others, refused, summary, work
 from compiler.store.lock import Busy
-from compiler.store.runlock import Record, active, run_lock
+from compiler.store.runlock import NAME, Record, active, run_lock
 
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 
@@ -32,10 +33,15 @@ class Hooks:
 
     def start(self) -> None:
         """Before the first job."""
+        fresh = not self.work.store.lock(NAME).exists()
         self._take_lock()
         for number in leaving.SIGNALS:
             signal.signal(number, self._stop)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
+        if fresh:
+            say(f"results go to {self.work.store.root.absolute()}: a new folder")
+        for broken in self.work.broken:
+            say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
 
@@ -43,6 +49,8 @@ class Hooks:
         leaving.at_once()
         now = work(self.work.plan, self.work.store)
         if now.is_over:
+            if now.elsewhere:
+                say(f"measured here: {counted(len(now.results), 'stage')}{others(now)}")
             print(summary(now), flush=True)
         else:  # only a part of the plan was asked for: --until
             say(head(count(now.store, now.plan.digest)))
@@ -60,6 +68,8 @@ class Hooks:
             leaving.leave()
 
     def _incomplete(self) -> None:
+        for sentence in killed.close(self.work):
+            say(sentence)
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         say(f"the run is not complete: {head(count(self.work.store, self.work.plan.digest))}")
         say(f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again")
@@ -82,6 +92,9 @@ class Hooks:
             self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec))
         except Busy as busy:
             say(refusal(active(self.work.store, busy.holders), busy.holders))
+            sys.exit(1)
+        except OSError as error:
+            say(refused(self.work.store, error))
             sys.exit(1)
 
     def _stop(self, number: int, _: FrameType | None) -> None:

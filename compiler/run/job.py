@@ -41,6 +41,8 @@ class Job:
             found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise StageError(f"the build {self.build.name} is not there ({path}); make it first") from None
+        except ValueError:
+            raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
         return found
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -64,9 +65,10 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
 
 
 def head(tally: Tally, elapsed: float = 0.0) -> str:
-    """[12/45] done 12, left 32, ETA 3m10s: `elapsed` seconds after the tally was taken."""
-    failed = f", failed {tally.failed}" if tally.failed else ""
-    return f"[{tally.done}/{tally.total}] done {tally.done}{failed}, left {tally.left}, {_eta(tally, elapsed)}"
+    """[12/45 done] running 1, left 32, ETA 3m10s: `elapsed` seconds after the tally was taken."""
+    counts = {"running": tally.running, "failed": tally.failed, "elsewhere": tally.elsewhere}
+    shown = "".join(f"{name} {count}, " for name, count in counts.items() if count)
+    return f"[{tally.done}/{tally.total} done] {shown}left {tally.left}, {_eta(tally, elapsed)}"
 
 
 def _eta(tally: Tally, elapsed: float) -> str:
@@ -139,7 +141,13 @@ def _width() -> int:
 
 
 def _line(text: str) -> None:
-    _write(f"\r\x1b[K{text}\n" if _terminal() else f"{text}\n")
+    _write(f"\r\x1b[K{_fitted(text)}\n" if _terminal() else f"{text}\n")
+
+
+def _fitted(text: str) -> str:
+    """A terminal would break a long line in the middle of a word."""
+    lines = textwrap.wrap(text, max(_width() - 1, 20), subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def _write(text: str) -> None:

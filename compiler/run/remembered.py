@@ -9,14 +9,19 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import compiler
-from compiler.language.witness import Witness, digest
+from compiler.language.witness import Witness, digest, watching
+from compiler.plan import files
 from compiler.store.store import Store
+
+if TYPE_CHECKING:
+    from compiler.plan.model import Plan
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
 
@@ -49,7 +54,29 @@ def find(store: Store, request: Request) -> Remembered | None:
     return None
 
 
-def keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
+def compiled(store: Store, request: Request) -> tuple[Plan, str]:
+    """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
+    if found := find(store, request):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # lost in the meantime
+            return files.read(store.plan(found.plan)), found.said
+    return _compiled(store, request)
+
+
+def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
+    from compiler.language import render
+    from compiler.language.problem import Problems
+    from compiler.run import here
+
+    problems, before = Problems(), around(store)
+    with watching() as seen:
+        plan = here.compiled(request.spec, request.scale, problems, request.only, request.sets)
+    said = render.text(problems.warnings)
+    with suppress(OSError):  # a store that cannot be written
+        _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))
+    return plan, said
+
+
+def _keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
     """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
     if os.path.normpath(request.spec) in seen.files:
         kept = {"around": before, "files": seen.files, "programs": seen.programs, "plan": made}
@@ -85,7 +112,7 @@ def _sources(folder: str) -> Iterator[str]:
 
 
 def _mark(path: str) -> bytes:
-    status = os.stat(path)
+    status = Path(path).stat()
     return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode()
 
 

@@ -11,6 +11,7 @@ from compiler.run.workflow import nothing_to_do
 NOTHING = "Nothing to be done"
 STREAM = "DefaultStreamHandler"
 LAST_WORDS = ("At least one job did not complete successfully", "Exiting because a job execution failed")
+DIED = "died with <Signals."  # then the hooks say so
 FAILED = "returned non-zero exit status 1."  # our commands say why; a signal or a missing program says nothing itself
 
 
@@ -41,4 +42,4 @@ class _Screen(logging.Filter):
 def _said_already(record: logging.LogRecord, text: str) -> bool:
     """A job's command has said on the screen why it failed, and the run's last word counts the failures."""
     event = getattr(getattr(record, "event", None), "name", "")
-    return event in ("JOB_ERROR", "GROUP_ERROR") or FAILED in text or any(words in text for words in LAST_WORDS)
+    return event in ("JOB_ERROR", "GROUP_ERROR") or FAILED in text or DIED in text or any(words in text for words in LAST_WORDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from compiler.build.changed import changed
-from compiler.run import host, image, options, progress
+from compiler.run import image, options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
 from compiler.run.job import Job
 from compiler.run.live import live
+from compiler.run.machines import mismatch
 from compiler.run.prepare import immutable, lacks_results, prepare
 from compiler.run.signals import Interrupted
+from compiler.run.soundness import Broken, fault, set_aside
 from compiler.run.steps import Bench
+from compiler.store.known import head
 from compiler.store.lock import locked
 
 
@@ -30,15 +32,26 @@ def run(job: Job) -> bool:
     with locked(job.store.lock(job.stage.id), waiting=lambda holders: _say_waiting(job, holders)):
         if _has_result(job):
             return True
+        _set_aside_what_is_broken(job)
+        if _has_result(job):  # an older one
+            return True
         close_abandoned(job.store, job.stage.id)
         return _attempt(job)
 
 
 def _has_result(job: Job) -> bool:
     result = job.store.result(job.stage.id)
-    if result:
-        job.store.set_mark(job.stage.id, result / "result.json")
-    return result is not None
+    if result is None or fault(result, job.stage):
+        return False
+    job.store.set_mark(job.stage.id, result / "result.json")
+    return True
+
+
+def _set_aside_what_is_broken(job: Job) -> None:
+    """Seldom: the run that starts the jobs has looked before."""
+    for result in job.store.results(job.stage.id):
+        if why := fault(result, job.stage):
+            print(set_aside(job.store, Broken(job.stage.id, result, why)), file=sys.stderr, flush=True)
 
 
 def _attempt(job: Job) -> bool:
@@ -111,16 +124,15 @@ def _refuse_changed_build(job: Job) -> None:
 
 def _refuse_unsupported_parent(job: Job) -> None:
     result = job.store.result(job.stage.parent) if job.stage.parent else None
-    record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
+    record = head(result / "result.json") if result else {}
     if record.get("status") == UNSUPPORTED:
         raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
 
 
 def _refuse_other_host(job: Job, actual: dict[str, Any]) -> None:
-    declared = job.header["hardware"]
-    differences = host.mismatch(declared, actual) if declared.get("declared") else []
-    if differences:
-        raise StageError(f"this is not the hardware of the spec: {'; '.join(differences)}")
+    declared = job.header["machines"].get(job.stage.hardware) or job.header["hardware"]
+    if differs := mismatch(declared, actual):
+        raise StageError(f"this is not the hardware of the spec: {differs}")
 
 
 @contextmanager

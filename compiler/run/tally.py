@@ -10,7 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from compiler.collect.states import BROKEN, INTERRUPTED
 from compiler.plan.files import read_header
+from compiler.run.machines import foreign
 from compiler.store import runlock
 from compiler.store.store import Store
 
@@ -25,6 +27,8 @@ class Tally:
     left: int  # not started yet
     seconds: float | None  # that those left will take, and the one that runs; None = unknown
     about: bool = False  # some of it by declared durations alone
+    running: int = 0
+    elsewhere: int = 0  # for another machine to measure; not in the total
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +49,21 @@ def count(store: Store, plan: str, running: str | None = None) -> Tally:
     header = read_header(store.plan(plan))
     stages: list[dict[str, Any]] = header["stages"]
     done = {stage["id"]: stage for stage in stages if store.mark(stage["id"]).exists()}
-    ahead = [stage for stage in stages if stage["id"] not in done]
+    others = foreign(header["machines"], store.root)
+    ahead = [stage for stage in stages if stage["id"] not in done and stage["hardware"] not in others]
     failed = _failed(store, ahead, (build["id"] for build in header["builds"])) - {running}
     ahead = [stage for stage in ahead if stage["id"] not in failed]
     pace = _pace(store, done)
     known = all(stage["seconds"] > 0 for stage in ahead)
     return Tally(
-        total=len(stages),
+        total=len(done) + len(ahead) + len(failed),
         done=len(done),
         failed=len(failed),
         left=sum(stage["id"] != running for stage in ahead),
         seconds=sum(map(pace.seconds, ahead)) if known else None,
         about=not all(map(pace.knows, ahead)),
+        running=sum(stage["id"] == running for stage in ahead),
+        elsewhere=len(stages) - len(done) - len(ahead) - len(failed),
     )
 
 
@@ -112,7 +119,17 @@ def _failed(store: Store, ahead: list[dict[str, Any]], builds: Iterable[str]) ->
 def _failed_since(store: Store, node: str, since: float) -> bool:
     if store.mark(node).exists():
         return False
-    return any(_modified(attempt / "failure.json") >= since for attempt in store.attempts(node)[-1:])
+    return any(_has_failed(attempt / "failure.json", since) for attempt in store.attempts(node)[-1:])
+
+
+def _has_failed(failure: Path, since: float) -> bool:
+    """What was interrupted, or put aside since it broke, is work that is left."""
+    if _modified(failure) < since:
+        return False
+    try:
+        return json.loads(failure.read_text(encoding="utf-8")).get("status") not in (INTERRUPTED, BROKEN)
+    except (OSError, ValueError, AttributeError):
+        return True
 
 
 def _modified(path: Path) -> float:

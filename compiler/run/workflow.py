@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from errno import EACCES
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.plan import files
+from compiler.run import remembered
+from compiler.run.here import named
 from compiler.run.machines import elsewhere
+from compiler.run.over import counted as counted  # hooks says it too
 from compiler.run.revision import revision
 from compiler.run.soundness import Broken, Look
 from compiler.store.store import Store
@@ -118,10 +122,27 @@ def work_of(config: Mapping[str, Any]) -> Work:
     scale = config.get("scale")
     only, sets = config.get("only"), config.get("set") or ()
     given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
-    asked = (str(config["spec"]), None if scale is None else str(scale), None if only is None else str(only), given)
-    found = work(compiled(*asked), Store())
+    asked = (named(str(config["spec"])), None if scale is None else str(scale), None if only is None else str(only), given)
+    found = _looked(compiled(*asked), Store())
     _refuse_what_cannot_run(found)
     return found
+
+
+def _looked(plan: Plan, store: Store) -> Work:
+    try:
+        found = work(plan, store)
+    except OSError as error:
+        raise Fault(refused(store, error), REFUSED) from None
+    if (folder := store.unwritable()) and not found.is_over:
+        raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), REFUSED)
+    return found
+
+
+def refused(store: Store, error: OSError) -> str:
+    """The one place where everything goes cannot be used."""
+    where = f" ({error.filename})" if error.filename else ""
+    advice = "make it writable, or start in another folder"
+    return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
 
 
 def _refuse_what_cannot_run(found: Work) -> None:
@@ -163,16 +184,14 @@ def _modified(path: str) -> float:
 def compiled(spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
     from compiler.language import render
-    from compiler.language.problem import Problems, SpecError
-    from compiler.run import here
+    from compiler.language.problem import SpecError
 
-    problems = Problems()
     try:
-        plan = here.compiled(spec, scale, problems, only, sets)
+        plan, said = remembered.compiled(Store(), remembered.Request(spec, scale, only, sets))
     except SpecError as error:
         raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.counted(error.problems)}") from None
-    if problems.warnings:
-        print(render.text(problems.warnings), file=sys.stderr)
+    if said:
+        print(said, file=sys.stderr)
     return plan
 
 
@@ -195,7 +214,3 @@ def summary(work: Work) -> str:
     """The summary's text and the paths of its files."""
     text = Path(work.text).read_text(encoding="utf-8").rstrip("\n")
     return f"{text}\n\n{work.text}\n{work.page}"
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

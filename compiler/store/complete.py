@@ -1,30 +1,42 @@
-"""Whether many stages have their results, in two looks at each: reading ten thousand records would take seconds."""
+"""Whether many stages have results that nobody touched, without opening one: ten thousand records take seconds."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from compiler.store.store import Store
 
 
-def newest(store: Store, stages: Collection[str]) -> float | None:
-    """When anything last became or ceased to be a result of these stages.
+class Times(NamedTuple):
+    """Of all of them, the latest."""
 
-    None when one of them has no mark that leads to a result: it may have a result all the same. A result that was added
-    or removed later changes the time of its stage's folder, whatever the mark says.
+    made: float  # when a result came, or went
+    touched: float  # when something in one changed
+
+
+def times(store: Store, stages: Iterable[str]) -> Times | None:
+    """None when a stage has no mark that leads to its result: it may have one all the same.
+
+    A result that was added or removed later changes the time of its stage's folder, whatever the mark says.
     """
+    marks, results = f"{store.mark('_').parent}/", f"{store.results_of('_').parent}/"
+    made, touched = [0.0], [0.0]
     try:
-        links = {entry.name for entry in os.scandir(store.mark("_").parent) if entry.is_symlink()}
-        if not links.issuperset(stages):  # what is no link says nothing
-            return None
-        return max((_latest(store, stages)), default=None)
-    except OSError:
+        for stage in stages:
+            record = marks + os.readlink(marks + stage)  # noqa: PTH115 - ten thousand: Path takes three times as long
+            status, folder = os.stat(record), os.stat(results + stage)  # noqa: PTH116
+            made += status.st_mtime, folder.st_mtime
+            touched += status.st_ctime, _inside(record.removesuffix("/result.json"))
+    except OSError:  # no mark, or no link, or one to nowhere
         return None
+    return Times(max(made), max(touched))
 
 
-def _latest(store: Store, stages: Collection[str]) -> list[float]:
-    results, marks = str(store.results_of("")), str(store.mark(""))
-    stat = os.stat  # Path.stat takes three times as long
-    found = [stat(f"{marks}/{stage}").st_mtime for stage in stages]
-    return [*found, *[stat(f"{results}/{stage}").st_mtime for stage in stages]]
+def _inside(result: str) -> float:
+    """ctime, which nothing but a change sets: of the steps; without any, of the folder that would have got them."""
+    try:
+        return os.stat(f"{result}/steps").st_ctime  # noqa: PTH116
+    except FileNotFoundError:
+        return os.stat(result).st_ctime  # noqa: PTH116

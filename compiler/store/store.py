@@ -80,6 +80,11 @@ class Store:
             if stage and process.isdecimal():
                 yield stage, folder
 
+    def unwritable(self) -> Path | None:
+        """A folder that results, marks or reports could not be put into."""
+        folders = [self.root, *_sorted(self.root)] if self.root.exists() else []
+        return next((folder for folder in folders if not os.access(folder, os.W_OK | os.X_OK)), None)
+
     # publishing
     def publish_plan(self, digest: str, write: Callable[[Path], None]) -> None:
         """`write` makes the plan's folder; a plan that is there already is the same plan."""

@@ -62,7 +62,7 @@ def begin_run(store: Store, began: datetime) -> None:
 
 def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> None:
     assert count(store, "d1") == Tally(5, 0, 0, 5, 140.0, about=True)
-    assert progress.head(count(store, "d1")) == "[0/5] done 0, left 5, ETA ~2m20s"
+    assert progress.head(count(store, "d1")) == "[0/5 done] left 5, ETA ~2m20s"
 
 
 def test_the_stage_that_runs_is_not_left_but_its_time_is(store: Store) -> None:
@@ -94,7 +94,7 @@ def test_a_result_that_cannot_be_read_counts_and_says_nothing_about_time(store: 
 def test_when_all_is_done(store: Store) -> None:
     for planned in (LOAD, *PARTS):
         finish(store, planned, 1.0)
-    assert progress.head(count(store, "d1")) == "[5/5] done 5, left 0, ETA 0s"
+    assert progress.head(count(store, "d1")) == "[5/5 done] left 0, ETA 0s"
 
 
 def test_an_estimate_that_the_plan_lacks_is_unknown(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_an_estimate_that_the_plan_lacks_is_unknown(tmp_path: Path) -> None:
     store.plan("d2").parent.mkdir(parents=True)
     plan = Plan("d2", "t", "s", None, (), (), (), (replace(LOAD, seconds=0.0), PARTS[0]), {}, Report())
     files.write(plan, store.plan("d2"))
-    assert progress.head(count(store, "d2")) == "[0/2] done 0, left 2, ETA ?"
+    assert progress.head(count(store, "d2")) == "[0/2 done] left 2, ETA ?"
     finish(store, LOAD, 7.0)
-    assert progress.head(count(store, "d2")) == "[1/2] done 1, left 1, ETA ~10s"
+    assert progress.head(count(store, "d2")) == "[1/2 done] left 1, ETA ~10s"
 
 
 def test_failures_of_this_run_are_not_left_nor_is_what_waits_for_them(store: Store) -> None:
@@ -112,13 +112,13 @@ def test_failures_of_this_run_are_not_left_nor_is_what_waits_for_them(store: Sto
     finish(store, LOAD, 100.0)
     fail(store, "s-b")
     assert count(store, "d1").failed == 1
-    assert progress.head(count(store, "d1", "s-a")) == "[1/5] done 1, failed 1, left 2, ETA ~30s"
+    assert progress.head(count(store, "d1", "s-a")) == "[1/5 done] failed 1, left 2, ETA ~30s"
 
 
 def test_a_failed_load_takes_its_stages_along_and_a_failed_build_everything(store: Store) -> None:
     begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
     fail(store, "s-load")
-    assert progress.head(count(store, "d1")) == "[0/5] done 0, failed 5, left 0, ETA 0s"
+    assert progress.head(count(store, "d1")) == "[0/5 done] failed 5, left 0, ETA 0s"
     finish(store, LOAD, 1.0)
     assert count(store, "d1").failed == 0
     fail(store, "b-1")
@@ -199,8 +199,8 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     progress.finished(store, "d1", PARTS[0], "done")
     title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
     assert capsys.readouterr().err.splitlines() == [
-        f"[1/5] done 1, left 3, ETA ~40s | {title}",
-        f"[2/5] done 2, left 3, ETA 30s | {title}: done in 0s",
+        f"[1/5 done] left 3, ETA ~40s | {title}",
+        f"[2/5 done] left 3, ETA 30s | {title}: done in 0s",
     ]
 
 
@@ -214,9 +214,9 @@ def test_in_a_log_a_line_now_and_then(
         time.sleep(0.2)
     progress.finished(store, "d1", PARTS[0], "failed")
     _, *lines, last = capsys.readouterr().err.splitlines()
-    head = "[0/5] done 0, left 4, ETA ~2m20s"
+    head = "[0/5 done] left 4, ETA ~2m20s"
     assert set(lines) == {f"{head} | rocksdb-7.8.3 cache=a, load 1: readww 0/30 s, 54k ops/s"}
-    assert last == "[0/5] done 0, left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
+    assert last == "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
 
 
 def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,11 +236,11 @@ def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monke
     assert "\n" not in status
     assert status.count("\r") >= 3
     assert set(status.removesuffix("\x1b[K").split("\x1b[K\r")) <= {
-        "[0/5] done 0, left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
-        "\r[0/5] done 0, left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
+        "[0/5 done] left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
+        "\r[0/5 done] left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
     }
     assert last == (
-        "[0/5] done 0, left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: done in 0s\r\n"
+        "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: done in 0s\r\n"
     )
 
 

@@ -1,0 +1,26 @@
+"""Jobs that were killed while the run went on: they could not say so themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from compiler.run import survivors
+from compiler.run.attempt import FAILED, JOURNAL, write_failure
+from compiler.run.failure import StageError
+from compiler.run.workflow import Work
+from compiler.store.lock import Busy, locked
+
+WHY = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"
+
+
+def close(work: Work) -> Iterator[str]:
+    """A failure for each attempt without an end, and what the screen says of it. A lock that is held: it is running."""
+    for node in sorted(work.lacking):
+        with suppress(Busy, OSError), locked(work.store.lock(node), wait=False):
+            for attempt in work.store.attempts(node)[-1:]:
+                if not (attempt / "failure.json").exists():
+                    survivors.end(work.store, attempt / JOURNAL)
+                    failure = StageError(WHY)
+                    write_failure(attempt, node, failure, FAILED)
+                    yield failure.block(work.title(node))
