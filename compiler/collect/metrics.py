@@ -1,11 +1,11 @@
 """Every metric, once: its unit, which way is better, what it is, over which window. docs/metrics.md is made of it.
 
-`python -m compiler.collect.metrics > docs/metrics.md`
+`python -m compiler.collect.metrics_page > docs/metrics.md`
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -255,7 +255,7 @@ _ANSWERS = (
     ),
 )
 
-_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
+SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": _THROUGHPUT,
     "Inserts and searches": _ANSWERS,
     "Latency": _latencies(),
@@ -270,43 +270,5 @@ _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
 }
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {metric.name: metric for section in _SECTIONS.values() for metric in section}
+    {metric.name: metric for section in SECTIONS.values() for metric in section}
 )
-
-
-def page() -> str:
-    return "\n".join(_lines())
-
-
-def _lines() -> Iterator[str]:
-    yield "# Metrics"
-    yield ""
-    yield "Made by `python -m compiler.collect.metrics > docs/metrics.md`: the table is compiler/collect/metrics.py."
-    yield ""
-    yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
-    yield "*Published* is the column of the published db_bench summaries that holds the same figure."
-    for title, metrics in _SECTIONS.items():
-        yield from (
-            "",
-            f"## {title}",
-            "",
-            "| metric | unit | better | what it is | window | published |",
-            "|" + "---|" * 6,
-        )
-        yield from (_row(metric) for metric in metrics)
-
-
-def _row(metric: Metric) -> str:
-    cells = (
-        f"`{metric.name}`",
-        metric.unit,
-        metric.better or "",
-        metric.definition,
-        metric.window,
-        metric.legacy or "",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    print(page())

@@ -99,7 +99,9 @@ def _failure(store: Store, node: str, what: str) -> State | None:
     except (OSError, ValueError, KeyError, TypeError):
         return State(MISSING, f"{what}: running, or killed", str(attempts[-1]))
     where = raw.get("step") or what
-    return State(MISSING if status in (INTERRUPTED, BROKEN) else FAILED, f"{where}: {message}", log or str(attempts[-1]))
+    return State(
+        MISSING if status in (INTERRUPTED, BROKEN) else FAILED, f"{where}: {message}", log or str(attempts[-1])
+    )
 
 
 def read(result: Path, stage: PlannedStage) -> State:

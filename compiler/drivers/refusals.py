@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from compiler import drivers, engines
-from compiler.plan.model import PlannedBuild, PlannedStage
+from compiler.plan.model import PlannedBuild, PlannedStage, PlannedStep
+
+MADE_ALREADY = ("debian", "system")
 
 
 def refusals(spec: str, builds: Iterable[PlannedBuild], stages: Iterable[PlannedStage]) -> list[str]:
     """A sentence for each kind of step, engine and kind of source; of builds and stages that are still to be made."""
-    made_of = list(builds)
-    kinds = (step.kind for stage in stages for step in stage.steps)
+    made_of, staged = list(builds), list(stages)
+    kinds = (step.kind for stage in staged for step in stage.steps)
     said = [
         f"{spec}: this version checks and plans steps of kind {kind}; it cannot run them yet"
         for kind in drivers.unrunnable(kinds)
     ]
-    return [*said, *_engines(made_of), *_sources(made_of)]
+    return [*said, *_engines(made_of), *_sources(made_of), *_recipes(made_of), *_probes(spec, made_of, staged)]
 
 
 def _engines(builds: list[PlannedBuild]) -> Iterator[str]:
@@ -37,6 +40,32 @@ def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
         if kind is not None and kind not in said and engines.runnable(build.engine) is not None:
             said.add(kind)
             yield f"{_place(build)}this version checks and plans builds from {kind}; it cannot make them yet"
+
+
+def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
+    """Of sources that give binaries which are made already."""
+    for build in builds:
+        kind = next((kind for kind in MADE_ALREADY if kind in build.source), None)
+        asked = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
+        if kind and asked:
+            names = " and ".join(f"`{name}`" for name in asked)
+            advice = "leave them out, or build from source"
+            yield f"{_place(build)}the binaries of `source: {kind}` are made already: no {names} for them; {advice}"
+
+
+def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -> Iterator[str]:
+    names = {build.id: build.engine for build in builds}
+    said: set[str] = set()
+    for stage, probe in ((stage, probe) for stage in stages for step in stage.steps for probe in _probes_of(step)):
+        engine = names.get(stage.build)
+        asked = next((key for key in ("sql", "counters") if key in probe), None)
+        if engine and asked and probe["name"] not in said and not getattr(engines.engine(engine), "server", False):
+            said.add(probe["name"])
+            yield f"{spec}: probe `{probe['name']}` asks for `{asked}`, which needs a server; {engine} is none"
+
+
+def _probes_of(step: PlannedStep) -> list[Mapping[str, Any]]:
+    return [probe for when in ("before", "after") for probe in cast(list[Mapping[str, Any]], step.setup.get(when) or [])]
 
 
 def _place(build: PlannedBuild) -> str:

@@ -14,6 +14,7 @@ from compiler.run import image, options
 from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
 from compiler.run.steps import Bench
+from compiler.run.trust import distrusting
 
 EMPTY, REPLAY = "empty", "replay"
 
@@ -25,13 +26,15 @@ class Start:
     method: str
     bytes: int = 0
     replayed: tuple[str, ...] = ()
+    image: str | None = None  # the stage whose image it is, as it was restored
 
 
-def prepare(attempt: Attempt, data: Path) -> None:
+def prepare(attempt: Attempt, data: Path) -> Start:
     """Makes `data`, and says in attempt.json how."""
     began = time.monotonic()
     start = _make(attempt, data)
     attempt.note(image=_record(attempt.job.stage, start, time.monotonic() - began))
+    return start
 
 
 def immutable(attempt: Attempt) -> tuple[str, ...]:
@@ -70,7 +73,7 @@ def _restored(attempt: Attempt, stage: str, data: Path) -> Start | None:
         return None
     cloned = image.restore(attempt.job.store, stage, tree, data, immutable(attempt))
     attempt.journal("image restored", stage=stage, method=cloned.method, bytes=cloned.bytes, copied=cloned.copied)
-    return Start(cloned.method, cloned.bytes)
+    return Start(cloned.method, cloned.bytes, image=stage)
 
 
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:
@@ -78,7 +81,8 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
     attempt.journal("replay", stage=stage.id, title=stage.title)
     bench = Bench(attempt, stage, attempt.folder / "replay" / stage.id, data, replay=True)
     try:
-        bench.run(options.check(attempt.job, stage))
+        with distrusting(attempt, start.image, stage):
+            bench.run(options.check(attempt.job, stage))
     except StageError as failure:
         raise replace(failure, message=f"while {stage.title} was run again: {failure.message}") from None
     done = Start(REPLAY, replayed=(*start.replayed, stage.id))

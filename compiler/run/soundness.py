@@ -69,11 +69,15 @@ def fault(result: Path, stage: PlannedStage) -> str | None:
 
 
 def build_fault(folder: Path) -> str | None:
+    return unreadable(folder / "build.json")
+
+
+def unreadable(record: Path) -> str | None:
     try:
-        record = json.loads((folder / "build.json").read_text(encoding="utf-8"))
+        found = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        return f"build.json cannot be read ({error})"
-    return None if isinstance(record, dict) else "build.json holds no record"
+        return f"{record.name} cannot be read ({error})"
+    return None if isinstance(found, dict) else f"{record.name} holds no record"
 
 
 def set_aside(store: Store, broken: Broken) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 from compiler.build.changed import changed
 from compiler.run import image, options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
+from compiler.run.cache import set_up
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
 from compiler.run.job import Job
@@ -19,9 +21,9 @@ from compiler.run.live import live
 from compiler.run.machines import mismatch
 from compiler.run.prepare import immutable, lacks_results, prepare
 from compiler.run.signals import Interrupted
-from compiler.run.soundness import Broken, fault, set_aside
+from compiler.run.soundness import Broken, fault, set_aside, unreadable
 from compiler.run.steps import Bench
-from compiler.store.known import head
+from compiler.run.trust import distrusting
 from compiler.store.lock import locked
 
 
@@ -97,8 +99,10 @@ def _measure(attempt: Attempt) -> None:
         attempt.begin()
         _refuse_other_host(job, attempt.describe_host(data))
         _refuse_changed_build(job)
-        prepare(attempt, data)
-        attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
+        start = prepare(attempt, data)
+        attempt.note(cache=set_up(data, job.stage.steps[0].setup.get("start")))
+        with distrusting(attempt, start.image, job.stage):
+            attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
         _refuse_changed_build(job)
         if lacks_results(attempt, job.stage):
             _keep_image(attempt, data)
@@ -124,7 +128,9 @@ def _refuse_changed_build(job: Job) -> None:
 
 def _refuse_unsupported_parent(job: Job) -> None:
     result = job.store.result(job.stage.parent) if job.stage.parent else None
-    record = head(result / "result.json") if result else {}
+    if result and unreadable(result / "result.json"):
+        return  # lost: the next run measures it again
+    record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
     if record.get("status") == UNSUPPORTED:
         raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
 

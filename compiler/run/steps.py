@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler.drivers import running
 from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import progress
+from compiler.run import probes, progress
 from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
+from compiler.run.launch import LaunchError, complaint, launched
 from compiler.run.options import Accepted
 from compiler.run.sampler import Sampler
 from compiler.run.supervise import Ended, MissingError, Watch, environment, supervise
@@ -71,14 +72,16 @@ class _Step:
         kind = running(self.step.kind)
         command = self._command(kind)
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
+        timed = self._probe(probes.BEFORE)
         sampler = Sampler(self.folder / "samples.jsonl", self.bench.data)
         env = environment(command.env)
         try:
             ended = supervise(command.argv, env, self.folder, deadline, self._started(sampler), sampler.stop)
         except MissingError as error:
             raise StageError(str(error), self.step.name) from None
-        message = self._complaint(ended, deadline) or self._unreadable(kind)
-        record = self._record(ended, deadline, message)
+        message = self._complaint(ended, deadline) or self._not_launched() or self._unreadable(kind)
+        timed |= {} if message else self._probe(probes.AFTER)
+        record = self._record(ended, deadline, message, timed)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if message:
             raise self._failure(message)
@@ -92,16 +95,34 @@ class _Step:
         return started
 
     def _command(self, kind: Runner) -> Command:
-        job = self.bench.attempt.job
-        version = str(job.record["version"])
-        context = Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed)
         try:
-            command = kind.command(self.step.settings, self.accepted.options, context)
+            made = kind.command(self.step.settings, self.accepted.options, self._context())
+            done = launched(made, self._launch)
         except (LookupError, ValueError) as error:
             raise StageError(f"no {self.step.kind} command can be made: {error}", self.step.name) from None
+        except LaunchError as error:
+            raise StageError(str(error), self.step.name) from None
+        command = done.command
         env = {"env": dict(command.env), "environment": environment(command.env)}
-        write_json(self.folder / "command.json", {"argv": list(command.argv), **env})
+        write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
         return command
+
+    def _context(self) -> Context:
+        job = self.bench.attempt.job
+        version = str(job.record["version"])
+        return Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed)
+
+    @property
+    def _launch(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], self.step.setup.get("launch") or {})
+
+    def _probe(self, when: str) -> dict[str, float]:
+        if not self.step.setup.get(when):
+            return {}
+        return probes.run(self.step.setup, when, self.step.name, self._context(), FLOOR)
+
+    def _not_launched(self) -> str | None:
+        return complaint(self._launch, self.folder / "stderr")
 
     def _complaint(self, ended: Ended, deadline: float) -> str | None:
         if ended.exit == 0 and not ended.overdue:
@@ -126,7 +147,9 @@ class _Step:
             return f"its output cannot be read: {error}"
         return None
 
-    def _record(self, ended: Ended, deadline: float, message: str | None) -> Mapping[str, Any]:
+    def _record(
+        self, ended: Ended, deadline: float, message: str | None, timed: Mapping[str, float]
+    ) -> Mapping[str, Any]:
         record = {
             "name": self.step.name,
             "kind": self.step.kind,
@@ -141,6 +164,7 @@ class _Step:
             "max_rss": ended.max_rss,
             "deadline": deadline,
             "dropped": list(self.accepted.dropped),
+            **({"probes": dict(timed)} if timed else {}),
         }
         write_json(self.folder / "step.json", record)
         return record

@@ -152,6 +152,12 @@ class Store:
         sync(target.parent)
         self.drop_image(staged)
 
+    def discard_image(self, owner: str, stage: str) -> None:
+        """By the job of `owner`: out of the way by rename, then removed."""
+        staged = self.new_image(owner)
+        os.rename(self.image(stage), staged.with_name("old"))
+        self.drop_image(staged)
+
     def drop_image(self, staged: Path) -> None:
         """What is left of putting one together; the next job sweeps what cannot be removed now."""
         with suppress(OSError):

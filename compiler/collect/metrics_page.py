@@ -1,0 +1,45 @@
+"""docs/metrics.md, made from the table of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.collect.metrics import SECTIONS, Metric
+
+
+def page() -> str:
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield "# Metrics"
+    yield ""
+    yield "Made by `python -m compiler.collect.metrics_page > docs/metrics.md`: the table is compiler/collect/metrics.py."
+    yield ""
+    yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
+    yield "*Published* is the column of the published db_bench summaries that holds the same figure."
+    for title, metrics in SECTIONS.items():
+        yield from (
+            "",
+            f"## {title}",
+            "",
+            "| metric | unit | better | what it is | window | published |",
+            "|" + "---|" * 6,
+        )
+        yield from (_row(metric) for metric in metrics)
+
+
+def _row(metric: Metric) -> str:
+    cells = (
+        f"`{metric.name}`",
+        metric.unit,
+        metric.better or "",
+        metric.definition,
+        metric.window,
+        metric.legacy or "",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print(page())

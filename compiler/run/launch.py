@@ -1,0 +1,98 @@
+"""How a step's program is started, as `launch:` asks: processors, memory nodes, allocator, memory, environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from compiler.drivers.protocol import Command
+from compiler.run import sysfs
+
+LIBRARIES = {
+    "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),
+    "tcmalloc": ("libtcmalloc.so.4", "libtcmalloc_minimal.so.4"),
+}
+PACKAGES = {"jemalloc": "libjemalloc2", "tcmalloc": "libgoogle-perftools4"}  # as Debian calls them
+PLACES = ("usr/local/lib", "usr/lib/*-linux-*", "usr/lib64", "usr/lib")
+NOT_LOADED = "cannot be preloaded"  # ld.so, on stderr: it goes on without
+
+
+class LaunchError(Exception):
+    """What this host cannot do, and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    command: Command
+    record: Mapping[str, Any]  # what was done, or left out
+
+
+def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
+    prefix, record = [], dict(asked)
+    if asked.get("memory"):
+        prefix += _scope(int(asked["memory"]))
+    if asked.get("numa"):
+        nodes = _nodes()
+        prefix += [_tool("numactl"), f"--interleave={'all'}"] if nodes > 1 else []
+        record["numa"] = asked["numa"] if nodes > 1 else f"{asked['numa']}: left out, this host has one NUMA node"
+    if asked.get("cpus"):
+        prefix += [_tool("taskset", "util-linux"), "-c", str(asked["cpus"])]
+    env = {**command.env, **{name: str(value) for name, value in (asked.get("env") or {}).items()}}
+    if asked.get("malloc"):
+        record["library"] = library(str(asked["malloc"]))
+        env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
+    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record)
+
+
+def complaint(asked: Mapping[str, Any], stderr: Path) -> str | None:
+    """The loader only warns when it cannot take an allocator: the figures would be those of another one."""
+    if not asked.get("malloc"):
+        return None
+    with stderr.open(encoding="utf-8", errors="replace") as lines:
+        said = next((line.strip() for line in lines if NOT_LOADED in line), None)
+    return f"{asked['malloc']} was not loaded: {said}" if said else None
+
+
+def library(malloc: str) -> str:
+    for name in LIBRARIES[malloc]:
+        for place in PLACES:
+            for path in sorted(sysfs.ROOT.glob(f"{place}/{name}")):
+                return str(path)
+    raise LaunchError(f"`malloc: {malloc}`: there is no {LIBRARIES[malloc][0]} here; install {PACKAGES[malloc]}")
+
+
+def _nodes() -> int:
+    return sum(bool(re.fullmatch(r"node\d+", name)) for name in sysfs.names("sys/devices/system/node"))
+
+
+def _tool(name: str, package: str = "") -> str:
+    found = shutil.which(name)
+    if not found:
+        raise LaunchError(f"there is no {name} on PATH; install {package or name}")
+    return found
+
+
+def _scope(memory: int) -> Sequence[str]:
+    """A cgroup of one's own, which systemd gives where a user's services run."""
+    argv = ["systemd-run", "--user", "--scope", "--quiet", f"--property=MemoryMax={memory}"]
+    argv += ["--property=MemorySwapMax=0", "--"]
+    try:
+        kept = {name: os.environ[name] for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS") if name in os.environ}
+        done = subprocess.run(
+            [*argv, "true"], check=False, capture_output=True, text=True, timeout=20, env={**os.environ, **kept}
+        )
+        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1] if done.returncode else ""
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = str(error)
+    if why:
+        raise LaunchError(
+            f"`memory: {memory}` needs a cgroup, which `systemd-run --user --scope` does not give here ({why}); "
+            "leave `memory` out, or run where systemd manages your session"
+        )
+    return argv
