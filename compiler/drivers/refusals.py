@@ -56,8 +56,8 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
 def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -> Iterator[str]:
     names = {build.id: build.engine for build in builds}
     said: set[str] = set()
-    for stage, probe in ((stage, probe) for stage in stages for step in stage.steps for probe in _probes_of(step)):
-        engine = names.get(stage.build)
+    for build, probe in ((s.build, probe) for s in stages for step in s.steps for probe in _probes_of(step)):
+        engine = names.get(build)
         asked = next((key for key in ("sql", "counters") if key in probe), None)
         if engine and asked and probe["name"] not in said and not getattr(engines.engine(engine), "server", False):
             said.add(probe["name"])
@@ -65,7 +65,8 @@ def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -
 
 
 def _probes_of(step: PlannedStep) -> list[Mapping[str, Any]]:
-    return [probe for when in ("before", "after") for probe in cast(list[Mapping[str, Any]], step.setup.get(when) or [])]
+    listed = (step.setup.get(when) or [] for when in ("before", "after"))
+    return [probe for probes in listed for probe in cast(list[Mapping[str, Any]], probes)]
 
 
 def _place(build: PlannedBuild) -> str:

@@ -20,6 +20,7 @@ LIBRARIES = {
 }
 PACKAGES = {"jemalloc": "libjemalloc2", "tcmalloc": "libgoogle-perftools4"}  # as Debian calls them
 PLACES = ("usr/local/lib", "usr/lib/*-linux-*", "usr/lib64", "usr/lib")
+SESSION = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # by which systemd-run finds the user's systemd
 NOT_LOADED = "cannot be preloaded"  # ld.so, on stderr: it goes on without
 
 
@@ -34,16 +35,18 @@ class Launched:
 
 
 def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
-    prefix, record = [], dict(asked)
+    prefix: list[str] = []
+    record, env = dict(asked), dict(command.env)
     if asked.get("memory"):
         prefix += _scope(int(asked["memory"]))
+        env |= {name: os.environ[name] for name in SESSION if name in os.environ}
     if asked.get("numa"):
         nodes = _nodes()
-        prefix += [_tool("numactl"), f"--interleave={'all'}"] if nodes > 1 else []
+        prefix += [_tool("numactl"), "--interleave=all"] if nodes > 1 else []
         record["numa"] = asked["numa"] if nodes > 1 else f"{asked['numa']}: left out, this host has one NUMA node"
     if asked.get("cpus"):
         prefix += [_tool("taskset", "util-linux"), "-c", str(asked["cpus"])]
-    env = {**command.env, **{name: str(value) for name, value in (asked.get("env") or {}).items()}}
+    env |= {name: str(value) for name, value in (asked.get("env") or {}).items()}
     if asked.get("malloc"):
         record["library"] = library(str(asked["malloc"]))
         env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
@@ -83,10 +86,7 @@ def _scope(memory: int) -> Sequence[str]:
     argv = ["systemd-run", "--user", "--scope", "--quiet", f"--property=MemoryMax={memory}"]
     argv += ["--property=MemorySwapMax=0", "--"]
     try:
-        kept = {name: os.environ[name] for name in ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS") if name in os.environ}
-        done = subprocess.run(
-            [*argv, "true"], check=False, capture_output=True, text=True, timeout=20, env={**os.environ, **kept}
-        )
+        done = subprocess.run([*argv, "true"], check=False, capture_output=True, text=True, timeout=20)
         why = (done.stderr.strip().splitlines() or ["no reason given"])[-1] if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
         why = str(error)

@@ -42,4 +42,9 @@ class _Screen(logging.Filter):
 def _said_already(record: logging.LogRecord, text: str) -> bool:
     """A job's command has said on the screen why it failed, and the run's last word counts the failures."""
     event = getattr(getattr(record, "event", None), "name", "")
-    return event in ("JOB_ERROR", "GROUP_ERROR") or FAILED in text or DIED in text or any(words in text for words in LAST_WORDS)
+    return (
+        event in ("JOB_ERROR", "GROUP_ERROR")
+        or FAILED in text
+        or DIED in text
+        or any(words in text for words in LAST_WORDS)
+    )

@@ -122,7 +122,12 @@ def work_of(config: Mapping[str, Any]) -> Work:
     scale = config.get("scale")
     only, sets = config.get("only"), config.get("set") or ()
     given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
-    asked = (named(str(config["spec"])), None if scale is None else str(scale), None if only is None else str(only), given)
+    asked = (
+        named(str(config["spec"])),
+        None if scale is None else str(scale),
+        None if only is None else str(only),
+        given,
+    )
     found = _looked(compiled(*asked), Store())
     _refuse_what_cannot_run(found)
     return found
