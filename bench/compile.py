@@ -1,6 +1,7 @@
 """How long planning takes, in CPU seconds, beside what it cannot do without: `.venv/bin/python bench/compile.py`.
 
-Takes the number of cells roughly (default 10,000): a grid of five builds and six axes over the library's sequence."""
+Takes the number of cells roughly (default 10,000): a grid of five builds and six axes over the library's sequence. With
+100000 it also says whether the memory stays below 1 GB."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from time import process_time
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from compiler.drivers.db_bench.settings import Settings  # noqa: E402  # the checkout's own
+from bench import measured  # noqa: E402  # the checkout's own
+from compiler.drivers.db_bench.settings import Settings  # noqa: E402
 from compiler.language.expressions import evaluate  # noqa: E402
 from compiler.plan import files  # noqa: E402
 from compiler.plan.compile import compile_spec  # noqa: E402
@@ -41,6 +43,10 @@ sweep:
   rate: {{param: write_rate, values: [1MiB, 2MiB], from: loaded}}
 """
 CELLS_PER_JOB = 2_500
+MOST_FILES = 20_000  # cells that results are made up for
+GIGABYTE = 1_000_000_000
+NOTHING = "nothing to do: "
+BARE = "import argparse, pydantic, jinja2.sandbox, ruamel.yaml; pydantic.BaseModel"
 
 
 def main() -> None:
@@ -49,9 +55,15 @@ def main() -> None:
         os.chdir(folder)
         jobs = list(range(1, max(1, cells // CELLS_PER_JOB) + 1))
         Path("large.yaml").write_text(SPEC.format(library=ROOT / "specs/library", jobs=jobs), encoding="utf-8")
-        _show(*_planning())
+        ingredients = _show(*_planning())
+        _memory()
+        if cells <= MOST_FILES:
+            measured.make("large.yaml")
+            _line("nothing to do", _command(["run", "large.yaml"], Path(folder), NOTHING), ingredients)
+    bare = _child(["-c", BARE], ROOT)
+    print(f"\nsmall commands, CPU seconds (bare imports in this run: {bare:.2f} s)")
     for name, arguments in (("--help", ["--help"]), ("check quickstart", ["check", "specs/quickstart.yaml"])):
-        print(f"{'stepgrid ' + name:44}{_command(arguments):7.2f} s")
+        _line(f"stepgrid {name}", _command(arguments, ROOT), bare, "bare imports")
 
 
 def _planning() -> tuple[int, float, float, float, float]:
@@ -77,11 +89,22 @@ def _ingredients(cells: int) -> None:
         hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
 
 
-def _show(cells: int, compiled: float, written: float, again: float, ingredients: float) -> None:
+def _show(cells: int, compiled: float, written: float, again: float, ingredients: float) -> float:
     print(f"{cells:,} cells, CPU seconds (bare ingredients in this run: {ingredients:.2f} s)")
     rows = {"check, expand, plan": compiled, "write the manifests": written, "both": compiled + written}
     for name, seconds in {**rows, "the same spec again": again}.items():
-        print(f"{name:44}{seconds:7.2f} s {seconds / ingredients:7.2f} x ingredients")
+        _line(name, seconds, ingredients)
+    return ingredients
+
+
+def _line(name: str, seconds: float, bare: float, of: str = "ingredients") -> None:
+    print(f"{name:44}{seconds:7.2f} s {seconds / bare:7.2f} x {of}")
+
+
+def _memory() -> None:
+    """The peak of this process, which holds several plans of that size while it measures."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"{'peak memory':44}{peak / 1e6:7.0f} MB {'' if peak < GIGABYTE else '  MORE THAN 1 GB'}")
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -94,12 +117,20 @@ def _seconds(action: Callable[[], object]) -> float:
     return min(found)
 
 
-def _command(arguments: list[str]) -> float:
+def _command(arguments: list[str], folder: Path, says: str = "") -> float:
+    return _child(["-m", "compiler.cli", *arguments], folder, says)
+
+
+def _child(arguments: list[str], folder: Path, says: str = "") -> float:
     found = []
-    for _ in range(5):
+    for _ in range(7):
         before = _children()
-        subprocess.run([sys.executable, "-m", "compiler.cli", *arguments], cwd=ROOT, check=True, capture_output=True)
+        ended = subprocess.run(
+            [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
         found.append(_children() - before)
+        assert ended.stdout.startswith(says), ended.stdout
     return min(found)
 
 

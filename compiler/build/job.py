@@ -17,7 +17,6 @@ from compiler.build.programs import RECORD
 from compiler.build.sources import source_of
 from compiler.engines import running
 from compiler.engines.protocol import IdentityError
-from compiler.plan.identity import build_id
 from compiler.plan.model import PlannedBuild
 from compiler.run.failure import disk_full, is_disk_full
 from compiler.run.hostlock import host_lock

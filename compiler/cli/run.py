@@ -39,10 +39,11 @@ def run(args: argparse.Namespace) -> int:
 def _was_over(args: argparse.Namespace) -> bool:
     """Says so, when everything is measured and nothing has changed since a run that found it so."""
     from compiler.run import over
+    from compiler.run.here import named
     from compiler.run.remembered import Request
     from compiler.store.store import Store
 
-    answer = over.answer(Store(), Request(args.spec, args.scale, args.only, tuple(args.sets)))
+    answer = over.answer(Store(), Request(named(args.spec), args.scale, args.only, tuple(args.sets)))
     if answer:
         warnings, said = answer
         print(warnings, end="\n" if warnings else "", file=sys.stderr)

@@ -11,7 +11,7 @@ from compiler.expand.builds import Build
 from compiler.expand.points import Point
 from compiler.language import models
 from compiler.language.nodes import Map, Text
-from compiler.language.problem import Problems, Where, nearest
+from compiler.language.problem import Problems, Where
 from compiler.language.read import Document
 
 
@@ -43,8 +43,7 @@ def chosen_builds(document: Document, builds: Sequence[Build], problems: Problem
     for name in axis.builds:
         found = named(name, builds)
         if not found:
-            hint = nearest(name, [key for build in builds for key in (build.name, build.family)])
-            problems.add("undefined-name", name.where, f"there is no build `{name}`", hint, len(name))
+            problems.undefined("build", name, name.where, [key for b in builds for key in (b.name, b.family)])
         chosen.update({build.name: build for build in found})
     return list(chosen.values())
 
@@ -59,12 +58,23 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
     assert isinstance(nodes, Map)
     if axis.from_ is not None and axis.steps is not None:
         problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
+    _check_name(name, axis, where, problems)
     before = len(problems.errors)
     points = tuple(points_of.of_axis(name, axis, nodes, where, problems))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
     elif len(problems.errors) == before:
         problems.add("empty-axis", where, f"axis `{name}` has no points", width=len(name))
+
+
+def _check_name(name: str, axis: models.Axis, where: Where, problems: Problems) -> None:
+    """An axis is a name in expressions. `storage_engine` stays what it is: the param of that name."""
+    machines = any(point.hardware is not None for point in [*(axis.points or {}).values(), *axis.groups])
+    meant = {"storage_engine"} | ({"hardware"} if machines else set())
+    if name in points_of.RESERVED - meant:
+        message = f"`{name}` means something else in expressions: an axis needs another name"
+        hint = "its points may still say `hardware: …`" if name == "hardware" else ""
+        problems.add("reserved-name", where, message, hint, len(name))
 
 
 def _conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet], problems: Problems) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from compiler.engines import names as engine_names
 from compiler.expand.definitions import Defined
 from compiler.expand.extends import chain
 from compiler.language import models
-from compiler.language.nodes import Map, Text
+from compiler.language.nodes import Map, Text, place
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
@@ -54,7 +54,7 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[Bu
 
 def _members(family: str, links: Sequence[models.Build], where: Where, problems: Problems) -> list[Build]:
     engine = _last(links, "engine")
-    versions = _versions(family, links)
+    versions = _once(family, _versions(family, links), where, problems)
     source = _source(links)
     if not _check(family, engine, where, problems):
         return []
@@ -65,7 +65,7 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
     return [
-        Build(name, family, str(engine), version, source, options, params, where, patches, recipe)
+        Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe)
         for name, version in versions
     ]
 
@@ -77,10 +77,22 @@ def _joined(links: Sequence[models.Build], kind: str) -> dict[str, str]:
 def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:
     for link in reversed(links):
         if link.versions is not None:
-            return [(f"{family}-{version}", str(version)) for version in link.versions]
+            return [(f"{family}-{version}", version) for version in link.versions]
         if link.version is not None:
-            return [(family, str(link.version))]
+            return [(family, link.version)]
     return [(family, "")]
+
+
+def _once(
+    family: str, versions: Iterable[tuple[str, str]], where: Where, problems: Problems
+) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for name, version in versions:
+        if name in found:
+            second = place(version, where)
+            problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
+        found[name] = version
+    return list(found.items())
 
 
 def _source(links: Sequence[models.Build]) -> dict[str, Any]:
@@ -94,6 +106,8 @@ def _source(links: Sequence[models.Build]) -> dict[str, Any]:
 
 
 def _check(family: str, engine: Text | None, where: Where, problems: Problems) -> bool:
+    if engine is None and problems.unread:
+        return False
     if engine is None:
         hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))

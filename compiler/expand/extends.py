@@ -23,7 +23,8 @@ def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: li
     while (above := found[0].extends) is not None:
         definition = parent(names[0], above)
         if definition is None:
-            problems.add("undefined-name", above.where, f"`{above}` is not defined", nearest(above, known), len(above))
+            if not problems.unread:
+                problems.add("undefined-name", above.where, f"`{above}` is not defined", nearest(above, known), len(above))
             break
         if any(definition is other for other in found):
             circle = " → ".join([*reversed(names), above])

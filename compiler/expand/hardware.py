@@ -10,7 +10,7 @@ from compiler.expand.definitions import Defined
 from compiler.expand.points import Point
 from compiler.language.models import Hardware
 from compiler.language.nodes import Map, Text, place
-from compiler.language.problem import Problems, Where, nearest
+from compiler.language.problem import Problems, Where
 from compiler.language.read import Document
 from compiler.language.validate import describe, validated
 
@@ -58,8 +58,7 @@ class Machines:
         if isinstance(given, Text) and given in self._defined.hardware:
             return self._defined.hardware[given]
         if isinstance(given, Text):
-            hint = nearest(given, [HERE, *self._defined.hardware])
-            self._problems.add("undefined-name", given.where, f"there is no hardware `{given}`", hint, len(given))
+            self._problems.undefined("hardware", given, given.where, [HERE, *self._defined.hardware])
         else:
             message = f"`hardware`: expected a name or a map, found {describe(given)}"
             self._problems.add("wrong-type", place(given, where), message)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compiler.expand.extends import chain
 from compiler.expand.scope import Entry
 from compiler.language.models import OptionSet
-from compiler.language.nodes import Map, Text, key_place, place, width
-from compiler.language.problem import Problems, Where, nearest
+from compiler.language.nodes import Map, Text, place, width
+from compiler.language.problem import Problems, Where
 from compiler.language.validate import describe, validated
+
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 Entries = tuple[tuple[str, Entry], ...]  # option name and one layer's word on it, lowest first
 
@@ -52,8 +55,7 @@ class Layers:
 
     def _named(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if name not in self._sets:
-            hint = nearest(name, self._sets)
-            self._problems.add("undefined-name", name.where, f"there is no option set `{name}`", hint, len(name))
+            self._problems.undefined("option set", name, name.where, self._sets)
             return []
         self._asked.setdefault(str(name), name)
         links = chain(name, self._sets[name], lambda _, above: self._sets.get(above), [*self._sets], self._problems)
@@ -61,16 +63,39 @@ class Layers:
             return []
         self._taken.add(str(name))
         when = tuple(link.when for link in links if link.when is not None)  # inherited, as the engine is
-        return [entry for link in links for entry in _entries(link, when, unsupported)]
+        return [entry for link in links for entry in self._entries(link, when, unsupported)]
 
     def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if not isinstance(layer.get("options"), Map):
-            return [(name, _entry(node, layer.at[name], (), unsupported)) for name, node in layer.items()]
+            return [(name, self._entry(name, node, layer.at[name], (), unsupported)) for name, node in layer.items()]
         found = validated(OptionSet, layer, self._problems)
         if found is None or not _takes(found, engine):
             return []
         above = self._named(found.extends, engine, unsupported) if found.extends is not None else []
-        return [*above, *_entries(found, (found.when,) if found.when is not None else (), unsupported)]
+        return [*above, *self._entries(found, (found.when,) if found.when is not None else (), unsupported)]
+
+
+    def _entries(self, found: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
+        policy = found.when_unsupported or unsupported
+        at: Mapping[str, Where] = getattr(found.options, "at", {})
+        return [(name, self._entry(name, node, at[name], when, policy)) for name, node in found.options.items()]
+
+    def _entry(self, name: str, node: Any, where: Where, when: tuple[Text, ...], unsupported: str) -> Entry:
+        self._check(name, node, where)
+        if isinstance(node, Map):
+            given = node.get("when_unsupported")
+            unsupported = str(given) if given is not None else unsupported
+        return Entry(node, where, when, unsupported)
+
+    def _check(self, name: str, node: Any, where: Where) -> None:
+        if node is None:
+            hint = "the engine's own default is `unset`; in a scale null removes"
+            message = f"option `{name}`: expected a value, found nothing"
+            self._problems.add("wrong-type", where, message, hint, len(name))
+        if not _NAME.fullmatch(name):
+            plain = name.lstrip("-").partition("=")[0]
+            hint = f"without dashes: `{plain}`" if name.startswith("-") else "letters, digits and _ - . as the engine has them"
+            self._problems.add("option-name", where, f"`{name}` is not the name of an option", hint, len(name))
 
 
 def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
@@ -83,20 +108,8 @@ def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
 
 
 def params(given: Mapping[str, Any], where: Where) -> Entries:
-    return tuple((name, Entry(node, place(node, where))) for name, node in given.items())
-
-
-def _entries(found: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
-    policy = found.when_unsupported or unsupported
-    nowhere = Where("", 1, 1)
-    return [(name, _entry(node, key_place(node, nowhere), when, policy)) for name, node in found.options.items()]
-
-
-def _entry(node: Any, where: Where, when: tuple[Text, ...], unsupported: str) -> Entry:
-    if isinstance(node, Map):
-        given = node.get("when_unsupported")
-        unsupported = str(given) if given is not None else unsupported
-    return Entry(node, where, when, unsupported)
+    at: Mapping[str, Where] = getattr(given, "at", {})
+    return tuple((name, Entry(node, place(node, at.get(name, where)))) for name, node in given.items())
 
 
 def _takes(found: OptionSet, engine: str) -> bool:

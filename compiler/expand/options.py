@@ -40,6 +40,9 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
         found = "a map" if isinstance(typed, dict) else f"`{typed}`"
         problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {found}", width=len(name))
         return None
+    if isinstance(typed, str) and "\n" in typed:
+        message = f"option `{name}`: a value is one line"
+        problems.add("control-character", entry.where, message, width=len(name))
     plain: Any = str(typed) if isinstance(typed, str) else typed
     return Option(plain, entry.unsupported, str(entry.where))
 

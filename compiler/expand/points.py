@@ -11,7 +11,7 @@ from compiler.language.expressions import ExpressionError
 from compiler.language.nodes import Map, Text, place
 from compiler.language.problem import Problems, Where
 
-RESERVED = frozenset({"params", "options", "hardware", "build", "engine", "storage_engine", "version", "has"})
+RESERVED = frozenset({"params", "options", "hardware", "build", "engine", "storage_engine", "version", "has", "step"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # a point is itself: choices are told apart by their points
@@ -76,7 +76,7 @@ def _generated(group: models.Group, problems: Problems) -> Iterator[Point]:
             label = str(expressions.render(group.name, variables))
         except ExpressionError as error:
             code = "undefined-name" if error.name else "expression"
-            hint = f"only `{group.as_}` is known here"
+            hint = error.hint or f"only `{group.as_}` is known here"
             problems.add(code, group.name.where, str(error), hint, len(group.name))
             return
         yield _point(label, place(each, group.name.where), group, variables)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from compiler.expand.axes import Axis
 from compiler.expand.steps import Checkpoint, Item
 from compiler.language.nodes import Text
-from compiler.language.problem import Problems, nearest
+from compiler.language.problem import Problems
 
 
 class Reach:
     def __init__(self, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], problems: Problems) -> None:
         self._problems = problems
+        self._whole = all(isinstance(item, Item | Checkpoint) for item in items)  # else what lacks may be meant
         self._steps = [item for item in items if isinstance(item, Item)]
         self._starts = {item.name: item.position for item in items if isinstance(item, Checkpoint)}
         self._changed = {axis.name: self._positions(axis) for axis in axes}
@@ -38,15 +39,13 @@ class Reach:
     def _after(self, checkpoint: Text) -> frozenset[int]:
         start = self._starts.get(str(checkpoint))
         if start is None:
-            hint = nearest(checkpoint, self._starts)
-            message = f"there is no checkpoint `{checkpoint}`"
-            self._problems.add("undefined-name", checkpoint.where, message, hint, len(checkpoint))
+            if self._whole:
+                self._problems.undefined("checkpoint", checkpoint, checkpoint.where, self._starts)
             return frozenset()
         return frozenset(item.position for item in self._steps if item.position > start)
 
     def _named(self, name: Text) -> list[int]:
         found = [item.position for item in self._steps if name in (item.name, item.shown, item.base)]
-        if not found:
-            hint = nearest(name, [item.name for item in self._steps])
-            self._problems.add("undefined-name", name.where, f"there is no step `{name}`", hint, len(name))
+        if not found and self._whole:
+            self._problems.undefined("step", name, name.where, [item.name for item in self._steps])
         return found

@@ -111,10 +111,21 @@ class Scope:
         for key in node.keys() - CONDITIONAL:
             hint = "a value is plain, or `{when: …, value: …}`"
             self._problems.add("unknown-key", node.at[key], f"`{key}` is not a key of a value", hint, len(key))
+        if "value" not in node:
+            hint = "add `value: …`; a step, a set or a point may have a `when` of its own"
+            self._problems.add("missing-key", node.where, "this has a condition, but no value", hint)
+        self._check_policy(node.get("when_unsupported"))
         when = node.get("when")
         if isinstance(when, Text) and not self.holds(when):
             return NOTHING
         return self.value(node.get("value"))
+
+    def _check_policy(self, said: Any) -> None:
+        if said is not None and said != "drop":
+            where = place(said, Where("", 1, 1))
+            message = f"`when_unsupported`: expected `drop`, found {f'`{said}`' if isinstance(said, str) else 'a list or a map'}"
+            hint = "without it an option that the binary lacks is an error"
+            self._problems.add("not-a-choice", where, message, hint, width(said))
 
     def _cached(self, kind: str, name: str) -> tuple[Any, Entry | None]:
         key = f"{kind}.{name}"
@@ -151,7 +162,7 @@ class Scope:
             raise
         except ExpressionError as error:
             code = "value-cycle" if isinstance(error, CycleError) else "undefined-name" if error.name else "expression"
-            hint = nearest(error.name, self._all_names()) if error.name else ""
+            hint = nearest(error.name, self._all_names()) if error.name else error.hint
             self._problems.add(code, node.where, str(error), hint, len(node))
             raise Reported(str(error)) from None
 

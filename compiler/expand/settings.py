@@ -14,9 +14,10 @@ from compiler.expand.steps import Item
 from compiler.language import units, values
 from compiler.language.nodes import Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
-from compiler.language.validate import sentence
+from compiler.language.validate import describe, sentence
 from compiler.plan.canonical import encode
 
+FAULTY = object()  # a value of which is said already what is wrong
 _STEP_KEYS = ("use", "name", "as", "kind", "when", "measured", "mutates", "params", "options", "checkpoint")
 
 
@@ -56,7 +57,7 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
             own.setdefault(name, []).append(Entry(node, place(node, item.where)))
     for name in own:
         if name not in known and not any(name in link.params for link in item.links):
-            where = key_place(own[name][-1].node, item.where)
+            where = key_place(own[name][-1].node, item.links[-1].key(name, item.where))
             message = f"`{name}` is no setting of {item.kind} (step `{item.name}`)"
             problems.add("unknown-setting", where, message, nearest(name, [*known, *_STEP_KEYS]), len(name))
     return own
@@ -71,6 +72,14 @@ def _setting(name: str, own: Sequence[Entry], listed: bool, item: Item, scope: S
     return value, found.where if found else item.where
 
 
+def _shown(value: Any) -> str:
+    return describe(value) if isinstance(value, dict) else f"`{', '.join(map(str, value))}`" if _some(value) else f"`{value}`"
+
+
+def _some(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value)
+
+
 def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
     if isinstance(value, dict):
         return {key: _typed(name, inner, (), where, problems) for key, inner in value.items()}
@@ -83,13 +92,12 @@ def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problem
         return units.quantity(value, kind)
     except units.UnitError as error:
         problems.add("wrong-unit", where, f"{name}: {error}", width=width(value))
-        return None
+        return FAULTY
 
 
 def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Problems) -> Any:
     from pydantic import ValidationError
 
-    before = len(problems.errors)
     try:
         return driver(item.kind).settings_model().model_validate({k: v for k, (v, _) in given.items()})
     except ValidationError as error:
@@ -98,7 +106,7 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
             if name not in given:
                 message = f"step `{item.name}` needs `{name}`: give it to the step or in `params`"
                 problems.add("missing-setting", item.where, message, width=len(item.name))
-            elif len(problems.errors) == before:  # else its unit was wrong, which is said already
-                message = sentence(name, found, f"`{given[name][0]}`")
-                problems.add("wrong-setting", given[name][1], f"step `{item.name}`: {message}")
+            elif given[name][0] is not FAULTY:
+                message = sentence(name, found, _shown(given[name][0]))
+                problems.add("wrong-setting", given[name][1], message, found.get("ctx", {}).get("hint", ""), step=item.name)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.drivers import driver
@@ -11,8 +11,11 @@ from compiler.expand.reads import STORAGE_ENGINE
 from compiler.expand.steps import Item
 from compiler.language.expressions import references
 from compiler.language.models import Spec
-from compiler.language.nodes import Text, key_place
+from compiler.language.nodes import Text
 from compiler.language.problem import Problems, Where, nearest
+
+
+_COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 
 
 def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where, problems: Problems) -> None:
@@ -21,15 +24,18 @@ def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowh
     known |= {attribute for text in _texts([spec, listed]) for name, attribute in references(text) if name == "params"}
     for name, where in _given(spec, axes, nowhere):
         if name not in known:
-            problems.add("unknown-param", where, f"no step takes the param `{name}`", nearest(name, known), len(name))
+            hint = _COMMA if name.isdigit() else nearest(name, known)
+            problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
 
 
 def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[str, Where]]:
     for given in (spec.params, *(build.params for build in spec.builds.values())):
-        yield from ((name, key_place(node, nowhere)) for name, node in given.items())
+        at: Mapping[str, Where] = getattr(given, "at", {})
+        yield from ((name, at.get(name, nowhere)) for name in given)
     for axis in axes:
         for point in axis.points:  # a value of a list has no key of its own: the axis speaks for it
-            yield from ((name, key_place(node, axis.where)) for name, node in (point.params or {}).items())
+            at = getattr(point.params, "at", {})
+            yield from ((name, at.get(name, axis.where)) for name in point.params or ())
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
+_ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
 
 class ExpressionError(Exception):
     """An expression that cannot be read or evaluated. `name` is the undefined name, when that is the reason."""
 
-    def __init__(self, message: str, name: str = "") -> None:
+    def __init__(self, message: str, name: str = "", hint: str = "") -> None:
         super().__init__(message)
         self.name = name
+        self.hint = hint
 
 
 class CycleError(ExpressionError):
@@ -38,6 +40,8 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
 
 def render(text: str, names: Mapping[str, Any]) -> Any:
     """The value of a text with {{ }}: native when the text is one expression, else text."""
+    if "{%" in text:
+        raise ExpressionError("a value has no `{% %}`", hint="only expressions: `{{ … }}`")
     whole = _WHOLE.fullmatch(text)
     if whole:
         return evaluate(whole[1].strip(), names)
@@ -68,9 +72,22 @@ def _guard(expression: str, action: Callable[[], Any]) -> Any:
         name = _undefined_name(str(error))
         raise ExpressionError(f"`{name or expression}` is not defined", name) from None
     except TemplateSyntaxError as error:
-        raise ExpressionError(f"`{expression}` is not an expression: {error.message}") from None
+        raise ExpressionError(f"`{_short(expression)}` is not an expression: {error.message}", "", hint(expression)) from None
+    except (RecursionError, MemoryError, SyntaxError):
+        raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
     except (TemplateError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:
-        raise ExpressionError(f"`{expression}` has no value: {error}") from None
+        raise ExpressionError(f"`{_short(expression)}` has no value: {error}") from None
+
+
+def hint(expression: str) -> str:
+    """What is usually meant by something that is no expression."""
+    if is_template(expression):
+        return "an expression stands here without `{{ }}`"
+    return "equal is `==`" if _ASSIGNMENT.search(expression) else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:120]}…"
 
 
 def _defined(value: Any) -> Any:
@@ -90,9 +107,10 @@ def _undefined_name(message: str) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> SandboxedEnvironment:
     from jinja2 import StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
 
-    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    from compiler.language.sandbox import Sandbox
+
+    return Sandbox(undefined=StrictUndefined, autoescape=False)
 
 
 @lru_cache(maxsize=4096)

@@ -5,66 +5,70 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compiler.language import witness
+from compiler.language import witness, yaml_faults
+from compiler.language.characters import cleaned, decoded, strange
 from compiler.language.nodes import Map, Node, Seq, Text
 from compiler.language.problem import Problems, Where
 
 NULL = "tag:yaml.org,2002:null"
-MOST_NODES = 1_000_000
+MOST_COPIES = 10_000  # nodes that aliases may add
+MOST_LEVELS = 40
 
 
 def load(path: str, problems: Problems, asked_at: Where | None = None) -> Map | None:
     """The map that a file holds; None when it holds none, with the reason among the problems."""
     where = asked_at or Where(path, 1, 1)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        content = Path(path).read_bytes()
     except FileNotFoundError:
-        problems.add("file-not-found", where, f"there is no file `{path}`", _siblings(path))
+        problems.add("file-not-found", where, f"there is no file `{path}`", _siblings(path, asked_at is None))
     except IsADirectoryError:
         problems.add("file-not-found", where, f"`{path}` is a folder, not a spec")
-    except UnicodeDecodeError as error:
-        problems.add("not-utf8", where, f"`{path}` is not UTF-8 text (byte {error.start})")
     except OSError as error:
         problems.add("file-not-found", where, f"`{path}` cannot be read: {error.strerror}")
+    except ValueError:
+        problems.add("file-not-found", where, "no file can have this name: it has a NUL character")
     else:
-        witness.saw(path, text.encode())
-        return parse(text, path, problems)
+        witness.saw(path, content)
+        text = decoded(content, path, problems)
+        return None if text is None else parse(text, path, problems)
     return None
 
 
 def parse(text: str, file: str, problems: Problems) -> Map | None:
-    root = _compose(text, file, problems)
-    if root is None:
-        if not problems.errors:
-            problems.add("empty-file", Where(file, 1, 1), "the file is empty", "a spec begins with `title:`")
-        return None
-    node = _Converter(file, problems).convert(root)
+    before = len(problems.errors)
+    node = _converted(cleaned(text, file, problems), file, problems)
     if isinstance(node, Map):
         return node
-    problems.add("wrong-type", Where(file, 1, 1), "expected a map of settings at the top of the file")
+    if len(problems.errors) == before:
+        if node is None:
+            problems.add("empty-file", Where(file, 1, 1), "the file is empty", "a spec begins with `title:`")
+        else:
+            problems.add("wrong-type", Where(file, 1, 1), "expected a map of settings at the top of the file")
     return None
 
 
 def parse_value(text: str, where: Where, problems: Problems) -> Node:
     """A value that does not come from a file."""
-    root = _compose(text, where.file, problems)
-    return None if root is None else _Converter(where.file, problems).convert(root)
+    return _converted(text, where.file, problems)
 
 
-def _compose(text: str, file: str, problems: Problems) -> Any:
+def _converted(text: str, file: str, problems: Problems) -> Node:
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML(typ="safe").compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Where(file, mark.line + 1, mark.column + 1) if mark else Where(file, 1, 1)
-        context = f" ({error.context})" if error.context and error.problem else ""
-        problems.add("yaml-syntax", where, f"this is not YAML: {error.problem or error.context}{context}")
+        root = YAML(typ="safe").compose(text)
+        return None if root is None else _Converter(file, problems).convert(root)
     except YAMLError as error:
-        problems.add("yaml-syntax", Where(file, 1, 1), f"this is not YAML: {str(error).splitlines()[0]}")
+        problems.add("yaml-syntax", *yaml_faults.told(error, text, file))
+    except RecursionError:
+        problems.add("too-deep", yaml_faults.depth_place(text, file, MOST_LEVELS), _deep())
     return None
+
+
+def _deep() -> str:
+    return f"maps and lists are nested more than {MOST_LEVELS} deep"
 
 
 class _Converter:
@@ -72,31 +76,56 @@ class _Converter:
 
     def __init__(self, file: str, problems: Problems) -> None:
         self._file, self._problems = file, problems
-        self._open: set[int] = set()
-        self._left = MOST_NODES
+        self._open: dict[int, None] = {}
+        self._seen: set[int] = set()
+        self._left = MOST_COPIES
 
     def convert(self, node: Any) -> Node:
         where = self._where(node)
-        self._left -= 1
-        if id(node) in self._open or self._left == 0:
-            self._problems.add("yaml-alias", where, "this alias holds itself, or far too much")
-        if id(node) in self._open or self._left <= 0:
+        if self._refused(node, where):
             return None
         if not node.tag.startswith("tag:yaml.org,2002:"):
             self._problems.add("yaml-tag", where, f"the tag `{node.tag}` means nothing in a spec")
         if node.id == "scalar":
-            quoted = node.style in ("'", '"')
-            return None if node.tag == NULL and not quoted else Text(node.value, where, quoted)
-        self._open.add(id(node))
-        found = self._map(node, where) if node.id == "mapping" else Seq([self.convert(i) for i in node.value], where)
-        self._open.discard(id(node))
+            return self._scalar(node, where)
+        self._open[id(node)] = None
+        found = self._map(node, where) if node.id == "mapping" else self._list(node, where)
+        del self._open[id(node)]
         return found
 
-    def _map(self, node: Any, where: Where) -> Map:
+    def _refused(self, node: Any, where: Where) -> bool:
+        """An alias shows as a node that was there before."""
+        if id(node) in self._seen:
+            self._left -= 1
+        self._seen.add(id(node))
+        if id(node) in self._open or self._left == 0:
+            self._problems.add("yaml-alias", where, "this alias holds itself, or far too much")
+        if len(self._open) >= MOST_LEVELS:
+            self._problems.add("too-deep", where, _deep())
+        return id(node) in self._open or self._left <= 0 or len(self._open) >= MOST_LEVELS
+
+    def _scalar(self, node: Any, where: Where) -> Text | None:
+        quoted = node.style in ("'", '"')
+        if node.tag == NULL and not quoted:
+            return None
+        for name in strange(node.value):
+            message, hint = f"a value cannot hold {name}", "only line breaks and tabs, where a text may have them"
+            self._problems.add("control-character", where, message, hint)
+            return Text("", where, quoted)
+        return Text(node.value, where, quoted)
+
+    def _list(self, node: Any, where: Where) -> Seq:
+        return Seq([self.convert(item) for item in node.value], where, [self._where(item) for item in node.value])
+
+    def _map(self, node: Any, where: Where) -> Node:
         items: dict[str, Node] = {}
         at: dict[str, Where] = {}
         for key_node, value_node in node.value:
             key, key_where = key_node.value, self._where(key_node)
+            if key_node.id == "mapping" and len(node.value) == 1 and node.flow_style:
+                hint = 'put the whole value in quotes: "{{ … }}"'
+                self._problems.add("wrong-type", where, "`{{ … }}` without quotes is a map to YAML", hint, 2)
+                return Text("1", where)  # so that nothing follows from it
             if self._is_key(key_node, key_where, at):
                 value = self.convert(value_node)
                 if value is not None:
@@ -113,6 +142,10 @@ class _Converter:
         elif key in at:
             hint = f"first at line {at[key].line}"
             self._problems.add("duplicate-key", where, f"`{key}` is given twice", hint, len(key))
+        elif not key.strip():
+            self._problems.add("wrong-type", where, "a name cannot be empty")
+        elif found := strange(key, allowed=""):
+            self._problems.add("control-character", where, f"a name cannot hold {found[0]}")
         else:
             return True
         return False
@@ -121,9 +154,18 @@ class _Converter:
         return Where(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
-def _siblings(path: str) -> str:
+def _siblings(path: str, specs: bool) -> str:
+    """What was probably meant: a spec has a title, a library has none."""
     from compiler.language.problem import nearest
 
-    target = Path(path)
-    names = [entry.name for entry in target.parent.glob("*.yaml")] if target.parent.is_dir() else []
-    return nearest(target.name, names) if names else ""
+    folder = Path(path).parent
+    found = sorted(folder.glob("*.yaml")) if "\0" not in path and folder.is_dir() else []
+    names = [entry.name for entry in found if not specs or _has_title(entry)]
+    return nearest(Path(path).name, names) if names else ""
+
+
+def _has_title(path: Path) -> bool:
+    try:
+        return b"\ntitle:" in b"\n" + path.read_bytes()
+    except OSError:
+        return False

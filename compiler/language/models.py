@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from compiler.language import units
-from compiler.language.nodes import Text
+from compiler.language.nodes import Map, Text
+from compiler.language.problem import Where as Place
 
 
 def _quantity(kind: str) -> BeforeValidator:
@@ -29,9 +44,42 @@ Duration = Annotated[float, _quantity("duration")]
 Options = tuple[Any, ...]  # each a set's name, a map, or a set written in place
 
 
+def _line(value: str) -> str:
+    if "\n" in value.strip():
+        raise PydanticCustomError("control_character", "{why}", {"why": "a name is one line"})
+    return value
+
+
+def _map_itself(value: object, plain: ValidatorFunctionWrapHandler) -> Any:
+    return value if isinstance(value, Map) else plain(value)
+
+
+Name = Annotated[Label, AfterValidator(_line)]
+Title = Annotated[str, Field(min_length=1), AfterValidator(_line)]
+Given = Annotated[dict[str, Any], WrapValidator(_map_itself)]  # the map as it was read: it knows where its keys stand
+Count = Annotated[int, Field(ge=1, le=1000)]
+
+
 class Model(BaseModel):
     # a model that stands inside another is built with it, not once more for itself: most commands need two of them all
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+
+    @field_validator("*")
+    @classmethod
+    def _something(cls, value: Any) -> Any:
+        """A key without a value is a slip; in a scale null removes, and never comes here."""
+        if value is None:
+            raise PydanticCustomError("nothing", "expected a value")
+        return value
+
+
+def _version(value: Text) -> Text:
+    if not re.fullmatch(r"\w[\w.+~:-]*", value):
+        raise PydanticCustomError("not_a_version", "a version is letters, digits and . + ~ : _ -")
+    return value
+
+
+Version = Annotated[Label, AfterValidator(_version)]
 
 
 class Storage(Model):
@@ -72,8 +120,8 @@ Start = Literal["cold", "warm"]  # what the page cache holds when a stage starts
 
 class Build(Model):
     engine: Label | None = None
-    version: Label | None = None
-    versions: tuple[Label, ...] | None = None
+    version: Version | None = None
+    versions: Annotated[tuple[Version, ...], Field(min_length=1)] | None = None
     source: dict[str, Any] | None = None
     extends: Label | None = None
     abstract: bool = False
@@ -81,7 +129,13 @@ class Build(Model):
     flags: dict[str, Label] = {}
     extensions: dict[str, Label] = {}
     options: Options = ()
-    params: dict[str, Any] = {}
+    params: Given = {}
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Build:
+        if self.version is not None and self.versions is not None:
+            raise PydanticCustomError("not_both", "{why}", {"why": "it has both `version` and `versions`: keep one"})
+        return self
 
 
 class OptionSet(Model):
@@ -89,7 +143,7 @@ class OptionSet(Model):
     when: Label | None = None
     extends: Label | None = None
     when_unsupported: Literal["drop"] | None = None
-    options: dict[str, Any] = {}
+    options: Given = {}
 
 
 class Step(Model):
@@ -97,18 +151,35 @@ class Step(Model):
 
     model_config = ConfigDict(extra="allow")
 
-    use: Label | None = None
-    name: Label | None = None
-    checkpoint: Label | None = None
+    use: Name | None = None
+    name: Name | None = None
+    checkpoint: Name | None = None
     kind: Label | None = None
-    as_: Label | None = Field(default=None, alias="as")
+    as_: Name | None = Field(default=None, alias="as")
     when: Label | None = None
-    times: Annotated[int, Field(ge=1)] | None = None
+    times: Count | None = None
     for_: dict[str, tuple[Label, ...]] | None = Field(default=None, alias="for")
     measured: bool | None = None
     mutates: bool | None = None
-    params: dict[str, Any] = {}
+    params: Given = {}
     options: Options = ()
+    _nodes: Map | None = PrivateAttr(None)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _remembered(cls, value: Any, plain: ModelWrapValidatorHandler[Step]) -> Step:
+        step = plain(value)
+        if isinstance(value, Map):
+            step._nodes = value
+        return step
+
+    @property
+    def where(self) -> Place | None:
+        return self._nodes.where if self._nodes is not None else None
+
+    def key(self, name: str, default: Place) -> Place:
+        """Where a key of it stands."""
+        return self._nodes.at.get(name, default) if self._nodes is not None else default
 
 
 class Point(Model):
@@ -116,7 +187,7 @@ class Point(Model):
 
     hardware: Any = None
     build: Label | None = None
-    params: dict[str, Any] = {}
+    params: Given = {}
     options: Options = ()
     launch: Launch | None = None
     start: Start | None = None
@@ -137,20 +208,20 @@ class Axis(Model):
     groups: tuple[Group, ...] = ()
     option: Label | None = None
     param: Label | None = None
-    values: tuple[Label, ...] | None = None
+    values: tuple[Name, ...] | None = None
     from_: Label | None = Field(default=None, alias="from")
     steps: tuple[Label, ...] | None = None
 
 
 class Repeat(Model):
-    loads: Annotated[int, Field(ge=1)] = 1
-    runs: Annotated[int, Field(ge=1)] = 1
+    loads: Count = 1
+    runs: Count = 1
 
 
 class Probe(Model):
     """Something small that is timed before or after steps; its name is a metric, in seconds."""
 
-    name: Label
+    name: Name
     before: tuple[Label, ...] = ()
     after: tuple[Label, ...] = ()
     sql: Label | None = None
@@ -162,7 +233,7 @@ Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or 
 
 
 class Table(Model):
-    title: Annotated[str, Field(min_length=1)]
+    title: Title
     rows: Annotated[tuple[Label, ...], Field(min_length=1)]
     columns: tuple[Label, ...] = ()
     by: tuple[Label, ...] = ()
@@ -199,11 +270,11 @@ class Library(Model):
 
 class Spec(Library):
     spec: Literal["1"] | None = None
-    title: Annotated[str, Field(min_length=1)]
+    title: Title
     hardware: Any = None
     builds: Annotated[dict[str, Build], Field(min_length=1)]
     options: Options = ()
-    params: dict[str, Any] = {}
+    params: Given = {}
     workload: Label | None = None
     steps: tuple[Step, ...] | None = None
     sweep: dict[str, Axis] = {}
@@ -218,6 +289,6 @@ class Spec(Library):
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     compare_within: Duration | None = None
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     report: Report = Field(default_factory=Report)
     scales: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from compiler.language.problem import Where
@@ -27,10 +27,12 @@ class Text(str):
 class Seq(list[Node]):
     where: Where
     key: Where | None = None
+    at: Sequence[Where]  # where each item stands: null remembers nothing
 
-    def __init__(self, items: Iterable[Node], where: Where) -> None:
+    def __init__(self, items: Iterable[Node], where: Where, at: Sequence[Where] = ()) -> None:
         super().__init__(items)
         self.where = where
+        self.at = at
 
 
 class Map(dict[str, Node]):

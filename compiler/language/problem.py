@@ -42,17 +42,25 @@ class Problems:
     """Collects, so that one look at a spec shows all of its faults."""
 
     def __init__(self) -> None:
-        self._found: dict[Problem, None] = {}  # a fault that many cells meet is one problem
+        self._found: dict[Problem, list[str]] = {}  # a fault that many cells meet is one problem
+        self.unread: list[str] = []  # files that could not be read: what is not defined may be in them
 
-    def add(self, code: str, where: Where, message: str, hint: str = "", width: int = 1) -> None:
-        self._add(Problem(code, where, message, hint, width=width))
+    def add(self, code: str, where: Where, message: str, hint: str = "", width: int = 1, step: str = "") -> None:
+        """`step`: whose fault it is; a fault of many steps is one problem that names them."""
+        self._add(Problem(code, where, message, hint, width=width), step)
+
+    def undefined(self, what: str, name: str, where: Where, known: Iterable[str]) -> None:
+        """A name that neither the spec nor what it includes defines."""
+        if not self.unread:
+            self.add("undefined-name", where, f"there is no {what} `{name}`", nearest(name, known), len(name))
 
     def warn(self, code: str, where: Where, message: str, hint: str = "", width: int = 1) -> None:
         self._add(Problem(code, where, message, hint, "warning", width))
 
     @property
     def found(self) -> list[Problem]:
-        return sorted(self._found, key=lambda problem: (problem.where, problem.code))
+        said = [_named(problem, steps) for problem, steps in self._found.items()]
+        return sorted(said, key=lambda problem: (problem.where, problem.code))
 
     @property
     def errors(self) -> list[Problem]:
@@ -66,8 +74,19 @@ class Problems:
         if self.errors:
             raise SpecError(self.found)
 
-    def _add(self, problem: Problem) -> None:
-        self._found[problem] = None
+    def _add(self, problem: Problem, step: str = "") -> None:
+        steps = self._found.setdefault(problem, [])
+        if step and step not in steps:
+            steps.append(step)
+
+
+def _named(problem: Problem, steps: list[str]) -> Problem:
+    """The steps before the sentence: step `a`, steps `a` and `b`."""
+    if not steps:
+        return problem
+    names = [f"`{step}`" for step in steps[:5]] + (["others"] if len(steps) > 5 else [])
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return problem._replace(message=f"step{'s' if len(names) > 1 else ''} {listed}: {problem.message}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from compiler.language.merge import merge
 from compiler.language.nodes import Map, Text, place, without
 from compiler.language.override import override
 from compiler.language.problem import Problems, Where, nearest
-from compiler.language.validate import mended
+from compiler.language.validate import describe, mended
 
 if TYPE_CHECKING:
     from compiler.language.models import Library, Spec
@@ -59,10 +59,17 @@ def _scaled(nodes: Map, scale: str | None, problems: Problems) -> Map:
     scales = nodes.get("scales")
     known = scales if isinstance(scales, Map) else {}
     patch = known.get(scale)
+    if scale in known and not isinstance(patch, Map):
+        where = known.at[scale] if isinstance(known, Map) else nodes.where
+        problems.add("wrong-type", place(patch, where), f"`{scale}`: expected a map, found {describe(patch)}")
+        return nodes
     if not isinstance(patch, Map):
         where = place(scales, nodes.where)
         problems.add("undefined-scale", where, f"there is no scale `{scale}`", nearest(scale, known))
         return nodes
+    if "scales" in patch:
+        problems.add("unknown-key", patch.at["scales"], "`scales` is not a key here", "a scale has none", len("scales"))
+        patch = without(patch, "scales")
     merged = merge(without(nodes, "scales"), _expanded(patch))
     return merged if isinstance(merged, Map) else nodes
 
@@ -89,11 +96,9 @@ def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], p
         return []
     files.append(target)
     loaded = load(target, problems, entry.where)
-    if loaded is None:
-        return []
-    nodes = _expanded(loaded)
-    library, nodes = mended(Library, nodes, problems)
-    if library is None:
+    library, nodes = (None, None) if loaded is None else mended(Library, _expanded(loaded), problems)
+    if library is None or nodes is None:
+        problems.unread.append(target)
         return []
     return [Source(target, nodes, library), *_includes(nodes, target, (*chain, target), files, problems)]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from compiler.language.problem import Problem
+
+
+WIDTH = 100  # of what is shown of a line
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
 
 
 def text(problems: Iterable[Problem]) -> str:
@@ -31,19 +36,29 @@ def _excerpt(problem: Problem) -> list[str]:
     source = _source(problem.where.file)
     if not 0 < problem.where.line <= len(source):
         return []
-    line = source[problem.where.line - 1]
+    line, column = _cut(source[problem.where.line - 1], problem.where.column - 1)
     number = str(problem.where.line)
-    column = problem.where.column - 1
     carets = "^" * max(1, min(problem.width, len(line) - column))
     # a tab before the caret stays a tab, so that the caret stands below its character
     indent = "".join("\t" if character == "\t" else " " for character in line[:column].ljust(column))
     return [f"{number:>4} | {line}", f"     | {indent}{carets}"]
 
 
+def _cut(line: str, column: int) -> tuple[str, int]:
+    """A long line around the column, and where the column is then."""
+    if len(line) <= WIDTH:
+        return line, column
+    start = max(0, min(column - WIDTH // 2, len(line) - WIDTH))
+    end = start + WIDTH
+    before, after = "…" if start else "", "…" if end < len(line) else ""
+    return before + line[start:end] + after, column - start + len(before)
+
+
 @lru_cache(maxsize=32)
 def _source(file: str) -> Sequence[str]:
     try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
+        shown = Path(file).read_text(encoding="utf-8-sig", errors="replace")
+        return [_HIDDEN.sub("\ufffd", line) for line in shown.split("\n")]
     except OSError:
         return ()
 

@@ -33,7 +33,7 @@ def _each(rule: Rule) -> Rule:
     def apply(node: Node) -> Node:
         if isinstance(node, Map):
             return Map({key: rule(value) for key, value in node.items()}, node.where, node.at)
-        return Seq([rule(item) for item in node], node.where) if isinstance(node, Seq) else node
+        return Seq([rule(item) for item in node], node.where, node.at) if isinstance(node, Seq) else node
 
     return apply
 

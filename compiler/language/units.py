@@ -7,15 +7,17 @@ import re
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
 SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-RATE_ENDINGS = ("/s",)
+MOST = {"count": 2**63, "size": 2**60, "rate": 2**60, "duration": 1000 * 86400.0}
+_MOST = {"count": "2^63", "size": "2^60", "rate": "2^60", "duration": "1000d"}
 
-_NUMBER = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)")
+_NUMBER = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)", re.ASCII)
 _EXPECTED = {
     "count": "a count such as 1000, 200k, 100M or 2B",
     "size": "a size such as 4096, 8KiB, 16MiB or 1GiB",
     "rate": "a rate per second such as 2MiB or 1000000",
     "duration": "a duration such as 30s, 30m or 2h",
 }
+LONGEST = 20  # digits of a number: more than 64 bits have
 
 
 class UnitError(ValueError):
@@ -32,6 +34,8 @@ def quantity(text: str, kind: str) -> int | float:
     if match is None or match[2] not in units:
         raise UnitError(f"expected {_EXPECTED[kind]}, found `{text}`{_why(match, kind)}")
     number = float(match[1]) * units[match[2]]
+    if abs(number) > MOST[kind]:
+        raise UnitError(f"expected {_EXPECTED[kind]}, found `{_short(text)}`: too large (at most {_MOST[kind]})")
     if kind == "duration":
         return number
     if number != int(number):
@@ -63,12 +67,16 @@ def duration(seconds: float) -> str:
 
 def _scaled(text: str, unit: float) -> int | float:
     value = float(text) * unit
-    return int(value) if isinstance(unit, int) and value == int(value) else value
+    return int(value) if isinstance(unit, int) and value.is_integer() else value
 
 
 def _plain(text: str) -> int | float:
     digits = text.lstrip("+-").replace("_", "")
-    return int(text) if digits.isdigit() else float(text)
+    return int(text) if digits.isdigit() and len(digits) <= LONGEST else float(text)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _why(match: re.Match[str] | None, kind: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from compiler.language.nodes import Map, Node, Seq, place, replaced, width, without
+from compiler.language.nodes import Map, Node, Seq, Text, place, replaced, width, without
 from compiler.language.problem import Problems, Where, nearest
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _EXPECTED = {
     "float_type": "a number",
     "bool_parsing": "true or false",
     "bool_type": "true or false",
+    "nothing": "a value",
 }
 
 
@@ -48,10 +49,23 @@ def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map
             known = _fields(model, path[:-1])
             _report(known, node, path, found, problems)
             taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
+    return _stood_in(model, taken)
+
+
+def _stood_in(model: type[M], node: Map) -> tuple[M | None, Map]:
+    """With a text for each key that is missing (which is said already): what else is wrong is found all the same."""
+    from pydantic import ValidationError
+
     try:
-        return model.model_validate(taken), taken
+        return model.model_validate(node), node
+    except ValidationError as error:
+        for found in error.errors(include_url=False, include_input=False):
+            if found["type"] == "missing" and len(found["loc"]) == 1:
+                node = replaced(node, str(found["loc"][0]), Text("?", node.where))
+    try:
+        return model.model_validate(node), node
     except ValidationError:
-        return None, taken
+        return None, node
 
 
 def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
@@ -67,8 +81,13 @@ def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
         return replaced(left, meant[0], node[str(key)]) if meant else left
     if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
         items = [_mended(item, rest, known) if rest and i == key else item for i, item in enumerate(node)]
-        return Seq(items if rest else [item for i, item in enumerate(node) if i != key], node.where)
+        return Seq(items, node.where, node.at) if rest else _without_item(node, key)
     return node
+
+
+def _without_item(node: Seq, key: int) -> Seq:
+    left = [number for number in range(len(node)) if number != key]
+    return Seq([node[n] for n in left], node.where, [node.at[n] for n in left] if node.at else ())
 
 
 def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: Any, problems: Problems) -> None:
@@ -81,23 +100,31 @@ def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: A
         problems.add("missing-key", place(parent, root.where), f"`{key}` is missing")
     else:
         node = _walk(root, path)
-        message = sentence(str(key), found, describe(node))
+        message = sentence(_said(root, path), found, describe(node))
         problems.add(_code(kind), place(node, _key(parent, key)), message, width=width(node))
+
+
+def _said(root: Map, path: Sequence[str | int]) -> str:
+    """The key as the file has it: an entry of a list, and what a short form left out, go by the key above."""
+    key, parent = path[-1], _walk(root, path[:-1])
+    short = isinstance(parent, Map) and parent.at.get(str(key)) == place(_walk(root, path), root.where)
+    above = next((str(part) for part in reversed(path[:-1]) if isinstance(part, str)), str(key))
+    return above if short or isinstance(key, int) else str(key)
 
 
 def _code(kind: str) -> str:
     if kind == "literal_error":
         return "not-a-choice"
-    if kind == "wrong_unit":
-        return "wrong-unit"
+    if kind in ("wrong_unit", "not_both", "control_character"):
+        return kind.replace("_", "-")
     return "wrong-type" if kind in _EXPECTED else "out-of-range"
 
 
 def sentence(key: str, found: Any, shown: str) -> str:
     """What pydantic found at a key, in our words."""
     kind, context = found["type"], found.get("ctx", {})
-    if kind == "wrong_unit":
-        return f"{key}: {context['why']}"
+    if kind in ("wrong_unit", "not_both", "control_character"):
+        return f"{key}: {context['why']}" if kind == "wrong_unit" else f"`{key}`: {context['why']}"
     expected = _EXPECTED.get(kind) or _bounded(kind, context)
     if expected:
         return f"`{key}`: expected {expected}, found {shown}"
@@ -110,6 +137,8 @@ def _bounded(kind: str, context: Any) -> str:
             return str(context["expected"].replace("'", "`"))
         case "greater_than_equal":
             return f"at least {context['ge']}"
+        case "less_than_equal" | "less_than":
+            return f"at most {context['le']}" if "le" in context else f"less than {context['lt']}"
         case "multiple_of":
             return f"a multiple of {context['multiple_of']:g}"
         case "too_short" | "string_too_short":
@@ -124,6 +153,8 @@ def describe(node: Node) -> str:
         return "nothing"
     if isinstance(node, str):
         return f"`{node}`"
+    if not node:
+        return "an empty map" if isinstance(node, dict) else "an empty list"
     return "a map" if isinstance(node, dict) else "a list"
 
 
@@ -158,6 +189,8 @@ def _walk(root: Node, path: Sequence[str | int]) -> Node:
 def _key(parent: Node, key: str | int) -> Where:
     if isinstance(parent, Map) and key in parent.at:
         return parent.at[str(key)]
+    if isinstance(parent, Seq) and isinstance(key, int) and key < len(parent.at):
+        return parent.at[key]
     return place(parent, Where("", 1, 1))
 
 
@@ -173,15 +206,15 @@ def _fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 def _inside(annotation: Any, part: str | int) -> Any:
     from typing import get_args, get_origin
 
-    found = _model(annotation)
-    if found is not None:
-        by_key = {field.alias or name: field for name, field in found.model_fields.items()}
-        return by_key[str(part)].annotation if part in by_key else None
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict:
         return arguments[1]
     if origin is tuple:
         return arguments[0]
+    found = _model_only(annotation)
+    if found is not None:
+        by_key = {field.alias or name: field for name, field in found.model_fields.items()}
+        return by_key[str(part)].annotation if part in by_key else None
     return next((_inside(a, part) for a in arguments if _inside(a, part) is not None), None)
 
 

@@ -6,9 +6,9 @@ import re
 
 from compiler.language import units
 
-_INTEGER = re.compile(r"[+-]?\d+")
-_FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?")
-_SIZE = re.compile(r"\d+(\.\d+)?(KiB|MiB|GiB|TiB)")
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{units.LONGEST}}}")
+_FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d{1,2})?", re.ASCII)
+_SIZE = re.compile(r"\d{1,18}(\.\d+)?(KiB|MiB|GiB|TiB)", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -21,8 +21,8 @@ def option_value(text: str, quoted: bool = False) -> bool | int | float | str:
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text)
-    if _SIZE.fullmatch(text):
-        return int(units.quantity(text, "size"))
+    if _SIZE.fullmatch(text) and isinstance(found := units.number(text), int):
+        return found
     return str(text)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from compiler import lint
@@ -16,6 +14,7 @@ from compiler.language.problem import Problems, SpecError
 from compiler.language.read import read
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
+from compiler.plan.uncollected import uncollected
 
 
 def compile_spec(
@@ -34,7 +33,7 @@ def compile_spec(
     `own_hardware`: whatever the spec describes, it is measured as this host's.
     """
     found = problems or Problems()
-    with _uncollected():
+    with uncollected():
         document = read(os.path.normpath(path), scale, found, sets)
         if document is None:
             raise SpecError(found.found)
@@ -51,15 +50,3 @@ def _pins(
     locked = lock.read(spec, [build.name for build in builds], problems)
     parts = {b.name: [pin(b.source), locked.get(b.name, ""), lock.patches(b.patches, problems)] for b in builds}
     return {name: " ".join(part for part in said if part) for name, said in parts.items()}
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """A plan is many small objects without circles: looking for garbage among them takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -23,10 +23,13 @@ def compiled(
 ) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
     from compiler.build.pin import pin
-    from compiler.plan.compile import compile_spec
+    from compiler.plan.uncollected import uncollected
     from compiler.store.store import Store
 
-    return compile_spec(named(spec), scale, host(Store()), pin, problems, only, sets)
+    with uncollected():  # imports make what stays, too
+        from compiler.plan.compile import compile_spec
+
+        return compile_spec(named(spec), scale, host(Store()), pin, problems, only, sets)
 
 
 def host(store: Store) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def _scope(memory: int) -> Sequence[str]:
         why = str(error)
     if why:
         raise LaunchError(
-            f"`memory: {memory}` needs a cgroup, which `systemd-run --user --scope` does not give here ({why}); "
+            f"`memory: {memory}` needs a cgroup, which `systemd-run --user --scope` does not give ({why}); "
             "leave `memory` out, or run where systemd manages your session"
         )
     return argv

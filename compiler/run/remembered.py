@@ -78,7 +78,9 @@ def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
 
 def _keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
     """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
-    if os.path.normpath(request.spec) in seen.files:
+    from compiler.run import here
+
+    if os.path.normpath(here.named(request.spec)) in seen.files:
         kept = {"around": before, "files": seen.files, "programs": seen.programs, "plan": made}
         store.remember(request.key, kept)
 

@@ -22,7 +22,7 @@ def install() -> None:
 
 
 def nothing(_number: int, _frame: FrameType | None) -> None:
-    """Not SIG_IGN: of a signal that came just before, Python would print that it was "ignored due to race condition"."""
+    """Not SIG_IGN: Python would print of a signal that came just before that it was "ignored due to race condition"."""
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,23 @@ def test_engines_and_sources_are_named_with_the_first_build_of_them() -> None:
         "a.yaml:3:3: this version checks and plans the engine mysql; it cannot run it yet",
         "a.yaml:5:3: this version checks and plans builds from git; it cannot make them yet",
     ]
+
+
+def test_binaries_that_are_made_already_honour_no_recipe() -> None:
+    patched = replace(MADE, recipe={"patches": ["a.patch"], "flags": {"march": "native"}})
+    assert refusals("a.yaml", [MADE, patched], []) == [
+        "a.yaml:2:3: the binaries of `source: system` are made already: no `patches` and `flags` for them; "
+        "leave them out, or build from source"
+    ]
+
+
+@pytest.mark.parametrize("key", ["sql", "counters"])
+def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = {"before": [{"name": "rows", key: "select 1"}], "after": [{"name": "du", "command": ["du"]}]}
+    stage = _stage("db_bench")
+    stage = replace(stage, steps=(replace(stage.steps[0], setup=probes),))
+    said = f"a.yaml: probe `rows` asks for `{key}`, which needs a server; rocksdb is none"
+    assert refusals("a.yaml", [MADE], [stage, stage]) == [said]
 
 
 def test_nothing_starts_of_a_plan_that_cannot_be_run(tmp_path: Path) -> None:

@@ -39,10 +39,32 @@ def test_a_usage_error_of_snakemake_is_shown(finished: Any) -> None:
 
 def test_snakemake_without_a_spec_says_how(checkout: Any) -> None:
     ended = checkout.execute([*checkout.argv()[:-2]])
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == (
         "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
     )
+
+
+def test_no_spec_is_said_to_be_missing(checkout: Any) -> None:
+    ended = checkout.stepgrid_run()
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == "stepgrid run: error: the following arguments are required: spec"
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
+    (checkout.folder / "outputs").write_text("not a folder")
+    ended = checkout.stepgrid_run("spec.json")
+    assert ended.returncode == 3
+    assert ended.stderr.startswith(f"{checkout.folder}/outputs cannot be written: ")
+    assert ended.stderr.endswith("; make it writable, or start in another folder\n")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_an_absolute_path_is_the_same_plan(finished: Any) -> None:
+    ended = finished.stepgrid_run(str(finished.folder / "spec.json"))
+    assert (ended.returncode, finished.log) == (0, [])
+    assert ended.stdout.startswith("nothing to do: ")
+    assert len(list((finished.folder / "outputs/plans").iterdir())) == 1
 
 
 @pytest.mark.parametrize("way", ["snakemake", "stepgrid"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -28,9 +29,10 @@ def test_a_run_builds_measures_and_prints_the_summary(whole_run: Any) -> None:
 def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: Any) -> None:
     lines = whole_run[1].stderr.splitlines()
     assert lines[0].startswith("Using workflow specific profile ")  # printed before any of our code runs
-    assert lines[1].startswith("[0/12 done] left 12, ETA ~")
-    assert lines[1].endswith(" | 2 builds to make first: p, q")
-    assert all(line.startswith("[") for line in lines[1:])
+    assert lines[1] == f"results go to {whole_run[0].folder}/outputs: a new folder"
+    assert lines[2].startswith("[0/12 done] left 12, ETA ~")
+    assert lines[2].endswith(" | 2 builds to make first: p, q")
+    assert all(line.startswith("[") for line in lines[2:])
     assert lines[-1].startswith("[12/12 done] left 0, ETA 0s | ")
 
 
@@ -104,6 +106,49 @@ def test_a_lost_result_is_measured_again_and_only_that(finished: Any, keep_mark:
         (finished.folder / "outputs/marks/s-p-1").unlink()
     assert finished.snakemake().returncode == 0
     assert finished.log == ["measure s-p-1", *SUMMARY]
+
+
+DAMAGE = {
+    "truncated": lambda result: (result / "result.json").write_text('{"stage": "s-p-1", "st'),
+    "of another stage": lambda result: (result / "result.json").write_text('{"stage": "s-q-1", "status": "done"}'),
+    "a step is gone": lambda result: next((result / "steps").iterdir()).rmdir(),
+    "all steps are gone": lambda result: shutil.rmtree(result / "steps"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_broken_result_is_kept_aside_and_measured_again_also_when_a_report_was_made_since(
+    finished: Any, damage: str
+) -> None:
+    finished.stepgrid_run("spec.json")
+    [result] = (finished.folder / "outputs/results/s-p-1").iterdir()
+    DAMAGE[damage](result)
+    ended = finished.stepgrid_run("spec.json")
+    assert (ended.returncode, finished.log) == (0, ["measure s-p-1", *SUMMARY]), ended.stderr
+    assert f"outputs/results/s-p-1/{result.name} is broken: " in ended.stderr
+    assert f"kept in outputs/attempts/s-p-1/{result.name}, and made again\n" in ended.stderr
+    note = json.loads((finished.folder / "outputs/attempts/s-p-1" / result.name / "failure.json").read_text())
+    assert note["status"] == "broken"
+    assert "failed" not in ended.stderr
+    assert finished.stepgrid_run("spec.json").stdout.startswith("nothing to do: ")
+
+
+def test_a_dry_run_sees_what_is_broken_and_moves_nothing(finished: Any) -> None:
+    [result] = (finished.folder / "outputs/results/s-p-1").iterdir()
+    DAMAGE["truncated"](result)
+    ended = finished.snakemake("-n")
+    assert (ended.returncode, re.findall(r"^Job \d+: measure (.*)$", ended.stdout, re.MULTILINE)) == (
+        0, ["p, load 2: fill"],
+    )  # fmt: skip
+    assert result.is_dir()
+
+
+def test_a_damaged_build_is_made_again_and_nothing_is_measured(finished: Any) -> None:
+    (finished.folder / "outputs/builds/b-p/build.json").write_text('{"id"')
+    ended = finished.snakemake()
+    assert ended.returncode == 0, ended.stderr
+    assert finished.log == ["build b-p", *SUMMARY]
+    assert "outputs/builds/b-p is broken: build.json cannot be read (" in ended.stderr
 
 
 def test_a_lost_summary_is_made_again(finished: Any) -> None:

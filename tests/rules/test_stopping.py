@@ -130,6 +130,33 @@ def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> Non
     assert checkout.log[-2:] == ["collect", "summarize"]
 
 
+def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout: Any) -> None:
+    (checkout.folder / "kill-s-p-0").touch()
+    ended = checkout.snakemake()
+    assert ended.returncode == 1
+    said = (
+        "failed: p, load 1: fill\n"
+        "  the process that ran it was killed (by the kernel when memory runs out, or by someone)\n"
+    )
+    assert said in ended.stderr
+    assert "the run is not complete: [9/12 done] failed 3, left 0, ETA 0s" in ended.stderr.splitlines()
+    assert "Error" not in ended.stderr
+    assert "Exception" not in ended.stderr
+
+
+@pytest.mark.parametrize("verb", ["collect", "build"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_while_tables_or_builds_are_made(checkout: Any, until: Until, number: signal.Signals, verb: str) -> None:
+    (checkout.folder / f"slow-{verb}").touch()
+    running = checkout.start(checkout.argv())
+    until(lambda: any(line.startswith(verb) for line in checkout.log), 30)
+    os.killpg(running.pid, number)
+    assert running.wait(timeout=5) == 1
+    assert _alive(running.pid) == []
+    assert "Traceback" not in checkout.screen
+    assert checkout.screen.endswith("the same command goes on from here\n")
+
+
 @pytest.mark.parametrize("way", ["stepgrid", "snakemake"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_first_job_ends_it_without_a_traceback(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -56,20 +57,24 @@ class Checkout:
         *stages: PlannedStage,
         builds: Sequence[PlannedBuild] = (BUILD,),
         hardware: Mapping[str, Any] | None = None,
+        machines: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         hardware = hardware or {"id": "h", "declared": False}
-        plan = Plan("p", "t", "spec.yaml", None, (), (), tuple(builds), tuple(stages), hardware, Report())
+        machines = machines or {"h": hardware}
+        plan = Plan(
+            "p", "t", "spec.yaml", None, (), (), tuple(builds), tuple(stages), hardware, Report(), machines=machines
+        )
         self.store.root.mkdir(exist_ok=True)
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         files.write(plan, self.store.plan("p"))
 
-    def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None) -> None:
+    def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None, kind: str = "int") -> None:
         folder = self.store.build(build.id)
         folder.mkdir(parents=True, exist_ok=True)
         record = {"id": build.id, "version": build.version, "programs": {"python": [sys.executable], "none": ["gone"]}}
         (folder / "build.json").write_text(json.dumps(record))
         if options is not None:
-            catalogue = {name: {"type": "int", "default": "0", "help": ""} for name in options}
+            catalogue = {name: {"type": kind, "default": "0", "help": ""} for name in options}
             (folder / "catalogue.json").write_text(json.dumps(catalogue))
 
     def command(self, stage: str) -> list[str]:
@@ -117,6 +122,16 @@ class Checkout:
 def read(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text())
     return found
+
+
+@pytest.fixture(autouse=True)
+def same_signals() -> Iterator[None]:
+    """A command that is called in this process sets its own."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

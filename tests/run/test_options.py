@@ -94,3 +94,28 @@ def test_nothing_is_run_before_the_options_are_checked(checkout, stage, step):
     checkout.build(options=["cache_size"])
     assert checkout.run("s-load").returncode == 1
     assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        ("uint64", "64MB", "cache_size takes a number (uint64), not `64MB`; sizes are written in KiB, MiB or GiB"),
+        ("double", "half", "cache_size takes a number (double), not `half`"),
+        ("int32", "1e6", "cache_size takes a number (int32), not `1e6`; sizes are written in KiB, MiB or GiB"),
+    ],
+)
+def test_a_unit_slip_is_told_before_anything_runs(checkout, stage, step, kind, value, why):
+    checkout.plan(stage("s-load", step("load", SHOW, {"cache_size": Option(value, where="a.yaml:3:5")})))
+    checkout.build(options=["cache_size"], kind=kind)
+    assert checkout.run("s-load").returncode == 1
+    assert checkout.failure("s-load")["message"] == f"a.yaml:3:5: {why}"
+    assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("int32", "-1"), ("uint64", "0x10"), ("double", "1e-3"), ("double", ".5"), ("string", "64MB")]
+)
+def test_numbers_as_text_are_numbers(checkout, stage, step, kind, value):
+    checkout.plan(stage("s-load", step("load", SHOW, {"cache_size": Option(value)})))
+    checkout.build(options=["cache_size"], kind=kind)
+    assert checkout.run("s-load").returncode == 0

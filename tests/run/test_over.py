@@ -70,8 +70,8 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "an include is gone": lambda _: Path("library.yaml").unlink(),
     "a patch": lambda _: Path("a.patch").write_text("another"),
     "a lock file appears": lambda _: Path("spec.lock.yaml").write_text("builds: {rocksdb-7.8.3: abc}\n"),
-    "the program": lambda bin: (bin / "the-engine").write_text("#!/bin/bash\n"),
-    "the program is gone": lambda bin: (bin / "the-engine").unlink(),
+    "the program": lambda programs: (programs / "the-engine").write_text("#!/bin/bash\n"),
+    "the program is gone": lambda programs: (programs / "the-engine").unlink(),
 }
 
 

@@ -66,7 +66,7 @@ def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> 
 
 
 def test_the_stage_that_runs_is_not_left_but_its_time_is(store: Store) -> None:
-    assert count(store, "d1", "s-load") == Tally(5, 0, 0, 4, 140.0, about=True)
+    assert count(store, "d1", "s-load") == Tally(5, 0, 0, 4, 140.0, about=True, running=1)
 
 
 def test_what_is_left_is_scaled_by_what_was_measured_of_its_kind(store: Store) -> None:
@@ -112,7 +112,7 @@ def test_failures_of_this_run_are_not_left_nor_is_what_waits_for_them(store: Sto
     finish(store, LOAD, 100.0)
     fail(store, "s-b")
     assert count(store, "d1").failed == 1
-    assert progress.head(count(store, "d1", "s-a")) == "[1/5 done] failed 1, left 2, ETA ~30s"
+    assert progress.head(count(store, "d1", "s-a")) == "[1/5 done] running 1, failed 1, left 2, ETA ~30s"
 
 
 def test_a_failed_load_takes_its_stages_along_and_a_failed_build_everything(store: Store) -> None:
@@ -123,6 +123,23 @@ def test_a_failed_load_takes_its_stages_along_and_a_failed_build_everything(stor
     assert count(store, "d1").failed == 0
     fail(store, "b-1")
     assert count(store, "d1").failed == 4
+
+
+@pytest.mark.parametrize("status", ["interrupted", "broken"])
+def test_what_was_interrupted_or_broke_is_left_and_has_not_failed(store: Store, status: str) -> None:
+    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
+    (store.new_attempt("s-load") / "failure.json").write_text(json.dumps({"status": status}))
+    assert progress.head(count(store, "d1")) == "[0/5 done] left 5, ETA ~2m20s"
+
+
+def test_what_another_machine_measures_is_not_left(store: Store, tmp_path: Path) -> None:
+    big = {"id": "big", "declared": True, "cores": 4096}
+    stages = (LOAD, replace(LOAD, id="s-big", hardware="big"), replace(PARTS[0], id="s-big-a", hardware="big"))
+    plan = Plan("d3", "t", "s", None, (), (), (), stages, {}, Report(), machines={"big": big, "h": {"id": "h"}})
+    files.write(plan, store.plan("d3"))
+    assert progress.head(count(store, "d3")) == "[0/1 done] elsewhere 2, left 1, ETA ~1m40s"
+    finish(store, stages[1], 50.0)  # brought from there
+    assert progress.head(count(store, "d3")) == "[1/2 done] elsewhere 1, left 1, ETA 50s"
 
 
 def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
@@ -199,7 +216,7 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     progress.finished(store, "d1", PARTS[0], "done")
     title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
     assert capsys.readouterr().err.splitlines() == [
-        f"[1/5 done] left 3, ETA ~40s | {title}",
+        f"[1/5 done] running 1, left 3, ETA ~40s | {title}",
         f"[2/5 done] left 3, ETA 30s | {title}: done in 0s",
     ]
 
@@ -214,7 +231,7 @@ def test_in_a_log_a_line_now_and_then(
         time.sleep(0.2)
     progress.finished(store, "d1", PARTS[0], "failed")
     _, *lines, last = capsys.readouterr().err.splitlines()
-    head = "[0/5 done] left 4, ETA ~2m20s"
+    head = "[0/5 done] running 1, left 4, ETA ~2m20s"
     assert set(lines) == {f"{head} | rocksdb-7.8.3 cache=a, load 1: readww 0/30 s, 54k ops/s"}
     assert last == "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
 
@@ -236,11 +253,11 @@ def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monke
     assert "\n" not in status
     assert status.count("\r") >= 3
     assert set(status.removesuffix("\x1b[K").split("\x1b[K\r")) <= {
-        "[0/5 done] left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
-        "\r[0/5 done] left 4, ETA ~2m20s | rocksdb-7.8.3 cache=a, l",
+        "[0/5 done] running 1, left 4, ETA ~2m20s | rocksdb-7.8.3 ca",
+        "\r[0/5 done] running 1, left 4, ETA ~2m20s | rocksdb-7.8.3 ca",
     }
     assert last == (
-        "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: done in 0s\r\n"
+        "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load\r\n  1: readww, overwrite: done in 0s\r\n"
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -177,6 +178,42 @@ def test_another_host_than_the_declared_one(checkout, stage):
     message = checkout.failure("s-load")["message"]
     assert message.startswith("this is not the hardware of the spec: cores: the spec says 4096, this host has ")
     assert "; memory: the spec says 1.07374e+09 GiB, this host has " in message
+
+
+def test_of_several_machines_the_one_of_the_stage_counts(checkout, stage):
+    machines = {"h": {"id": "h", "declared": False}, "big": {"id": "big", "declared": True, "cores": 4096}}
+    checkout.plan(stage(), replace(stage("s-big"), hardware="big"), machines=machines)
+    assert checkout.run("s-load").returncode == 0
+    assert checkout.run("s-big").returncode == 1
+    assert "cores: the spec says 4096, this host has " in checkout.failure("s-big")["message"]
+
+
+def test_a_damaged_build_is_a_sentence(checkout, stage):
+    checkout.plan(stage())
+    (checkout.store.build("b-1") / "build.json").write_text('{"id"')
+    assert checkout.run("s-load").returncode == 1
+    assert checkout.failure("s-load")["message"] == (
+        "outputs/builds/b-1/build.json is damaged; run the same command again, which makes the build again"
+    )
+
+
+def test_an_estimate_beyond_all_clocks(checkout, stage, step):
+    checkout.plan(stage("s-load", step("load", "pass", estimate=1e30)))
+    assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
+
+
+def test_a_broken_result_is_put_aside_and_the_older_one_stands_again(checkout, stage):
+    checkout.plan(stage())
+    assert checkout.run("s-load").returncode == 0
+    sound = checkout.store.result("s-load")
+    attempt = checkout.store.new_attempt("s-load")
+    (attempt / "result.json").write_text('{"stage')
+    checkout.store.publish_result("s-load", attempt)
+    done = checkout.run("s-load")
+    assert (done.returncode, checkout.store.result("s-load")) == (0, sound)
+    assert "is broken: result.json cannot be read (" in done.stderr
+    assert checkout.store.mark("s-load").resolve() == sound / "result.json"
+    assert checkout.failure("s-load")["status"] == "broken"
 
 
 def test_no_such_stage_and_no_such_plan(checkout, stage):

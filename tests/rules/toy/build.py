@@ -14,7 +14,7 @@ if store.has_build(node):
 with Path("log").open("a") as log:
     log.write(f"build {node}\n")
 attempt = store.new_attempt(node)
-time.sleep(0.1)
+time.sleep(30 if Path("slow-build").exists() else 0.1)
 if Path(f"fail-{node}").exists():
     (attempt / "failure.json").write_text("{}")
     sys.exit(f"{node} cannot be had")

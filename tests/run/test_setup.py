@@ -1,0 +1,172 @@
+"""launch, start and probes of a step, by real processes."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler.drivers.protocol import Command
+from compiler.run import cache, launch, sysfs
+
+COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
+SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch):
+    """The files of a host that has two NUMA nodes and one allocator, and its programs."""
+    for node in ("node0", "node1"):
+        (tmp_path / "sys/devices/system/node" / node).mkdir(parents=True)
+    library = tmp_path / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
+    return tmp_path
+
+
+def test_nothing_asked_is_nothing_done():
+    assert launch.launched(COMMAND, {}) == launch.Launched(COMMAND, {})
+
+
+def test_all_that_can_be_asked(host):
+    asked = {"numa": "interleave", "malloc": "jemalloc", "cpus": "0-3,8", "env": {"B": "2", "A": "3"}}
+    done = launch.launched(COMMAND, asked)
+    assert done.command.argv == ("/bin/numactl", "--interleave=all", "/bin/taskset", "-c", "0-3,8", "prog", "-x")
+    library = str(host / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+    assert done.command.env == {"A": "3", "B": "2", "LD_PRELOAD": library}
+    assert done.command.duration == 3.0
+    assert done.record == {**asked, "library": library}
+
+
+def test_one_numa_node_leaves_interleaving_out_and_says_so(host):
+    (host / "sys/devices/system/node/node1").rmdir()
+    done = launch.launched(COMMAND, {"numa": "interleave"})
+    assert done.command == COMMAND
+    assert done.record == {"numa": "interleave: left out, this host has one NUMA node"}
+
+
+def test_an_allocator_that_is_not_here(host):
+    with pytest.raises(launch.LaunchError) as caught:
+        launch.launched(COMMAND, {"malloc": "tcmalloc"})
+    assert str(caught.value) == "`malloc: tcmalloc`: there is no libtcmalloc.so.4 here; install libgoogle-perftools4"
+
+
+def test_a_tool_that_is_not_here(host, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(launch.LaunchError, match=r"^there is no taskset on PATH; install util-linux$"):
+        launch.launched(COMMAND, {"cpus": "0"})
+
+
+def test_memory_needs_systemd(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(launch.LaunchError) as caught:
+        launch.launched(COMMAND, {"memory": 1 << 30})
+    said = str(caught.value)
+    assert said.startswith(
+        "`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give here ("
+    )
+    assert said.endswith("); leave `memory` out, or run where systemd manages your session")
+
+
+def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
+    tool = tmp_path / "systemd-run"
+    tool.write_text("#!/bin/sh\nexit 0\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
+    done = launch.launched(COMMAND, {"memory": 1 << 30})
+    assert done.command.argv[:5] == ("systemd-run", "--user", "--scope", "--quiet", "--property=MemoryMax=1073741824")
+    assert done.command.argv[-3:] == ("--", "prog", "-x")
+    assert done.command.env["XDG_RUNTIME_DIR"] == "/run/user/7"
+
+
+def test_the_loader_only_warns(tmp_path):
+    (tmp_path / "stderr").write_text("hello\nERROR: ld.so: object 'x.so' cannot be preloaded: ignored.\n")
+    assert launch.complaint({}, tmp_path / "stderr") is None
+    said = launch.complaint({"malloc": "jemalloc"}, tmp_path / "stderr")
+    assert said == "jemalloc was not loaded: ERROR: ld.so: object 'x.so' cannot be preloaded: ignored."
+
+
+def test_a_step_runs_as_it_was_asked(checkout, stage, step):
+    asked = {"cpus": "0", "env": {"COLOUR": "red"}}
+    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": asked})))
+    assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
+    folder = checkout.store.result("s-load") / "steps/0-load"
+    assert (folder / "stdout").read_text() == "[0] red\n"
+    command = json.loads((folder / "command.json").read_text())
+    assert command["launch"] == asked
+    assert command["argv"][1:3] == ["-c", "0"]
+
+
+def test_a_launch_that_is_impossible_fails_the_step(checkout, stage, step):
+    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": {"memory": 1 << 30}})))
+    assert checkout.run("s-load", PATH=str(checkout.folder)).returncode == 1
+    failure = checkout.failure("s-load")
+    assert failure["step"] == "load"
+    assert failure["message"].startswith("`memory: 1073741824` needs a cgroup, which ")
+
+
+@pytest.mark.parametrize("start", [None, "cold", "warm"])
+def test_what_the_cache_holds_at_the_start_is_measured(checkout, stage, step, start):
+    setup = {"start": start} if start else {}
+    reader = replace(step("read", "pass"), setup=setup)
+    checkout.plan(stage("s-a", children=["s-b"]), stage("s-b", reader, parent="s-a"))
+    assert checkout.run("s-a").returncode == 0
+    assert checkout.run("s-b").returncode == 0
+    held = checkout.attempt("s-b")["cache"]
+    assert (held["start"], held["bytes"]) == (start, 6000)
+    if start == "warm":
+        assert held["resident"] == 6000
+    assert 0 <= held["resident"] <= 6000
+
+
+def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "file").write_bytes(b"x" * 1_000_000)
+    (tmp_path / "empty").touch()
+    assert cache.residency(tmp_path) == {"bytes": 1_000_000, "resident": 1_000_000}
+    cold = cache.set_up(tmp_path, "cold")
+    assert cold["before"]["resident"] == 1_000_000
+    if _has_a_device(tmp_path):  # the pages of tmpfs are the file
+        assert cold["resident"] == 0
+    assert cache.set_up(tmp_path, "warm")["resident"] == 1_000_000
+
+
+def _has_a_device(path: Path) -> bool:
+    from compiler.run.devices import mount
+
+    found = mount(path)
+    return found is not None and found.filesystem in ("ext4", "xfs", "btrfs")
+
+
+PROBE = {"name": "dump", "command": ["{program:python}", "-c", "import time; time.sleep(0.2); print('{data}')"]}
+
+
+def test_probes_are_run_timed_and_kept(checkout, stage, step):
+    timed = replace(step("load"), setup={"before": [{**PROBE, "name": "first"}], "after": [PROBE]})
+    checkout.plan(stage("s-load", timed))
+    assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
+    [record] = checkout.result("s-load")["steps"]
+    assert list(record["probes"]) == ["first", "dump"]
+    assert all(0.2 <= seconds < 10 for seconds in record["probes"].values())
+    folder = checkout.store.result("s-load") / "steps/0-load/probes"
+    assert (folder / "after-dump/stdout").read_text().endswith("/data\n")
+    assert json.loads((folder / "before-first/probe.json").read_text())["when"] == "before"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["{program:python}", "-c", "import sys; sys.exit('broken pipe')"], "probe dump ended with exit status 1"),
+        (["{program:nowhere}"], "probe dump: the build has no program `nowhere`; it has: python, none"),
+        (["/no/such"], "probe dump: the program /no/such cannot be started: No such file or directory"),
+    ],
+)
+def test_a_probe_that_fails_fails_its_step(checkout, stage, step, command, message):
+    checkout.plan(stage("s-load", replace(step("load"), setup={"after": [{"name": "dump", "command": command}]})))
+    assert checkout.run("s-load").returncode == 1
+    failure = checkout.failure("s-load")
+    assert (failure["step"], failure["message"]) == ("load", message)
