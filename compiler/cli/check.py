@@ -23,6 +23,9 @@ def run(args: argparse.Namespace) -> int:
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
     for spec in args.specs:
         plan, problems = compiled.asked(args, spec)
+        if args.scale is None:
+            problems = compiled.with_scales(args, spec, problems)
+            plan = None if any(problem.severity == "error" for problem in problems) else plan
         plans.append(plan)
         found.update(dict.fromkeys(problems))
         if args.format == "text":

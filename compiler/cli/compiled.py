@@ -38,6 +38,19 @@ def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | Non
         return None, error.problems
 
 
+def with_scales(args: argparse.Namespace, spec: str, found: Sequence[Problem]) -> Sequence[Problem]:
+    """What was found, and what is wrong in the spec's scales."""
+    from compiler.plan.compile import check_scales
+    from compiler.run import here
+    from compiler.store.store import Store
+
+    problems = Problems()
+    for problem in found:
+        problems.add_found(problem)
+    check_scales(here.named(spec), here.host(Store()), problems)
+    return problems.found
+
+
 def narrowed(args: argparse.Namespace) -> dict[str, Any]:
     """--only and --set, where they are given."""
     given = {"only": args.only, "sets": list(args.sets)}

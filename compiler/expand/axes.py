@@ -70,7 +70,7 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
 def _check_name(name: str, axis: models.Axis, where: Where, problems: Problems) -> None:
     """An axis is a name in expressions. `storage_engine` stays what it is: the param of that name."""
     machines = any(point.hardware is not None for point in [*(axis.points or {}).values(), *axis.groups])
-    meant = {"storage_engine"} | ({"hardware"} if machines else set())
+    meant = {"build", "storage_engine"} | ({"hardware"} if machines else set())
     if name in points_of.RESERVED - meant:
         message = f"`{name}` means something else in expressions: an axis needs another name"
         hint = "its points may still say `hardware: …`" if name == "hardware" else ""

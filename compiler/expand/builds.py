@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from compiler.build.declared import SOURCES, extension_faults
@@ -56,7 +57,11 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
     engine = _last(links, "engine")
     versions = _once(family, _versions(family, links), where, problems)
     source = _source(links)
+    if engine is None and links[0].extends is not None:
+        return []  # what it extends is not there, which is said
     if not _check(family, engine, where, problems):
+        engine = next(iter(get_close_matches(str(engine), engine_names(), n=1)), None)  # what is probably meant
+    if engine is None:
         return []
     options = tuple(layer for link in links for layer in link.options)
     params = tuple(link.params for link in links)
@@ -83,9 +88,7 @@ def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str
     return [(family, "")]
 
 
-def _once(
-    family: str, versions: Iterable[tuple[str, str]], where: Where, problems: Problems
-) -> list[tuple[str, str]]:
+def _once(family: str, versions: Iterable[tuple[str, str]], where: Where, problems: Problems) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for name, version in versions:
         if name in found:

@@ -41,25 +41,26 @@ class Expansion(NamedTuple):
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
 
 
-def expand(
-    document: Document, host: Mapping[str, Any], problems: Problems, only: str | None = None, own_hardware: bool = False
-) -> Expansion:
-    """`only`: an expression that the cells must fulfil, beyond what the spec says; `own_hardware`: all is this host."""
+def expand(document: Document, host: Mapping[str, Any], problems: Problems, only: str | None = None) -> Expansion:
+    """`only`: an expression that the cells must fulfil, beyond what the spec says."""
     defined = definitions.gather(document, problems)
-    machines = Machines(document, defined, host, problems, own_hardware)
+    machines = Machines(document, defined, host, problems)
     every = builds_of.resolve(document, defined, problems)
     axes = axes_of.resolve(document, defined.options, problems)
     items = steps_of.resolve(document, defined, problems)
     machines.learn(axes)
     setup.check_probes(document.spec, [item for item in items if isinstance(item, Item)], problems)
     chosen = axes_of.chosen_builds(document, every, problems)
+    if not chosen and not problems.errors:
+        _no_builds(document, problems)
     if not (chosen and items):
         problems.stop_on_errors()
     sound = not problems.errors  # what follows from an earlier fault is not said as well
     reach, names = Reach(axes, items, problems), Names(axes, machines)
-    choices = Grid(chosen, every, axes, names, problems).choices(
-        document.spec.exclude, document.spec.also, Text(only, Where("--only", 1, 1)) if only else None
-    )
+    spec, whole = document.spec, document.nodes
+    grid = Grid(chosen, every, axes, names, problems, whole.at.get("sweep", whole.where))
+    wanted = Text(only, Where("--only", 1, 1)) if only else None
+    choices = grid.choices(spec.exclude, spec.also, wanted, spec.repeat.loads * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, problems)
     ground = Ground(document.spec, document.nodes.where, Layers(defined.options, problems), names, problems)
@@ -78,6 +79,11 @@ def _cells(choices: Iterable[Choice], sequences: Sequences, machines: Machines) 
             yield Cell(choice, segments, machines.of(point for point in choice.points if point is not None))
 
 
+def _no_builds(document: Document, problems: Problems) -> None:
+    where = document.nodes.at.get("builds", document.nodes.where)
+    problems.add("no-builds", where, "no build is left to measure", "all of them are `abstract`", len("builds"))
+
+
 def _no_cells(document: Document, problems: Problems) -> None:
     where = document.nodes.at.get("sweep", document.nodes.where)
     hint = "`exclude` or the points' `when` leave nothing"
@@ -93,6 +99,7 @@ def _finish(
     problems: Problems,
 ) -> None:
     layers.report_unused()
+    definitions.check_used(document, problems)
     steps = [item for item in items if isinstance(item, Item)]
     unknown_params(document.spec, axes, steps, document.nodes.where, problems)
     if not cells and not problems.errors:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compiler.language.models import Build, Definitions, Hardware, OptionSet, Step
-from compiler.language.nodes import Map
+from compiler.language.nodes import Map, Node, Seq
 from compiler.language.problem import Problems, Where
 from compiler.language.read import Document, definition_where
 
@@ -31,6 +31,24 @@ def gather(document: Document, problems: Problems) -> Defined:
                 else:
                     table[name], places[kind, name] = definition, where
     return Defined(**tables)
+
+
+def check_used(document: Document, problems: Problems) -> None:
+    """An option set of the spec's own that nothing names, in no scale: a library's may wait for a spec to use them."""
+    own = document.spec.define.options
+    if document.scale is None and own and not problems.errors:
+        named = set(_texts(document.nodes)) | {t for source in document.includes for t in _texts(source.nodes)}
+        for name in own.keys() - named:
+            where = definition_where(document.nodes, "options", name)
+            problems.add("unused-set", where, f"nothing uses the option set `{name}`", width=len(name))
+
+
+def _texts(node: Node) -> Iterator[str]:
+    if isinstance(node, str):
+        yield str(node)
+    elif isinstance(node, Map | Seq):
+        for inner in node.values() if isinstance(node, Map) else node:
+            yield from _texts(inner)
 
 
 def _sources(document: Document) -> Iterator[tuple[Map, Definitions]]:

@@ -24,7 +24,8 @@ def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: li
         definition = parent(names[0], above)
         if definition is None:
             if not problems.unread:
-                problems.add("undefined-name", above.where, f"`{above}` is not defined", nearest(above, known), len(above))
+                message, hint = f"`{above}` is not defined", nearest(above, known)
+                problems.add("undefined-name", above.where, message, hint, len(above))
             break
         if any(definition is other for other in found):
             circle = " → ".join([*reversed(names), above])

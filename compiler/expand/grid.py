@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
+from math import prod
 
 from compiler.expand.axes import Axis, named
 from compiler.expand.builds import Build
@@ -16,21 +17,31 @@ from compiler.expand.points import Point
 from compiler.expand.reads import Reads, mentioned
 from compiler.expand.scope import Reported, Scope
 from compiler.language.nodes import Text, key_place
-from compiler.language.problem import Problems, nearest
+from compiler.language.problem import Problems, Where, nearest
+
+MOST_CELLS = 200_000  # with their repeats
 
 
 class Grid:
     def __init__(
-        self, builds: Sequence[Build], every: Sequence[Build], axes: Sequence[Axis], names: Names, problems: Problems
+        self,
+        builds: Sequence[Build],
+        every: Sequence[Build],
+        axes: Sequence[Axis],
+        names: Names,
+        problems: Problems,
+        where: Where | None = None,
     ) -> None:
+        self._where = where
         self._builds, self._every, self._axes = builds, every, axes
         self._names, self._problems = names, problems
         self._reads = Reads(names.positions(range(len(axes))))
 
     def choices(
-        self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], only: Text | None = None
+        self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], only: Text | None = None, times: int = 1
     ) -> list[Choice]:
-        left = list(self._product())
+        """`times`: how often each is measured."""
+        left = list(self._product()) if self._fits(times) else []
         for position, axis in enumerate(self._axes):
             if any(point.when is not None for point in axis.points):
                 stands = self._stands(position, axis)
@@ -43,6 +54,15 @@ class Grid:
             left = kept
         found = self._with(left, also)
         return found if only is None else [choice for choice in found if self._matches(only, choice)]
+
+    def _fits(self, times: int) -> bool:
+        sizes = [len(axis.points) for axis in self._axes]
+        count = prod(sizes) * max(len(self._builds), 1) * times
+        if count > MOST_CELLS and self._where is not None:
+            message = f"the sweep is too large: {' x '.join(map(str, [len(self._builds), *sizes]))} points"
+            message += f", each measured {times} times" if times > 1 else ""
+            self._problems.add("too-large", self._where, message, f"at most {MOST_CELLS:,} in all, before `exclude`")
+        return count <= MOST_CELLS
 
     def _product(self) -> Iterator[Choice]:
         for points in product(*(axis.points for axis in self._axes)):

@@ -20,11 +20,8 @@ HERE = "here"
 class Machines:
     """Facts by what names them; `declared` is whether the spec says them or the host does."""
 
-    def __init__(
-        self, document: Document, defined: Defined, host: Mapping[str, Any], problems: Problems, own: bool
-    ) -> None:
-        """`own`: whatever the spec describes, it is this host (`allow_other_hardware` of a site)."""
-        self._defined, self._host, self._problems, self._own = defined, host, problems, own
+    def __init__(self, document: Document, defined: Defined, host: Mapping[str, Any], problems: Problems) -> None:
+        self._defined, self._host, self._problems = defined, host, problems
         where = document.nodes.at.get("hardware", document.nodes.where)
         self.base = self._facts(document.nodes.get("hardware"), where)
         self._of_points: dict[Point, Mapping[str, Any]] = {}
@@ -45,8 +42,6 @@ class Machines:
         if given is None or given == HERE:
             return {**self._host, "declared": False}
         found = self._described(given, where)
-        if self._own:
-            return {**self._host, "declared": False}
         facts = found.model_dump(mode="json", exclude_none=True) if found is not None else {}
         if isinstance(given, Text) and found is not None:
             facts.setdefault("id", str(given))

@@ -74,7 +74,6 @@ class Layers:
         above = self._named(found.extends, engine, unsupported) if found.extends is not None else []
         return [*above, *self._entries(found, (found.when,) if found.when is not None else (), unsupported)]
 
-
     def _entries(self, found: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
         policy = found.when_unsupported or unsupported
         at: Mapping[str, Where] = getattr(found.options, "at", {})
@@ -94,7 +93,8 @@ class Layers:
             self._problems.add("wrong-type", where, message, hint, len(name))
         if not _NAME.fullmatch(name):
             plain = name.lstrip("-").partition("=")[0]
-            hint = f"without dashes: `{plain}`" if name.startswith("-") else "letters, digits and _ - . as the engine has them"
+            dashed = name.startswith("-")
+            hint = f"without dashes: `{plain}`" if dashed else "letters, digits and _ - . as the engine has them"
             self._problems.add("option-name", where, f"`{name}` is not the name of an option", hint, len(name))
 
 

@@ -13,7 +13,7 @@ from compiler.language.problem import Problems
 class Reach:
     def __init__(self, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], problems: Problems) -> None:
         self._problems = problems
-        self._whole = all(isinstance(item, Item | Checkpoint) for item in items)  # else what lacks may be meant
+        self._whole = all(item.name for item in items)  # else what could not be read may be meant
         self._steps = [item for item in items if isinstance(item, Item)]
         self._starts = {item.name: item.position for item in items if isinstance(item, Checkpoint)}
         self._changed = {axis.name: self._positions(axis) for axis in axes}

@@ -123,7 +123,8 @@ class Scope:
     def _check_policy(self, said: Any) -> None:
         if said is not None and said != "drop":
             where = place(said, Where("", 1, 1))
-            message = f"`when_unsupported`: expected `drop`, found {f'`{said}`' if isinstance(said, str) else 'a list or a map'}"
+            found = f"`{said}`" if isinstance(said, str) else "a list or a map"
+            message = f"`when_unsupported`: expected `drop`, found {found}"
             hint = "without it an option that the binary lacks is an error"
             self._problems.add("not-a-choice", where, message, hint, width(said))
 

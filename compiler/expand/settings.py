@@ -14,7 +14,7 @@ from compiler.expand.steps import Item
 from compiler.language import units, values
 from compiler.language.nodes import Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
-from compiler.language.validate import describe, sentence
+from compiler.language.validate import sentence
 from compiler.plan.canonical import encode
 
 FAULTY = object()  # a value of which is said already what is wrong
@@ -73,11 +73,10 @@ def _setting(name: str, own: Sequence[Entry], listed: bool, item: Item, scope: S
 
 
 def _shown(value: Any) -> str:
-    return describe(value) if isinstance(value, dict) else f"`{', '.join(map(str, value))}`" if _some(value) else f"`{value}`"
-
-
-def _some(value: Any) -> bool:
-    return isinstance(value, list | tuple) and bool(value)
+    if isinstance(value, dict):
+        return "a map"
+    listed = isinstance(value, list | tuple) and value
+    return f"`{', '.join(map(str, value))}`" if listed else f"`{value}`"
 
 
 def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
@@ -108,5 +107,5 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
                 problems.add("missing-setting", item.where, message, width=len(item.name))
             elif given[name][0] is not FAULTY:
                 message = sentence(name, found, _shown(given[name][0]))
-                problems.add("wrong-setting", given[name][1], message, found.get("ctx", {}).get("hint", ""), step=item.name)
+                problems.add("wrong-setting", given[name][1], message, step=item.name)
     return None

@@ -14,7 +14,6 @@ from compiler.language.models import Spec
 from compiler.language.nodes import Text
 from compiler.language.problem import Problems, Where, nearest
 
-
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 
 

@@ -72,7 +72,8 @@ def _guard(expression: str, action: Callable[[], Any]) -> Any:
         name = _undefined_name(str(error))
         raise ExpressionError(f"`{name or expression}` is not defined", name) from None
     except TemplateSyntaxError as error:
-        raise ExpressionError(f"`{_short(expression)}` is not an expression: {error.message}", "", hint(expression)) from None
+        message = f"`{_short(expression)}` is not an expression: {error.message}"
+        raise ExpressionError(message, hint=hint(expression)) from None
     except (RecursionError, MemoryError, SyntaxError):
         raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
     except (TemplateError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:

@@ -27,7 +27,7 @@ def load(path: str, problems: Problems, asked_at: Where | None = None) -> Map | 
     except OSError as error:
         problems.add("file-not-found", where, f"`{path}` cannot be read: {error.strerror}")
     except ValueError:
-        problems.add("file-not-found", where, "no file can have this name: it has a NUL character")
+        pass  # a NUL in its name, which is said where the name stands
     else:
         witness.saw(path, content)
         text = decoded(content, path, problems)
@@ -61,7 +61,8 @@ def _converted(text: str, file: str, problems: Problems) -> Node:
         root = YAML(typ="safe").compose(text)
         return None if root is None else _Converter(file, problems).convert(root)
     except YAMLError as error:
-        problems.add("yaml-syntax", *yaml_faults.told(error, text, file))
+        where, message, hint = yaml_faults.told(error, text, file)
+        problems.add("yaml-syntax", where, message, hint)
     except RecursionError:
         problems.add("too-deep", yaml_faults.depth_place(text, file, MOST_LEVELS), _deep())
     return None
@@ -111,7 +112,7 @@ class _Converter:
         for name in strange(node.value):
             message, hint = f"a value cannot hold {name}", "only line breaks and tabs, where a text may have them"
             self._problems.add("control-character", where, message, hint)
-            return Text("", where, quoted)
+            break
         return Text(node.value, where, quoted)
 
     def _list(self, node: Any, where: Where) -> Seq:

@@ -49,6 +49,9 @@ class Problems:
         """`step`: whose fault it is; a fault of many steps is one problem that names them."""
         self._add(Problem(code, where, message, hint, width=width), step)
 
+    def add_found(self, problem: Problem) -> None:
+        self._add(problem)
+
     def undefined(self, what: str, name: str, where: Where, known: Iterable[str]) -> None:
         """A name that neither the spec nor what it includes defines."""
         if not self.unread:

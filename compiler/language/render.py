@@ -9,9 +9,8 @@ from pathlib import Path
 
 from compiler.language.problem import Problem
 
-
 WIDTH = 100  # of what is shown of a line
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
+_HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
 
 
 def text(problems: Iterable[Problem]) -> str:
@@ -26,9 +25,10 @@ def counted(problems: Sequence[Problem]) -> str:
 
 
 def _one(problem: Problem) -> str:
-    lines = [f"{problem.where}: {problem.severity}[{problem.code}]: {problem.message}", *_excerpt(problem)]
+    head = f"{problem.where}: {problem.severity}[{problem.code}]: {_seen(problem.message)}"
+    lines = [head, *_excerpt(problem)]
     if problem.hint:
-        lines.append(f"   = {problem.hint}")
+        lines.append(f"   = {_seen(problem.hint)}")
     return "\n".join(lines)
 
 
@@ -58,9 +58,13 @@ def _cut(line: str, column: int) -> tuple[str, int]:
 def _source(file: str) -> Sequence[str]:
     try:
         shown = Path(file).read_text(encoding="utf-8-sig", errors="replace")
-        return [_HIDDEN.sub("\ufffd", line) for line in shown.split("\n")]
+        return [_seen(line) for line in shown.split("\n")]
     except OSError:
         return ()
+
+
+def _seen(text: str) -> str:
+    return _HIDDEN.sub("\ufffd", text)
 
 
 def _plural(count: int, name: str) -> str:

@@ -46,6 +46,8 @@ def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map
         taken = node
         for found in error.errors(include_url=False, include_input=False):
             path = _real(node, found["loc"])
+            if found["type"] == "too_short" and _walk(node, path):
+                continue  # it has entries, and what is wrong with them is said
             known = _fields(model, path[:-1])
             _report(known, node, path, found, problems)
             taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
@@ -115,8 +117,12 @@ def _said(root: Map, path: Sequence[str | int]) -> str:
 def _code(kind: str) -> str:
     if kind == "literal_error":
         return "not-a-choice"
-    if kind in ("wrong_unit", "not_both", "control_character"):
-        return kind.replace("_", "-")
+    if kind == "wrong_unit":
+        return "wrong-unit"
+    if kind == "not_both":
+        return "not-both"
+    if kind == "control_character":
+        return "control-character"
     return "wrong-type" if kind in _EXPECTED else "out-of-range"
 
 

@@ -20,7 +20,8 @@ def told(error: Any, text: str, file: str) -> tuple[Where, str, str]:
     problem, context = getattr(error, "problem", None), getattr(error, "context", None)
     mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if start is not None and context in _OPENED and str(problem).startswith(_UNCLOSED):
-        hint = f"what comes at line {mark.line + 1} cannot stand in it" if mark is not None and "did not" in problem else ""
+        stopped = "did not" in str(problem)
+        hint = f"what comes at line {mark.line + 1} cannot stand in it" if stopped and mark is not None else ""
         return _where(file, start), f"this is not YAML: {_OPENED[context]}", hint
     if start is not None and context == "while scanning a simple key":
         return _where(file, start), "this is not YAML: a key needs `: ` behind it", _space(text, start.line)

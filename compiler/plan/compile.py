@@ -10,7 +10,9 @@ from compiler import lint
 from compiler.expand.builds import Build
 from compiler.expand.cells import expand
 from compiler.language import lock
-from compiler.language.problem import Problems, SpecError
+from compiler.language.load import load
+from compiler.language.nodes import Map
+from compiler.language.problem import Problem, Problems, SpecError, Where
 from compiler.language.read import read
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
@@ -25,22 +27,52 @@ def compile_spec(
     problems: Problems | None = None,
     only: str | None = None,
     sets: Sequence[str] = (),
-    own_hardware: bool = False,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
-    `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's;
-    `own_hardware`: whatever the spec describes, it is measured as this host's.
+    `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
     """
     found = problems or Problems()
     with uncollected():
         document = read(os.path.normpath(path), scale, found, sets)
         if document is None:
             raise SpecError(found.found)
-        expansion = expand(document, host, found, only, own_hardware)
+        expansion = expand(document, host, found, only)
         lint.check(document, expansion, found)
         pins = _pins(document.path, expansion.builds, pin, found)
         return assemble(document, expansion, pins, found)
+
+
+def check_scales(path: str, host: Mapping[str, Any], problems: Problems) -> None:
+    """Adds what is wrong in the scales of a spec that is not wrong without them, with the scales' names."""
+    known = {_key(problem) for problem in problems.found}
+    found: dict[Problem, list[str]] = {}
+    for scale in _scales(path):
+        for problem in _errors(path, scale, host):
+            if _key(problem) not in known:
+                found.setdefault(problem, []).append(f"`{scale}`")
+    for problem, names in found.items():
+        several = "s" if len(names) > 1 else ""
+        problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
+
+
+def _key(problem: Problem) -> tuple[str, Where, str]:
+    return problem.code, problem.where, problem.message
+
+
+def _scales(path: str) -> list[str]:
+    nodes = load(os.path.normpath(path), Problems())
+    scales = nodes.get("scales") if nodes is not None else None
+    return list(scales) if isinstance(scales, Map) else []
+
+
+def _errors(path: str, scale: str, host: Mapping[str, Any]) -> Sequence[Problem]:
+    problems = Problems()
+    try:
+        compile_spec(path, scale, host, problems=problems)
+    except SpecError as error:
+        return [problem for problem in error.problems if problem.severity == "error"]
+    return problems.errors
 
 
 def _pins(

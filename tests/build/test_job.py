@@ -164,3 +164,17 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
         f"{program} is not the binary that build snake-1 recorded: "
         "run the same command again, and the binary that is there now is measured as a build of its own"
     )
+
+
+def test_a_binary_that_is_another_program_is_told_without_a_traceback(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from compiler.engines.protocol import IdentityError
+
+    def identify(self: Snake, run: Run) -> Identity:
+        raise IdentityError("it did not say what it is")
+
+    monkeypatch.setattr(Snake, "identify", identify)
+    assert job.make(store, planned()) == 1
+    assert "  it did not say what it is\n" in capsys.readouterr().err
+    assert "Traceback" not in (store.attempts(ID)[0] / "build.log").read_text()

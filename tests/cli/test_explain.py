@@ -23,7 +23,13 @@ workload: reads
 steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}, {use: readww, as: ww, reads: 131072}]
 params: {keys: 200k}
 sweep: {threads: [1, 2], data: {small: {options: {bloom_bits: 10}}, large: {params: {write_rate: 2MiB}}}}
-allow: {defaults-differ: a test, load-capped: a test, load-not-drained: a test, load-slowed: a test, no-repeats: a test, writer-unlimited: a test}
+allow:
+  defaults-differ: a test
+  load-capped: a test
+  load-not-drained: a test
+  load-slowed: a test
+  no-repeats: a test
+  writer-unlimited: a test
 """
 
 

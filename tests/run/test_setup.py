@@ -65,9 +65,7 @@ def test_memory_needs_systemd(monkeypatch, tmp_path):
     with pytest.raises(launch.LaunchError) as caught:
         launch.launched(COMMAND, {"memory": 1 << 30})
     said = str(caught.value)
-    assert said.startswith(
-        "`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give here ("
-    )
+    assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
     assert said.endswith("); leave `memory` out, or run where systemd manages your session")
 
 

@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from compiler.drivers.db_bench.names import known
 from compiler.drivers.quantity import Quantity
 
-Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
+Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(known)]
 Positive = Annotated[int, Field(ge=1, strict=True)]
 WholeSeconds = Annotated[float, Field(ge=1, multiple_of=1, strict=True)]
 

@@ -1,0 +1,46 @@
+"""What a request is, and what is said when it cannot be met."""
+
+import os
+
+import pytest
+
+from compiler.run import workflow
+from compiler.run.here import named
+from compiler.run.workflow import Fault
+from compiler.store.store import Store
+from tests.run.test_soundness import PLAN
+
+
+def test_a_path_below_the_current_folder_is_relative_to_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert named(str(tmp_path / "specs" / "a.yaml")) == "specs/a.yaml"
+    assert named("./specs/a.yaml") == "specs/a.yaml"
+    assert named("/elsewhere/a.yaml") == "/elsewhere/a.yaml"
+    assert named("../a.yaml") == "../a.yaml"
+
+
+def test_no_spec_is_a_wrong_call():
+    with pytest.raises(Fault, match=r"^which spec\? ") as caught:
+        workflow.work_of({})
+    assert caught.value.status == 2
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path, monkeypatch):
+    store = Store(tmp_path / "outputs")
+    (store.root / "results").mkdir(parents=True)
+    monkeypatch.setattr(os, "access", lambda path, mode: path != store.root / "results")
+    with pytest.raises(Fault) as caught:
+        workflow._looked(PLAN, store)
+    assert caught.value.status == 3
+    assert str(caught.value) == (
+        f"{store.root} cannot be written: no permission to write ({store.root}/results); "
+        "make it writable, or start in another folder"
+    )
+
+
+def test_a_file_in_its_place(tmp_path):
+    (tmp_path / "outputs").touch()
+    with pytest.raises(Fault) as caught:
+        workflow._looked(PLAN, Store(tmp_path / "outputs"))
+    assert caught.value.status == 3
+    assert str(caught.value).startswith(f"{tmp_path}/outputs cannot be written: ")
