@@ -20,7 +20,7 @@ from compiler.expand.names import Names
 from compiler.expand.reach import Reach
 from compiler.expand.resolved import Segment
 from compiler.expand.sequence import Sequences
-from compiler.expand.steps import Checkpoint, Item
+from compiler.expand.steps import Item
 from compiler.expand.unknown import unknown_params
 from compiler.language.nodes import Text
 from compiler.language.problem import Problems, Where
@@ -66,8 +66,11 @@ def expand(document: Document, host: Mapping[str, Any], problems: Problems, only
     ground = Ground(document.spec, document.nodes.where, Layers(defined.options, problems), names, problems)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     used = sources.builds(choices, names, problems)
+    if all(item.name for item in items):  # else the one that could not be read may take it
+        steps = [item for item in items if isinstance(item, Item)]
+        unknown_params(document.spec, axes, steps, document.nodes.where, problems)
     if sound:
-        _finish(document, axes, items, ground.layers, cells, problems)
+        _finish(document, ground.layers, cells, problems)
     problems.stop_on_errors()
     return Expansion(used, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
 
@@ -90,17 +93,8 @@ def _no_cells(document: Document, problems: Problems) -> None:
     problems.add("empty-grid", where, "the sweep has no cells", hint, len("sweep"))
 
 
-def _finish(
-    document: Document,
-    axes: Sequence[Axis],
-    items: Sequence[Item | Checkpoint],
-    layers: Layers,
-    cells: Sequence[Cell],
-    problems: Problems,
-) -> None:
+def _finish(document: Document, layers: Layers, cells: Sequence[Cell], problems: Problems) -> None:
     layers.report_unused()
     definitions.check_used(document, problems)
-    steps = [item for item in items if isinstance(item, Item)]
-    unknown_params(document.spec, axes, steps, document.nodes.where, problems)
     if not cells and not problems.errors:
         problems.add("no-steps", document.nodes.where, "no step's `when` holds in any cell")
