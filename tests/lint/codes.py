@@ -34,7 +34,7 @@ def _in_file(path: Path) -> Iterator[str]:
 
 def _reports(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name):
-        return call.func.id == "Fault" and len(call.args) > 1
+        return call.func.id == "Fault" and len(call.args) > 2  # of a source: code, key, message
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("add", "warn") or len(call.args) < 3:
         return False
     holder = call.func.value
