@@ -22,7 +22,8 @@ class Group:
 
     def sample(self) -> dict[str, float]:
         """Sums over the group; a counter that one process does not let us read is absent."""
-        now: dict[int, Mapping[str, float]] = {pid: found for pid in self._members() if (found := _process(pid))}
+        found = {pid: _process(pid) for pid in self._members()}
+        now: dict[int, Mapping[str, float]] = {pid: self._carried(pid) | own for pid, own in found.items() if own}
         for pid in self._last.keys() - now.keys():
             self._keep(self._last[pid])
         self._last = now
@@ -32,6 +33,11 @@ class Group:
         names = set.intersection(*(set(part) for part in parts)) if parts else set()
         total = {name: sum(part[name] for part in parts) for name in sorted(names)}
         return {name: value + self._gone.get(name, 0) for name, value in total.items()}
+
+    def _carried(self, pid: int) -> dict[str, float]:
+        """What a process had used when it could last be read: of one that has just ended only root reads the IO."""
+        last = self._last.get(pid, {})
+        return {name: last[name] for name in CUMULATIVE if name in last}
 
     def _keep(self, values: Mapping[str, float]) -> None:
         for name in CUMULATIVE:
