@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from compiler.build.command import Commands
+from compiler.build.order import Order
 from compiler.build.problem import BuildError
 from compiler.build.programs import absolute
-from compiler.build.sources.protocol import Obtained
-from compiler.engines.protocol import Identity, OptionInfo, Runner
+from compiler.build.recipes.protocol import Made
+from compiler.build.sources.protocol import Material
+from compiler.engines.protocol import Identity, OptionInfo
 from compiler.plan.model import PlannedBuild
 
 SECONDS = 60.0
@@ -22,16 +22,18 @@ class Checked:
     catalogue: Mapping[str, OptionInfo]
 
 
-def check(build: PlannedBuild, engine: Runner, obtained: Obtained, folder: Path, commands: Commands) -> Checked:
+def check(order: Order, material: Material, made: Made) -> Checked:
+    engine = order.engine
+
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
-        argv = (*absolute(folder, obtained.programs[program]), *arguments)
-        done = commands.run(argv, SECONDS)
+        argv = (*absolute(order.folder, made.programs[program]), *arguments)
+        done = order.commands.run(argv, SECONDS)
         if done.status < 0:
             raise BuildError(f"{program} was killed by signal {-done.status} when it was asked what it is")
         return done.stdout, done.stderr
 
     identity = engine.identify(run)
-    _compare(build, identity.version, obtained.version_advice)
+    _compare(order.build, identity.version, material.advice)
     catalogue = engine.catalogue(run)
     if not catalogue:
         raise BuildError(f"{engine.name} {identity.version} lists no options: nothing could be checked against it")

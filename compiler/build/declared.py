@@ -17,6 +17,8 @@ _URL_CHARACTERS = re.compile(r"[!-~]+")
 _PASSWORD = "holds a password, which would go into every report"
 _BOOLEANS = ("true", "false")
 
+READY = ("debian", "system")  # kinds that bring programs which are made already
+
 
 class Fault(NamedTuple):
     """Something wrong with a source: at the value of a key, or (with no key) with the whole of it."""

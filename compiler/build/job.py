@@ -8,15 +8,18 @@ import traceback
 from pathlib import Path
 
 from compiler.build import attempt as attempts
-from compiler.build import record
+from compiler.build import patch, record
 from compiler.build.check import check
 from compiler.build.command import Commands
+from compiler.build.order import Order
 from compiler.build.pin import pin
 from compiler.build.problem import BuildError
 from compiler.build.programs import RECORD
+from compiler.build.recipes import recipe_of
 from compiler.build.sources import source_of
-from compiler.engines import running
+from compiler.engines import building
 from compiler.engines.protocol import IdentityError
+from compiler.language.site import of_environment
 from compiler.plan.model import PlannedBuild
 from compiler.run.failure import disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
@@ -63,14 +66,18 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began = time.monotonic()
-    source, made_for = source_of(build.source), running(build.engine)
+    order = Order(build, building(build.engine), folder, Commands(folder / attempts.LOG, folder), of_environment())
+    source, recipe = source_of(build.source), recipe_of(build)
+    if recipe is None:
+        raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
     _say(build, f"{source.describe(build.source)} …")
-    commands = Commands(folder / attempts.LOG, folder)
-    obtained = source.obtain(build.source, made_for.programs, folder, commands)
+    material = source.fetch(build.source, folder, order)
+    patch.apply(order, material)
+    made = recipe.make(order, material)
     _refuse_moved(build)
-    checked = check(build, made_for, obtained, folder, commands)
+    checked = check(order, material, made)
     seconds = time.monotonic() - began
-    record.write(folder, build, source.route, obtained, checked, seconds)
+    record.write(order, record.Finished(source.route, recipe.name, material, made, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
     return f"built in {seconds:.1f} s, {checked.identity.version}{assertions}"
 

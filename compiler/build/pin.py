@@ -12,6 +12,11 @@ from compiler.language import witness
 MISSING = "not found"
 
 
+def key(source: Mapping[str, Any]) -> str:
+    """What a lock file calls a source: `git https://… v1.0`. Of a source whose values are complete."""
+    return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
+
+
 def pin(source: Mapping[str, Any]) -> str:
     """The content of a system program; other sources name exactly what they mean."""
     if "system" not in source:

@@ -3,48 +3,63 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from compiler.build.check import Checked
+from compiler.build.order import Order
 from compiler.build.programs import RECORD
-from compiler.build.sources.protocol import Obtained
+from compiler.build.recipes.protocol import Made
+from compiler.build.sources.protocol import Material
 from compiler.plan.model import Json, PlannedBuild
 
 CATALOGUE = "catalogue.json"
 
 
-def write(folder: Path, build: PlannedBuild, route: str, obtained: Obtained, checked: Checked, seconds: float) -> None:
-    options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in checked.catalogue.values()}
-    _dump(folder / CATALOGUE, options)
-    _dump(folder / RECORD, record(build, route, obtained, checked, seconds))  # last: it says that the rest is there
+@dataclass(frozen=True, slots=True)
+class Finished:
+    route: str
+    recipe: str
+    material: Material
+    made: Made
+    checked: Checked
+    seconds: float
 
 
-def record(build: PlannedBuild, route: str, obtained: Obtained, checked: Checked, seconds: float) -> dict[str, Any]:
-    identity = checked.identity
+def write(order: Order, finished: Finished) -> None:
+    catalogue = finished.checked.catalogue.values()
+    options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in catalogue}
+    _dump(order.folder / CATALOGUE, options)
+    _dump(order.folder / RECORD, record(order.build, finished))  # last: it says that the rest is there
+
+
+def record(build: PlannedBuild, finished: Finished) -> dict[str, Any]:
+    identity, material, made = finished.checked.identity, finished.material, finished.made
     return {
         "id": build.id,
         "name": build.name,
         "engine": build.engine,
         "version": identity.version,
         "source": dict(build.source),
-        "route": route,
-        "packages": [asdict(package) for package in obtained.packages],
-        "programs": {name: list(argv) for name, argv in obtained.programs.items()},
+        "route": finished.route,
+        "recipe": finished.recipe,
+        "artifacts": [asdict(artifact) for artifact in (*material.artifacts, *made.artifacts)],
+        "programs": {name: list(argv) for name, argv in made.programs.items()},
         "warnings": list(identity.warnings),
         "assertions": identity.assertions,
-        "facts": {**obtained.facts, **(identity.facts or {})},
-        "quality": quality(obtained, checked),
-        "seconds": round(seconds, 3),
+        "facts": {**material.facts, **made.facts, **(identity.facts or {})},
+        "quality": quality(finished),
+        "seconds": round(finished.seconds, 3),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def quality(obtained: Obtained, checked: Checked) -> dict[str, Json]:
+def quality(finished: Finished) -> dict[str, Json]:
     """Two builds whose qualities are equal compare without a caveat."""
-    return {**obtained.quality, "assertions": checked.identity.assertions}
+    said = {**finished.material.quality, **finished.made.quality}
+    return {**said, "assertions": finished.checked.identity.assertions}
 
 
 def _dump(path: Path, value: object) -> None:

@@ -99,7 +99,7 @@ def _engines() -> Iterator[str]:
         found = engines.engine(name)
         known = ", ".join(sorted(found.capabilities(ANY_VERSION)))
         yield _row(name, ", ".join(found.kinds), ", ".join(found.storage_engines), known, ", ".join(found.reserved))
-    missing = [name for name in engines.names() if engines.runnable(name) is None]
+    missing = [name for name in engines.names() if not engines.runnable(name)]
     if missing:
         yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
 

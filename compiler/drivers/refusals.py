@@ -37,7 +37,7 @@ def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
     said = set(SOURCES)
     for build in builds:
         kind = kind_of(build.source)
-        if kind is not None and kind not in said and engines.runnable(build.engine) is not None:
+        if kind is not None and kind not in said and engines.runnable(build.engine):
             said.add(kind)
             yield f"{_place(build)}this version checks and plans builds from {kind}; it cannot make them yet"
 

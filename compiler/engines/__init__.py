@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import cast
 
-from compiler.engines.protocol import Engine, Runner, Running
+from compiler.engines.protocol import Building, Built, Engine
 
 _MODULES = {
     "rocksdb": "compiler.engines.rocksdb",
@@ -27,19 +27,24 @@ def engine(name: str) -> Engine:
     return cast(Engine, import_module(_MODULES[name]).ENGINE)
 
 
-def runnable(name: str) -> Runner | None:
-    """What builds and runs need of an engine; None where this version only checks and plans it."""
+def buildable(name: str) -> Built | None:
+    """What builds need of an engine; None where this version only checks and plans it."""
     found = engine(name)
-    return cast(Runner, found) if isinstance(found, Running) else None
+    return cast(Built, found) if isinstance(found, Building) else None
 
 
-def running(name: str) -> Runner:
-    found = runnable(name)
+def building(name: str) -> Built:
+    found = buildable(name)
     if found is None:
-        raise LookupError(f"this version checks and plans the engine {name}; it cannot run it yet")
+        raise LookupError(f"this version checks and plans the engine {name}; it cannot build it yet")
     return found
 
 
+def runnable(name: str) -> bool:
+    """A server is not run yet."""
+    return buildable(name) is not None and not engine(name).server
+
+
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:
-    """Of some engines, those that this version only checks and plans."""
-    return tuple(name for name in dict.fromkeys(given) if runnable(name) is None)
+    """Of some engines, those that this version does not run."""
+    return tuple(name for name in dict.fromkeys(given) if not runnable(name))

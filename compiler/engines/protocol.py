@@ -1,7 +1,7 @@
 """What an engine is: how its files behave, what its programs are, what they say about themselves.
 
-Its planning half is all that `check` and `plan` need. The running half is there for the engines that this version
-runs: one that is only declared does not have it.
+Its planning half is all that `check` and `plan` need. The building half is there for the engines that this version
+builds: one that is only declared does not have it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Running(Protocol):
-    """The running half."""
+class Building(Protocol):
+    """The building half."""
 
     programs: tuple[str, ...]  # what a build must provide
 
@@ -65,5 +65,5 @@ class Running(Protocol):
         ...
 
 
-class Runner(Engine, Running, Protocol):
-    """Both halves: an engine that this version runs."""
+class Built(Engine, Building, Protocol):
+    """Both halves: an engine that this version builds."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compiler.engines import gflags
-from compiler.engines.protocol import Identity, IdentityError, OptionInfo, Run, Runner
+from compiler.engines.protocol import Built, Identity, IdentityError, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
 # The first release that can, from the release tags of db_bench's source.
@@ -107,4 +107,4 @@ def _tail(text: str) -> str:
     return " / ".join(lines[-3:]) or "nothing"
 
 
-ENGINE: Runner = RocksDB()
+ENGINE: Built = RocksDB()

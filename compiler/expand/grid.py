@@ -104,8 +104,7 @@ class Grid:
         for entry in also:
             for choice in self._named(entry):
                 if choice in there:
-                    where = next(iter(entry.values())).where
-                    self._problems.add("also-twice", where, "the grid has this cell already")
+                    self._problems.add("also-twice", _where(entry, self._also), "the grid has this cell already")
                 else:
                     choices.append(choice)
                     there.add(choice)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
+
+LONGEST = 120  # characters of what a message quotes
+_QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
 
 class Where(NamedTuple):
@@ -78,6 +82,8 @@ class Problems:
             raise SpecError(self.found)
 
     def _add(self, problem: Problem, step: str = "") -> None:
+        if len(problem.message) > LONGEST:
+            problem = problem._replace(message=_QUOTED_LONG.sub(r"`\1…`", problem.message))
         steps = self._found.setdefault(problem, [])
         if step and step not in steps:
             steps.append(step)

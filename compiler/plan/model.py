@@ -25,6 +25,7 @@ class PlannedBuild:
     where: str = ""  # file:line:column of the definition, for messages
     recipe: Mapping[str, Json] = field(default_factory=dict)  # patches, flags, extensions
     pin: str = ""  # what holds its source still, as the id has it
+    pins: Mapping[str, str] = field(default_factory=dict)  # source -> commit or checksum, from the spec's lock file
 
 
 @dataclass(frozen=True, slots=True)

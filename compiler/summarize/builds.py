@@ -19,17 +19,17 @@ class Build:
     name: str
     version: str | None = None
     route: str | None = None
-    packages: Sequence[Mapping[str, str]] = ()
+    artifacts: Sequence[Mapping[str, str]] = ()
     warnings: Sequence[str] = ()
     quality: Mapping[str, Any] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
-        """rocksdb-tools 7.8.3-2: the package of the program itself comes first."""
-        first = self.packages[0] if self.packages else None
-        package = f"{first['name']} {first['version']}" if first else None
-        return ", ".join(part for part in (self.route, package) if part) or "not built"
+        """rocksdb-tools 7.8.3-2: the artifact of the program itself comes first."""
+        first = self.artifacts[0] if self.artifacts else None
+        artifact = f"{first['name']} {first['version']}" if first else None
+        return ", ".join(part for part in (self.route, artifact) if part) or "not built"
 
 
 def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
@@ -46,7 +46,7 @@ def _build(subject: str, names: Mapping[str, str]) -> Build:
         names.get("name", subject),
         names.get("version"),
         names.get("route"),
-        _json(names, "packages", []),
+        _json(names, "artifacts", []),
         _json(names, "warnings", []),
         _json(names, "quality", None),
         {name: value for name, value in names.items() if name in ("source", "made", "seconds", "assertions")},

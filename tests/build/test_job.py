@@ -19,7 +19,7 @@ ID = planned().id
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(job, "running", lambda name: {"snake": Snake()}[name])
+    monkeypatch.setattr(job, "building", lambda name: {"snake": Snake()}[name])
     return Store()
 
 

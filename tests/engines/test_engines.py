@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from compiler.drivers import kinds
-from compiler.engines import engine, names, runnable, running, unrunnable
+from compiler.engines import buildable, building, engine, names, unrunnable
 
 
 def test_an_unknown_engine_names_the_known_ones() -> None:
@@ -33,23 +33,27 @@ def test_every_kind_runs_on_some_engine(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_an_engine_has_all_of_the_running_half_or_nothing(name: str) -> None:
+def test_an_engine_has_all_of_the_building_half_or_nothing(name: str) -> None:
     found = engine(name)
-    assert {hasattr(found, part) for part in ("programs", "identify", "catalogue")} == {runnable(name) is not None}
+    parts = ("programs", "identify", "catalogue")
+    assert {hasattr(found, part) for part in parts} == {buildable(name) is not None}
 
 
-def test_an_engine_that_runs_is_given_whole() -> None:
-    assert running("rocksdb") is runnable("rocksdb") is engine("rocksdb")
-    assert running("rocksdb").programs == ("db_bench",)
+def test_an_engine_that_is_built_is_given_whole() -> None:
+    assert building("rocksdb") is buildable("rocksdb") is engine("rocksdb")
+    assert building("rocksdb").programs == ("db_bench",)
 
 
 def test_an_engine_that_is_only_declared_says_so() -> None:
-    declared = [name for name in names() if runnable(name) is None]
-    assert unrunnable(["rocksdb", *declared, *declared]) == tuple(declared)
-    for name in declared:
+    for name in (name for name in names() if buildable(name) is None):
         with pytest.raises(LookupError) as caught:
-            running(name)
-        assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot run it yet"
+            building(name)
+        assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot build it yet"
+
+
+def test_servers_are_not_run_yet() -> None:
+    servers = [name for name in names() if engine(name).server]
+    assert unrunnable(["rocksdb", *servers, *servers]) == tuple(servers)
 
 
 def test_planning_pays_for_no_heavy_import() -> None:

@@ -74,9 +74,9 @@ def test_the_record_says_what_it_is(folder: Path):
     assert record["quality"].keys() == {"route", "suite", "architecture", "assertions"}
     assert (record["quality"]["suite"], record["assertions"]) == ("bookworm", True)
     assert any("Assertions are enabled" in warning for warning in record["warnings"])
-    assert record["packages"][0]["name"] == "rocksdb-tools"
-    assert record["packages"][0]["version"].startswith("7.8.3-")
-    assert len(list((build / "debs").glob("*.deb"))) == len(record["packages"])
+    assert record["artifacts"][0]["name"] == "rocksdb-tools"
+    assert record["artifacts"][0]["version"].startswith("7.8.3-")
+    assert len(list((build / "debs").glob("*.deb"))) == len(record["artifacts"])
     assert json.loads((build / "catalogue.json").read_text())["write_buffer_size"]["type"]
     assert sorted(path.name for path in build.iterdir()) == [
         "build.json",

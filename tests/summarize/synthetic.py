@@ -149,14 +149,14 @@ class Experiment:
     def add_build(self, build: str, quality: Mapping[str, object] | None = None, warnings: Sequence[str] = ()) -> None:
         node, version = f"b-{build}", build[8:]
         attempt = self.store.new_attempt(node)
-        package = {"name": "rocksdb-tools", "version": f"{version}-1", "sha256": "ab" * 32}
+        package = {"name": "rocksdb-tools", "version": f"{version}-1", "digest": "ab" * 32}
         record = {
             "id": node,
             "name": build,
             "engine": "rocksdb",
             "version": version,
             "route": "debian",
-            "packages": [package],
+            "artifacts": [package],
             "programs": {"db_bench": ["root/db_bench"]},
             "warnings": list(warnings),
             "quality": quality or {"route": "debian", "suite": SUITES[build]},

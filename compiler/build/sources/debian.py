@@ -12,9 +12,9 @@ from compiler.build.apt.mirrors import mirrors
 from compiler.build.apt.tree import LIST_SECONDS, Tree, architecture
 from compiler.build.apt.unpack import unpack
 from compiler.build.command import Commands
-from compiler.build.prefix import argv_of, find_programs
+from compiler.build.order import Order
 from compiler.build.problem import BuildError
-from compiler.build.sources.protocol import Obtained, Package
+from compiler.build.sources.protocol import Artifact, Material
 from compiler.plan.model import Json
 
 _TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
@@ -27,24 +27,23 @@ class Debian:
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"debian {' '.join(_names(source))} ({source.get('suite')})"
 
-    def obtain(self, source: Mapping[str, Json], programs: Sequence[str], folder: Path, commands: Commands) -> Obtained:
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         _require_tools()
-        names, suite = _names(source), str(source["suite"])
-        tree = Tree(folder / "apt", commands, architecture(commands))
+        names, suite, commands = _names(source), str(source["suite"]), order.commands
+        tree = Tree(into / "apt", commands, architecture(commands))
         tree.update(mirrors(), suite)
-        packages = _keep(tree, names, suite, folder / "debs")
+        packages = _keep(tree, names, suite, into / "debs")
         release = tree.release()
-        unpack(sorted((folder / "debs").iterdir()), folder / "prefix", commands)
+        unpack(sorted((into / "debs").iterdir()), into / "prefix", commands)
         shutil.rmtree(tree.folder)
-        paths = find_programs(folder / "prefix", programs, f"{' '.join(names)} of suite {suite}")
         codename = release.get("codename", suite)
-        return Obtained(
-            programs={name: argv_of(folder, path, commands) for name, path in paths.items()},
+        return Material(
+            prefix=into / "prefix",
+            artifacts=packages,
             # a suite stands for its compiler and its flags
             quality={"route": self.route, "suite": codename, "architecture": tree.architecture},
-            packages=packages,
             facts={"suite": codename, "suite_date": release.get("date"), "architecture": tree.architecture},
-            version_advice=_ADVICE,
+            advice=_ADVICE,
         )
 
 
@@ -59,22 +58,22 @@ def _require_tools() -> None:
         raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
 
 
-def _keep(tree: Tree, names: Sequence[str], suite: str, target: Path) -> tuple[Package, ...]:
+def _keep(tree: Tree, names: Sequence[str], suite: str, target: Path) -> tuple[Artifact, ...]:
     """Moves the .deb files into the build: old versions vanish from mirrors."""
     files = tree.download(names, suite)
     target.mkdir()
     found = [_read(tree.commands, file.rename(target / file.name)) for file in files]
     expected = tree.checksums([f"{package.name}={package.version}" for package in found])
     for package in found:
-        if expected.get((package.name, package.version)) != package.sha256:
+        if expected.get((package.name, package.version)) != package.digest:
             raise BuildError(f"{package.name} {package.version} is not the file that the index of suite {suite} says")
     first = [package for package in found if package.name in names]
     return tuple(first + [package for package in found if package.name not in names])
 
 
-def _read(commands: Commands, file: Path) -> Package:
+def _read(commands: Commands, file: Path) -> Artifact:
     done = commands.run(["dpkg-deb", "-f", str(file.resolve()), "Package", "Version"], LIST_SECONDS)
     fields = dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line)
     if done.status or fields.keys() != {"Package", "Version"}:
         raise BuildError(f"{file.name} is no Debian package: {done.stderr.strip()}")
-    return Package(fields["Package"], fields["Version"], hashlib.sha256(file.read_bytes()).hexdigest())
+    return Artifact(fields["Package"], fields["Version"], hashlib.sha256(file.read_bytes()).hexdigest())

@@ -1,32 +1,36 @@
-"""What a source is: one module per way to get binaries."""
+"""What a source is: one module per way to get binaries, or the tree that they are compiled from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from compiler.build.command import Commands
+from compiler.build.order import Order
 from compiler.plan.model import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class Artifact:
+    """A file or a commit that was fetched."""
+
     name: str
     version: str
-    sha256: str
+    digest: str  # a SHA-256, or a commit
 
 
 @dataclass(frozen=True, slots=True)
-class Obtained:
-    """What a source put into the build's folder, or found on the machine."""
+class Material:
+    """What a source put into its folder, or found on the machine: a tree to compile, a prefix of ready programs."""
 
-    programs: Mapping[str, tuple[str, ...]]  # argv prefix: paths relative to the build's folder or absolute
-    quality: Mapping[str, Json]  # what decides whether its figures compare with another build's
-    packages: tuple[Package, ...] = ()
+    tree: Path | None = None
+    prefix: Path | None = None
+    programs: Mapping[str, Path] = field(default_factory=dict)  # of the machine itself
+    artifacts: tuple[Artifact, ...] = ()
+    quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
     facts: Mapping[str, Json] = field(default_factory=dict)
-    version_advice: str = ""  # what to do when the binary's version is not the declared one
+    advice: str = ""  # what to do when the binary's version is not the declared one
 
 
 class Source(Protocol):
@@ -36,6 +40,6 @@ class Source(Protocol):
         """For the progress line: `debian rocksdb-tools (bookworm)`."""
         ...
 
-    def obtain(
-        self, source: Mapping[str, Json], programs: Sequence[str], folder: Path, commands: Commands
-    ) -> Obtained: ...
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        """Into a folder that is there and empty, at or below the order's. A BuildError says what is wrong."""
+        ...

@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler.build.command import Commands
 from compiler.build.elf import read_elf
+from compiler.build.order import Order
 from compiler.build.problem import BuildError
-from compiler.build.sources.protocol import Obtained
+from compiler.build.sources.protocol import Material
 from compiler.plan.model import Json
 
 _ADVICE = "declare the version that it says, or name another binary"
@@ -23,14 +23,15 @@ class System:
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"system {source[self.route]}"
 
-    def obtain(self, source: Mapping[str, Json], programs: Sequence[str], folder: Path, commands: Commands) -> Obtained:
-        paths = {name: _find(str(source[self.route]), name, programs) for name in programs}
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        names = order.engine.programs
+        paths = {name: _find(str(source[self.route]), name, names) for name in names}
         for name, path in paths.items():
-            commands.note(f"{name}: {path}")
+            order.commands.note(f"{name}: {path}")
         files = {name: _facts(path) for name, path in paths.items()}
-        first = read_elf(paths[programs[0]].resolve())
-        return Obtained(
-            programs={name: (str(path),) for name, path in paths.items()},
+        first = read_elf(paths[names[0]].resolve())
+        return Material(
+            programs=paths,
             quality={
                 "route": self.route,
                 "compiler": first.compiler if first else "unknown",
@@ -39,7 +40,7 @@ class System:
                 "sha256": {name: facts["sha256"] for name, facts in files.items()},
             },
             facts={"files": dict(files)},
-            version_advice=_ADVICE,
+            advice=_ADVICE,
         )
 
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.command import Commands
 from compiler.build.problem import BuildError
 from compiler.build.sources import SOURCES
+from tests.build.ordering import order
 
 ONE = {"debian": "rocksdb-tools", "suite": "trixie"}
 
@@ -18,7 +18,7 @@ def test_the_line_for_people():
 def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError) as caught:
-        SOURCES["debian"].obtain(ONE, ("db_bench",), tmp_path, Commands(tmp_path / "log", tmp_path))
+        SOURCES["debian"].fetch(ONE, tmp_path, order(tmp_path, ONE, "db_bench"))
     assert str(caught.value) == (
         "`source: debian` needs a Debian machine: there is no apt-get on PATH; "
         "name a binary that is installed instead, `source: {system: PROGRAM}`"

@@ -15,7 +15,7 @@ def test_every_source_keeps_the_protocol(route: str):
     assert source.route == route
     assert source_of(DECLARED[route]) is source
     assert source.describe(DECLARED[route]).startswith(f"{route} ")
-    for name in ("describe", "obtain"):
+    for name in ("describe", "fetch"):
         assert inspect.signature(getattr(type(source), name)) == inspect.signature(getattr(Source, name))
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.command import Commands
 from compiler.build.problem import BuildError
 from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Obtained
+from compiler.build.sources.protocol import Material
+from tests.build.ordering import order
 
 SCRIPT = "#!/bin/sh\n"
 
@@ -23,30 +23,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def obtain(folder: Path, given: str, *programs: str) -> Obtained:
-    return SOURCES["system"].obtain({"system": given}, programs, folder, Commands(folder / "log", folder))
+def obtain(folder: Path, given: str, *programs: str) -> Material:
+    source = {"system": given}
+    return SOURCES["system"].fetch(source, folder, order(folder, source, *programs))
 
 
 def test_a_real_program(tmp_path: Path):
     real = Path(sys.executable).resolve()
     obtained = obtain(tmp_path, sys.executable, "python")
     digest = hashlib.sha256(real.read_bytes()).hexdigest()
-    assert obtained.programs == {"python": (sys.executable,)}
+    assert obtained.programs == {"python": Path(sys.executable)}
     assert obtained.facts["files"]["python"]["path"] == str(real)
     assert obtained.quality["sha256"] == {"python": digest}
     assert obtained.quality["route"] == "system"
-    assert obtained.packages == ()
+    assert obtained.artifacts == ()
 
 
 def test_a_family_is_looked_up_by_name(folder: Path):
     there = folder / "bin"
-    expected = {"server": (str(there / "server"),), "client": (str(there / "client"),)}
+    expected = {"server": there / "server", "client": there / "client"}
     assert obtain(folder, "server", "server", "client").programs == expected
     assert obtain(folder, str(there / "server"), "server", "client").programs == expected
 
 
 def test_a_single_program_may_have_a_name_of_its_own(folder: Path):
-    assert obtain(folder, "client", "server").programs == {"server": (str(folder / "bin" / "client"),)}
+    assert obtain(folder, "client", "server").programs == {"server": folder / "bin" / "client"}
 
 
 def test_a_script_has_no_known_compiler(folder: Path):

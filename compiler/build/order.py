@@ -1,0 +1,33 @@
+"""A build that is to be made: what, where, with which tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler.build.command import Commands
+from compiler.build.pin import key
+from compiler.engines.protocol import Built
+from compiler.language.site import Site
+from compiler.plan.model import PlannedBuild
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    build: PlannedBuild
+    engine: Built
+    folder: Path  # the attempt's; by rename it becomes the build, so nothing in it may hold its path
+    commands: Commands
+    site: Site
+
+    def pin(self, source: Mapping[str, Any]) -> str | None:
+        """The commit or checksum that the lock file holds a source to; None when it holds none."""
+        return self.build.pins.get(key(source))
+
+    @property
+    def jobs(self) -> int:
+        """Each build asks for all cores; `-l` of make and ninja keeps builds beside each other from crowding them."""
+        return len(os.sched_getaffinity(0))

@@ -1,0 +1,30 @@
+"""Orders for the tests of sources and recipes: a build in a folder of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.build.command import Commands
+from compiler.build.order import Order
+from compiler.language.site import Site
+from compiler.plan.model import PlannedBuild
+from tests.build.snake import Snake
+
+
+class Engine(Snake):
+    """The snake, with programs of a test's choice."""
+
+    def __init__(self, *programs: str) -> None:
+        self.programs = programs or Snake.programs
+
+
+def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any) -> Order:
+    """`fields`: of the planned build, and `site`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    site = fields.pop("site", Site())
+    build = PlannedBuild(
+        **{"id": "b-0", "name": "snake-1", "engine": "snake", "version": "", "source": source, **fields}
+    )
+    return Order(build, Engine(*programs), folder, Commands(folder / "build.log", folder), site)
