@@ -37,6 +37,12 @@ def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_site_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in the folder or in the environment of whoever runs the tests."""
+    monkeypatch.setenv("STEPGRID_SITE", "")
+
+
 @pytest.fixture
 def compile_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compile:
     """The plan of a spec given as text; further files by name."""

@@ -1,4 +1,4 @@
-"""What an ELF file says: the loader that it asks for, its architecture, the compilers that made it."""
+"""What an ELF file says: the loader that it asks for, its architecture, its compilers and their options."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 _MACHINES = {3: "i386", 21: "ppc64", 22: "s390x", 40: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
 _INTERPRETER = 3  # PT_INTERP
+SWITCHES = ".GCC.command.line"  # of -frecord-gcc-switches
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,15 @@ def comments(data: bytes, order: str) -> tuple[str, ...]:
     """The strings of .comment: each compiler that made a part of the file, once."""
     found = next((content for name, content in _sections(data, order) if name == b".comment"), b"")
     return tuple(sorted({text.decode(errors="replace") for text in found.split(b"\0") if text}))
+
+
+def strings(path: Path, section: str) -> tuple[str, ...]:
+    """The strings of a section, each once: `.dynstr` holds the names that a library takes and gives."""
+    data = path.read_bytes()
+    found = next(
+        (content for name, content in _sections(data, "<" if data[5] == 1 else ">") if name == section.encode()), b""
+    )
+    return tuple(dict.fromkeys(text.decode(errors="replace") for text in found.split(b"\0") if text))
 
 
 def _interpreter(data: bytes, order: str) -> str | None:

@@ -1,37 +1,87 @@
-"""What holds a movable source still: a program on this machine may change without its path or version changing."""
+"""What holds a movable source still: a program or a tree on this machine may change without its name changing."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compiler.build.content import content, stamp
+from compiler.build.declared import SOURCES, kind_of
 from compiler.language import witness
 
 MISSING = "not found"
+_NO_NAME = frozenset({"sha256", "submodules"})  # they say nothing of which file or commit is meant
+_ARTIFACTS = frozenset({"maven", "crate", "pypi"})
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def key(source: Mapping[str, Any]) -> str:
     """What a lock file calls a source: `git https://… v1.0`. Of a source whose values are complete."""
-    return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
+    kind = kind_of(source)
+    if kind is None:
+        return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
+    names = (name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _NO_NAME)
+    return " ".join([kind, *(_text(source[name]) for name in names if not isinstance(source[name], Mapping))])
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The source itself, and those that it takes along: each has a pin of its own."""
+    yield source
+    for value in source.values():
+        if isinstance(value, Mapping):
+            yield from parts(value)
+
+
+def moves(source: Mapping[str, Any]) -> bool:
+    """Whether a lock file can hold it still: a tag and a branch move, an artifact is what a registry says it is."""
+    if "git" in source:
+        return not _COMMIT.fullmatch(str(source.get("ref", "")))
+    return kind_of(source) in _ARTIFACTS and "sha256" not in source
 
 
 def pin(source: Mapping[str, Any]) -> str:
-    """The content of a system program; other sources name exactly what they mean."""
-    if "system" not in source:
-        return ""
-    program = str(source["system"])
-    found = _content(program)
-    witness.saw_program(program, found)
+    """The content of a system's program or of a local tree; other sources are named, or the lock file has them."""
+    if "system" in source:
+        return _program(str(source["system"]))
+    return _tree(str(source["path"])) if "path" in source else ""
+
+
+def _program(name: str) -> str:
+    import shutil
+
+    path = shutil.which(name)
+    found = MISSING  # its build says so; a program that is installed later is another build
+    if path is not None:
+        with Path(path).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    witness.saw_program(name, found)
     return found
 
 
-def _content(program: str) -> str:
-    import shutil
+def _tree(path: str) -> str:
+    mark, found = "", MISSING
+    try:
+        mark = stamp(Path(path), time.time_ns())  # before it is read: what changes meanwhile is noticed
+        found = content(Path(path))
+    except OSError:
+        pass  # its build says so
+    witness.saw_tree(path, mark, found)
+    return found
 
-    found = shutil.which(program)
-    if found is None:
-        return MISSING  # its build says so; a program that is installed later is another build
-    with Path(found).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+
+def as_it_was(path: str, mark: str, held: str) -> bool:
+    """Whether a tree is what `pin` saw. Nothing is read of one that was not touched."""
+    try:
+        if mark and stamp(Path(path), time.time_ns()) == mark:
+            return True
+    except OSError:
+        return held == MISSING
+    return _tree(path) == held

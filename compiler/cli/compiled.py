@@ -25,6 +25,11 @@ def narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", dest="sets", metavar="PATH=VALUE", action="append", default=[], help="another value: params.keys=1M"
     )
+    local(parser)
+
+
+def local(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--site", metavar="FILE", help="local facts of this machine (site.yaml, if it is there)")
 
 
 def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
@@ -32,22 +37,35 @@ def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | Non
     from compiler.run import here
 
     problems = Problems()
+    for problem in wrong_site(args):
+        problems.add_found(problem)
     try:
         return here.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
     except SpecError as error:
         return None, error.problems
 
 
+def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
+    """The command goes by its site file from here on; what is wrong with it, whoever asks first."""
+    from compiler.run import here
+
+    if "wrong_site" not in args:
+        args.wrong_site = here.use(args.site)
+    found: Sequence[Problem] = args.wrong_site
+    return found
+
+
 def with_scales(args: argparse.Namespace, spec: str, found: Sequence[Problem]) -> Sequence[Problem]:
     """What was found, and what is wrong in the spec's scales."""
+    from compiler.language.site import of_environment
     from compiler.plan.compile import check_scales
     from compiler.run import here
-    from compiler.store.store import Store
 
     problems = Problems()
     for problem in found:
         problems.add_found(problem)
-    check_scales(here.named(spec), here.host(Store()), problems)
+    facts = here.host(here.store())
+    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts))
     return problems.found
 
 

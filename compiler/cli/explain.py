@@ -10,10 +10,9 @@ from typing import Any
 from compiler.cli import compiled
 from compiler.cli.cell import Nothing, found
 from compiler.cli.told import counted, may_be_size, value
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from compiler.plan.model import Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
 Catalogue = Mapping[str, Any] | None
-Places = Mapping[str, str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,27 +34,30 @@ def run(args: argparse.Namespace) -> int:
 
 
 def told(plan: Plan, cell: PlannedCell, name: str | None) -> Iterator[str]:
-    from compiler.cli.places import Finder
     from compiler.store.known import catalogue
     from compiler.store.store import Store
 
     build = next(build for build in plan.builds if build.id == cell.build)
-    finder, known = Finder.of(plan, cell), catalogue(Store(), build.id)
+    known = catalogue(Store(), build.id)
     yield from _head(plan, cell, build, known)
     for stage, step in _steps(plan, cell, name):
         yield ""
         yield f"{step.name} ({step.kind}, stage {stage.id})"
-        yield from _settings(step, finder.places(step.name, step.settings))
+        yield from _settings(step)
         yield from _options(step, known)
 
 
 def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
     yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
-    source = ", ".join(f"{key}: {what}" for key, what in build.source.items())
+    source = ", ".join(f"{key}: {_source(what)}" for key, what in build.source.items())
     made_of = f"{build.engine} {build.version} ({source})"
     yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {build.id}: {made_of}"
     if known is None:
         yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+
+
+def _source(said: Json) -> str:
+    return " ".join(map(str, said)) if isinstance(said, list) else str(said)
 
 
 def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
@@ -70,8 +72,8 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
     return chosen
 
 
-def _settings(step: PlannedStep, places: Places) -> Iterator[str]:
-    settings = step.settings.items()
+def _settings(step: PlannedStep) -> Iterator[str]:
+    settings, places = step.settings.items(), getattr(step.settings, "at", {})
     rows = [(name, value(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
     yield from _table("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from compiler.cli import compiled
 from compiler.cli.told import counted, size
 from compiler.plan.model import Plan
 from compiler.store.reach import KINDS, Reached, Unreached, remove, unreached
@@ -18,6 +19,7 @@ SPECS = "specs/**/*.yaml"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("specs", nargs="*", metavar="SPEC", help=f"the specs that count, with all scales ({SPECS})")
     parser.add_argument("--yes", action="store_true", help="remove what is listed")
+    compiled.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,11 +27,14 @@ def run(args: argparse.Namespace) -> int:
     if not specs:
         print(f"there is no spec at {SPECS}: say which specs count, else all results would go", file=sys.stderr)
         return 2
-    plans = list(_plans(specs))
+    from compiler.run import here
+
+    compiled.wrong_site(args)
+    plans = list(_plans(specs, args))
     if None in plans:
         print("nothing was looked at: what a wrong spec comes to cannot be told", file=sys.stderr)
         return 1
-    store = Store()
+    store = here.store()
     found = unreached(store, _reached([plan for plan in plans if plan is not None]))
     print("\n".join(_told(found, specs, args.yes)), flush=True)
     return _removed(store, found) if args.yes and found else 0
@@ -56,14 +61,13 @@ def _is_spec(path: str) -> bool:
     return not nodes or "builds" in nodes or "title" in nodes
 
 
-def _plans(specs: Sequence[str]) -> Iterator[Plan | None]:
+def _plans(specs: Sequence[str], args: argparse.Namespace) -> Iterator[Plan | None]:
     """Of every scale of every spec; None for one that is wrong, once its problems were printed."""
-    from compiler.cli import compiled
-
     for spec in specs:
         scales = _loaded(spec).get("scales")
         for scale in (None, *(scales if isinstance(scales, dict) else ())):
-            yield compiled.compiled(argparse.Namespace(spec=spec, scale=scale, only=None, sets=()))
+            asked = {**vars(args), "spec": spec, "scale": scale, "only": None, "sets": ()}
+            yield compiled.compiled(argparse.Namespace(**asked))
 
 
 def _loaded(path: str) -> Mapping[str, object]:

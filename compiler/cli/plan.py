@@ -17,14 +17,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from compiler.cli.outlook import outlook
-    from compiler.store.store import Store
+    from compiler.run import here
 
     plan, problems = compiled.asked(args)
     if args.format == "text" or plan is None:
         compiled.tell(args.spec, plan, problems)
     if plan is None:
         return 1
-    found = outlook(plan, Store())
+    found = outlook(plan, here.store())
     if args.format == "json":
         _print_json(found)
     else:

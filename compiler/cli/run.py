@@ -15,7 +15,7 @@ from typing import Any
 import compiler
 from compiler.cli import compiled
 
-FINE, USAGE, FAILED = 0, 2, 3
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
     leaving.at_once(FAILED)
     args, more = _sorted(args)
+    if problems := compiled.wrong_site(args):
+        compiled.tell(problems[0].where.file, None, problems)
+        return PROBLEMS
     if not more and _was_over(args):
         return FINE
     return _run(args, more)
@@ -38,12 +41,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _was_over(args: argparse.Namespace) -> bool:
     """Says so, when everything is measured and nothing has changed since a run that found it so."""
-    from compiler.run import over
+    from compiler.run import here, over
     from compiler.run.here import named
     from compiler.run.remembered import Request
-    from compiler.store.store import Store
 
-    answer = over.answer(Store(), Request(named(args.spec), args.scale, args.only, tuple(args.sets)))
+    answer = over.answer(here.store(), Request(named(args.spec), args.scale, args.only, tuple(args.sets)))
     if answer:
         warnings, said = answer
         print(warnings, end="\n" if warnings else "", file=sys.stderr)
@@ -63,6 +65,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
         print(nothing_to_do(work))
         return FINE
     config = [f"spec={args.spec}", *([f"scale={args.scale}"] if args.scale else [])]
+    config += [f"site={args.site}"] if args.site is not None else []
     config += [f"{name}={value if name == 'only' else json.dumps(value)}" for name, value in _narrowed(args).items()]
     dry = ["--dry-run"] if args.dry_run else []
     return _snakemake(["--snakefile", _snakefile(), "--config", *config, *dry, *more])
@@ -80,6 +83,7 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     own, more = later.parse_known_args(args.more)
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
+    own.site = own.site if own.site is not None else args.site
     return own, [argument for argument in more if argument != "--"]
 
 

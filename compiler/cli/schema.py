@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ LIBRARY = "specs/library"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    what = "the schema of specs (the default), or of library files"
-    parser.add_argument("of", nargs="?", choices=("spec", "library"), default="spec", help=what)
+    what = "the schema of specs (the default), of library files, or of a site file"
+    parser.add_argument("of", nargs="?", choices=("spec", "library", "site"), default="spec", help=what)
     parser.add_argument("--library", metavar="FOLDER", default=LIBRARY, help=f"whose names complete ({LIBRARY})")
 
 
@@ -22,11 +23,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def text(of: str, library: Path) -> str:
+    return _text(_site() if of == "site" else _of(of, library))
+
+
+def _site() -> dict[str, Any]:
+    from compiler.language.schema import plain
+    from compiler.language.sitefile import SiteFile
+
+    return plain(SiteFile, "site")
+
+
+def _of(of: str, library: Path) -> dict[str, Any]:
     from compiler.language.models import Library, Spec
     from compiler.language.schema import schema, setting_texts
 
     model = Spec if of == "spec" else Library
-    found = schema(model, _names(library), setting_texts(_settings()))
+    return schema(model, _names(library), setting_texts(_settings()))
+
+
+def _text(found: Mapping[str, Any]) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 

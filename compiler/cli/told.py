@@ -81,6 +81,8 @@ def _to_do(found: Outlook) -> str:
     made = ", ".join(counted(count, kind) for count, kind in counts if count)
     if not counts[1][0]:
         return made  # how long a build takes is not known
+    if found.seconds is None:
+        return f"{made}, of unknown length"
     unknown = sum(node.seconds is None for node in running if node.kind == "stage")
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
     return f"{made}: about {duration(found.seconds)}{more}"
@@ -96,11 +98,11 @@ def _states(nodes: Sequence[Node]) -> str:
 
 
 def _disk(found: Outlook) -> str:
-    sized = [node for node in found.running if node.kind == "build" or node.load]
+    sized = found.sized
     unknown = [node for node in sized if node.bytes is None]
     if not sized:
         return "no image and no build is added"
-    if len(unknown) == len(sized):
+    if found.bytes is None:
         return f"unknown: nothing like {'it' if len(unknown) == 1 else 'these'} was made before"
     more = f", and {counted(len(unknown), 'image or build')} of unknown size" if unknown else ""
     return f"about {size(found.bytes)} for images and builds{more}"

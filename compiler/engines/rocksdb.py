@@ -11,17 +11,17 @@ from compiler.engines import gflags
 from compiler.engines.protocol import Built, Identity, IdentityError, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
-# The first release that can, from the release tags of db_bench's source.
-# `waitforcompaction` can hang under universal compaction before 8.6: for that there is a name of its own.
+# The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
+# `waitforcompaction` can hang under universal compaction before 8.7: for that there is a name of its own.
 _SINCE: Mapping[str, Release] = {
     "mixgraph": (6, 0),
     "multiread_batched": (6, 2),
+    "enable_blob_files": (6, 18),
     "waitforcompaction": (6, 19),
     "flush": (6, 19),
     "compact0": (6, 19),
     "compact1": (6, 19),
     "memstats": (6, 19),
-    "enable_blob_files": (6, 19),
     "prepopulate_block_cache": (6, 22),
     "async_io": (7, 2),
     "cache_type": (7, 4),
@@ -30,9 +30,9 @@ _SINCE: Mapping[str, Release] = {
     "cache_low_pri_pool_ratio": (7, 6),
     "hyper_clock_cache": (7, 7),
     "multireadwhilewriting": (7, 9),
-    "waitforcompaction_universal": (8, 6),
     "auto_hyper_clock_cache": (8, 6),
     "fixed_hyper_clock_cache": (8, 6),
+    "waitforcompaction_universal": (8, 7),
 }
 
 # gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing

@@ -8,12 +8,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from compiler.build.declared import SOURCES, extension_faults
+from compiler.build.flags import flag_faults
 from compiler.engines import engine as engine_named
 from compiler.engines import names as engine_names
 from compiler.expand.definitions import Defined
 from compiler.expand.extends import chain
 from compiler.language import models
-from compiler.language.nodes import Map, Text, place
+from compiler.language.nodes import Map, Text, key_place, place
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
@@ -69,6 +70,11 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
     recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
+    for fault in flag_faults(recipe.get("flags", {}), str(engine)):
+        key = str(fault.key)
+        named = [link.flags[key] for link in links if key in link.flags]
+        message = f"build `{family}`: {fault.message}"
+        problems.add(fault.code, key_place(named[-1], where), message, fault.hint, len(key))
     return [
         Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe)
         for name, version in versions

@@ -13,8 +13,8 @@ from compiler.expand.axes import Axis
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.frame import Ground
-from compiler.expand.grid import Grid
-from compiler.expand.hardware import Machines
+from compiler.expand.grid import Also, Grid
+from compiler.expand.hardware import Differs, Machines, stands_in_for_none
 from compiler.expand.layers import Layers
 from compiler.expand.names import Names
 from compiler.expand.reach import Reach
@@ -22,7 +22,7 @@ from compiler.expand.resolved import Segment
 from compiler.expand.sequence import Sequences
 from compiler.expand.steps import Item
 from compiler.expand.unknown import unknown_params
-from compiler.language.nodes import Text
+from compiler.language.nodes import Seq, Text, place
 from compiler.language.problem import Problems, Where
 from compiler.language.read import Document
 
@@ -41,10 +41,16 @@ class Expansion(NamedTuple):
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
 
 
-def expand(document: Document, host: Mapping[str, Any], problems: Problems, only: str | None = None) -> Expansion:
+def expand(
+    document: Document,
+    host: Mapping[str, Any],
+    problems: Problems,
+    only: str | None = None,
+    differs: Differs = stands_in_for_none,
+) -> Expansion:
     """`only`: an expression that the cells must fulfil, beyond what the spec says."""
     defined = definitions.gather(document, problems)
-    machines = Machines(document, defined, host, problems)
+    machines = Machines(document, defined, host, problems, differs)
     every = builds_of.resolve(document, defined, problems)
     axes = axes_of.resolve(document, defined.options, problems)
     items = steps_of.resolve(document, defined, problems)
@@ -60,7 +66,7 @@ def expand(document: Document, host: Mapping[str, Any], problems: Problems, only
     spec, whole = document.spec, document.nodes
     grid = Grid(chosen, every, axes, names, problems, whole.at.get("sweep", whole.where))
     wanted = Text(only, Where("--only", 1, 1)) if only else None
-    choices = grid.choices(spec.exclude, spec.also, wanted, spec.repeat.loads * spec.repeat.runs)
+    choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, problems)
     ground = Ground(document.spec, document.nodes.where, Layers(defined.options, problems), names, problems)
@@ -73,6 +79,12 @@ def expand(document: Document, host: Mapping[str, Any], problems: Problems, only
         _finish(document, ground.layers, cells, problems)
     problems.stop_on_errors()
     return Expansion(used, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
+
+
+def _also(document: Document) -> list[Also]:
+    listed = document.nodes.get("also")
+    nodes = listed if isinstance(listed, Seq) else ()
+    return [(said, place(node, document.nodes.where)) for said, node in zip(document.spec.also, nodes, strict=True)]
 
 
 def _cells(choices: Iterable[Choice], sequences: Sequences, machines: Machines) -> Iterator[Cell]:

@@ -120,7 +120,7 @@ class Frame:
         flatten, name = self._ground.layers.flatten, self._build.engine
         yield None, flatten(self._ground.spec.options, name)
         yield None, flatten(self._build.options, name)
-        yield from ((axis, flatten(point.options, name, "cell")) for axis, point in points)
+        yield from ((axis, flatten(point.options, name, point.unsupported)) for axis, point in points)
         yield None, flatten(self._item.options, name)
 
     def _param_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:

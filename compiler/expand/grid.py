@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import prod
+from typing import TypeAlias
 
 from compiler.expand.axes import Axis, named
 from compiler.expand.builds import Build
@@ -20,6 +21,8 @@ from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems, Where, nearest
 
 MOST_CELLS = 200_000  # with their repeats
+
+Also: TypeAlias = tuple[Mapping[str, Text], Where]  # axis -> label, and where the entry stands
 
 
 class Grid:
@@ -38,7 +41,7 @@ class Grid:
         self._reads = Reads(names.positions(range(len(axes))))
 
     def choices(
-        self, exclude: Sequence[Text], also: Sequence[Mapping[str, Text]], only: Text | None = None, times: int = 1
+        self, exclude: Sequence[Text], also: Sequence[Also], only: Text | None = None, times: int = 1
     ) -> list[Choice]:
         """`times`: how often each is measured."""
         left = list(self._product()) if self._fits(times) else []
@@ -99,12 +102,12 @@ class Grid:
         except Reported:
             return True
 
-    def _with(self, choices: list[Choice], also: Sequence[Mapping[str, Text]]) -> list[Choice]:
+    def _with(self, choices: list[Choice], also: Sequence[Also]) -> list[Choice]:
         there = set(choices) if also else set()
-        for entry in also:
+        for entry, where in also:
             for choice in self._named(entry):
                 if choice in there:
-                    self._problems.add("also-twice", _where(entry, self._also), "the grid has this cell already")
+                    self._problems.add("also-twice", where, "the grid has this cell already")
                 else:
                     choices.append(choice)
                     there.add(choice)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from compiler.expand.axes import Axis
 from compiler.expand.definitions import Defined
@@ -16,12 +16,28 @@ from compiler.language.validate import describe, validated
 
 HERE = "here"
 
+Differs: TypeAlias = Callable[[Mapping[str, Any]], Sequence[str]]
+
+
+def stands_in_for_none(_: Mapping[str, Any]) -> Sequence[str]:
+    return ()
+
 
 class Machines:
-    """Facts by what names them; `declared` is whether the spec says them or the host does."""
+    """Facts by what names them; `declared` is whether the spec says them or the host does.
 
-    def __init__(self, document: Document, defined: Defined, host: Mapping[str, Any], problems: Problems) -> None:
-        self._defined, self._host, self._problems = defined, host, problems
+    `differs`: where the host is not a described machine that it stands in for; then `real` is the host.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        defined: Defined,
+        host: Mapping[str, Any],
+        problems: Problems,
+        differs: Differs = stands_in_for_none,
+    ) -> None:
+        self._defined, self._host, self._problems, self._differs = defined, host, problems, differs
         where = document.nodes.at.get("hardware", document.nodes.where)
         self.base = self._facts(document.nodes.get("hardware"), where)
         self._of_points: dict[Point, Mapping[str, Any]] = {}
@@ -45,7 +61,16 @@ class Machines:
         facts = found.model_dump(mode="json", exclude_none=True) if found is not None else {}
         if isinstance(given, Text) and found is not None:
             facts.setdefault("id", str(given))
-        return {**facts, "declared": True}
+        return self._or_stand_in({**facts, "declared": True}, place(given, where))
+
+    def _or_stand_in(self, facts: Mapping[str, Any], where: Where) -> Mapping[str, Any]:
+        differing = self._differs(facts)
+        if not differing:
+            return facts
+        name = f"`{facts['id']}`" if "id" in facts else "the machine that is described here"
+        message = f"this host stands in for {name}: {'; '.join(differing)}"
+        self._problems.warn("other-hardware", where, message, "results are kept under this host's own id")
+        return {**facts, "real": self._host}
 
     def _described(self, given: Any, where: Where) -> Hardware | None:
         if isinstance(given, Map):

@@ -73,11 +73,15 @@ class Machine(Label):
 def _capability(engine_name: str, version: str) -> Any:
     found = engine(engine_name)
     known = found.capabilities(_ANY_VERSION)
-    having = found.capabilities(version or _ANY_VERSION)
+    having = found.capabilities(version) if version else frozenset()
 
-    def has(name: str) -> bool:
+    def has(asked: object) -> bool:
+        name = str(asked)
+        if not version:
+            message = f"`has('{name}')` goes by the version of the build, which has none"
+            raise ExpressionError(message, hint="give the build a `version:` or `versions:`")
         if name not in known | having:
-            raise ExpressionError(f"{engine_name} has no capability `{name}`; {nearest(name, known)}")
+            raise ExpressionError(f"{engine_name} has no capability `{name}`", hint=nearest(name, known))
         return name in having
 
     return has

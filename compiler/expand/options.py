@@ -37,8 +37,8 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
     typed = values.option_value(value, value.quoted) if isinstance(value, Text) else value
     if not isinstance(typed, bool | int | float | str):
-        found = "a map" if isinstance(typed, dict) else f"`{typed}`"
-        problems.add("wrong-type", entry.where, f"option `{name}`: expected one value, found {found}", width=len(name))
+        message = f"option `{name}`: expected one value, found {values.described(typed)}"
+        problems.add("wrong-type", entry.where, message, width=len(name))
         return None
     if isinstance(typed, str) and "\n" in typed:
         message = f"option `{name}`: a value is one line"

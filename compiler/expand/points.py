@@ -27,6 +27,7 @@ class Point:
     hardware: Any = None  # a name, or a machine described in place
     launch: models.Launch | None = None
     start: str | None = None
+    unsupported: str = "cell"  # what an option that the binary lacks makes of the cell
     variables: Mapping[str, Any] = field(default_factory=dict)  # of a generated point: what it was made of
 
 
@@ -61,7 +62,7 @@ def _named(axis: models.Axis, nodes: Map, problems: Problems) -> Iterator[Point]
 def _point(label: str, where: Where, said: models.Point, variables: Mapping[str, Any] | None = None) -> Point:
     return Point(
         label, where, said.options, said.params, said.build, said.when, said.hardware, said.launch, said.start,
-        variables or {},
+        said.when_unsupported or "cell", variables or {},
     )  # fmt: skip
 
 

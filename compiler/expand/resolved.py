@@ -34,8 +34,18 @@ class Head:
         return cls(item.name, item.shown, variables, item.kind, revision, measured, mutates, options)
 
 
+class Told(dict[str, Json]):
+    """Values by name, with where each was said; a driver's own default has no place."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, values: Mapping[str, Json], at: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.at = at
+
+
 class Settings(NamedTuple):
-    values: Mapping[str, Json]  # complete
+    values: Told  # complete
     text: str  # what identity has of them: those that are not the driver's defaults
     seed_key: str
     seconds: float

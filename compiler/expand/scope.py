@@ -76,13 +76,15 @@ class Scope:
     def holds(self, when: Text | None) -> bool:
         return when is None or bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
 
-    def value(self, node: Any) -> Any:
-        """A node's value here: Text, a native value, NOTHING or UNSET."""
+    def value(self, node: Any, several: bool = False) -> Any:
+        """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
         if isinstance(node, Seq):
+            if several and not any(isinstance(item, Map | Seq) for item in node):
+                return [self.value(item) for item in node]
             self._check_reached(node)
-            return next((found for item in node if (found := self.value(item)) is not NOTHING), NOTHING)
+            return next((found for item in node if (found := self.value(item, several)) is not NOTHING), NOTHING)
         if isinstance(node, Map):
-            return self._conditional(node) if CONDITIONAL & node.keys() else self._structured(node)
+            return self._conditional(node, several) if CONDITIONAL & node.keys() else self._structured(node)
         if node is None or (isinstance(node, Text) and node == "unset" and not node.quoted):
             return UNSET
         if isinstance(node, Text) and expressions.is_template(node):
@@ -101,13 +103,14 @@ class Scope:
                 where = place(after, values.where)
                 hint = "the value before it has no `when`, so it always holds; the first that holds wins"
                 self._problems.add("never-reached", where, "this value is never reached", hint, width(after))
+                return
 
     def _structured(self, node: Map) -> dict[str, Any]:
         """A value that is a map by nature."""
         found = {key: self.value(inner) for key, inner in node.items()}
         return {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
 
-    def _conditional(self, node: Map) -> Any:
+    def _conditional(self, node: Map, several: bool) -> Any:
         for key in node.keys() - CONDITIONAL:
             hint = "a value is plain, or `{when: …, value: …}`"
             self._problems.add("unknown-key", node.at[key], f"`{key}` is not a key of a value", hint, len(key))
@@ -118,7 +121,7 @@ class Scope:
         when = node.get("when")
         if isinstance(when, Text) and not self.holds(when):
             return NOTHING
-        return self.value(node.get("value"))
+        return self.value(node.get("value"), several)
 
     def _check_policy(self, said: Any) -> None:
         if said is not None and said != "drop":
@@ -147,8 +150,16 @@ class Scope:
             if all(self.holds(when) for when in entry.when):
                 found = self.value(entry.node)
                 if found is not NOTHING:
-                    return found, entry
+                    return found, self._as_chosen(entry)
         return UNSET, None
+
+    def _as_chosen(self, entry: Entry) -> Entry:
+        """Of a list of values, the one that holds may say what becomes of it where the binary lacks it."""
+        if not (isinstance(entry.node, Seq) and any("when_unsupported" in item for item in _maps(entry.node))):
+            return entry
+        chosen = next((item for item in entry.node if self.value(item) is not NOTHING), None)
+        said = chosen.get("when_unsupported") if isinstance(chosen, Map) else None
+        return entry if said is None else entry._replace(unsupported=str(said))
 
     def _seen(self, kind: str, name: str, typed: Callable[[str, bool], Any]) -> Any:
         value, _ = self._cached(kind, name)
@@ -163,9 +174,23 @@ class Scope:
             raise
         except ExpressionError as error:
             code = "value-cycle" if isinstance(error, CycleError) else "undefined-name" if error.name else "expression"
-            hint = nearest(error.name, self._all_names()) if error.name else error.hint
+            hint = self._hint(node, error.name) if error.name else error.hint
             self._problems.add(code, node.where, str(error), hint, len(node))
             raise Reported(str(error)) from None
 
-    def _all_names(self) -> list[str]:
-        return [*self.names, *self.params, *self.options]
+    def _hint(self, expression: str, name: str) -> str:
+        if name == "version" and "build" in self.names:
+            return "the build has none: give it a `version:` or `versions:`"
+        return nearest(name, self._known_in(expression, name))
+
+    def _known_in(self, expression: str, name: str) -> list[str]:
+        """What the name may have been meant for: after `params.` a param."""
+        machine = getattr(self.names.get("hardware"), "facts", {})
+        facts = [*machine, *(machine.get("storage") or {})]
+        known = {"params": [*self.params], "options": [*self.options], "hardware": facts}
+        above = {first for first, below in expressions.references(expression) if below == name} & known.keys()
+        return [each for first in above for each in known[first]] or [*self.names, *self.params, *self.options]
+
+
+def _maps(node: Seq) -> list[Map]:
+    return [item for item in node if isinstance(item, Map)]

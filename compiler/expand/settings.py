@@ -8,7 +8,7 @@ from typing import Any, get_origin
 from compiler.drivers import driver
 from compiler.drivers.quantity import Quantity
 from compiler.expand import reads
-from compiler.expand.resolved import Settings
+from compiler.expand.resolved import Settings, Told
 from compiler.expand.scope import NOTHING, UNSET, Entry, Scope
 from compiler.expand.steps import Item
 from compiler.language import units, values
@@ -22,10 +22,11 @@ _STEP_KEYS = ("use", "name", "as", "kind", "when", "measured", "mutates", "param
 
 
 def resolve(item: Item, scope: Scope, problems: Problems) -> Settings | None:
-    found = _validated(item, _given(item, scope, problems), problems)
+    given, places = _given(item, scope, problems)
+    found = _validated(item, given, problems)
     if found is None:
         return None
-    kind, complete = driver(item.kind), found.model_dump(mode="json")
+    kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
     text = encode(found.model_dump(mode="json", exclude_defaults=True))
     return Settings(complete, text, kind.seed_key(complete), kind.estimate(complete))
 
@@ -38,23 +39,31 @@ def mentioned(item: Item) -> Iterator[reads.Name]:
         yield reads.PARAMS, name
 
 
-def _given(item: Item, scope: Scope, problems: Problems) -> dict[str, tuple[Any, Where]]:
+def _given(item: Item, scope: Scope, problems: Problems) -> tuple[dict[str, tuple[Any, Where]], dict[str, str]]:
+    """Values with their places; and the places alone, also of what is left to the driver in so many words."""
     model = driver(item.kind).settings_model()
     own = _own(item, model.model_fields, problems)
     found: dict[str, tuple[Any, Where]] = {}
+    places: dict[str, str] = {}
     for name, field in model.model_fields.items():
-        value, where = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, item, scope)
+        value, said = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, scope)
+        where = said or item.where
         if value is not UNSET:
             found[name] = _typed(name, value, field.metadata, where, problems), where
-    return found
+        if said is not None:
+            places[name] = str(said)
+    return found, places
 
 
 def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, list[Entry]]:
     """What the step says itself, nearest last."""
     own: dict[str, list[Entry]] = {}
     for link in item.links:
-        for name, node in [*link.params.items(), *(link.model_extra or {}).items()]:
-            own.setdefault(name, []).append(Entry(node, place(node, item.where)))
+        at: Mapping[str, Where] = getattr(link.params, "at", {})
+        params = [(name, node, at.get(name, item.where)) for name, node in link.params.items()]
+        extra = [(name, node, link.key(name, item.where)) for name, node in (link.model_extra or {}).items()]
+        for name, node, where in (*params, *extra):
+            own.setdefault(name, []).append(Entry(node, place(node, where)))
     for name in own:
         if name not in known and not any(name in link.params for link in item.links):
             where = key_place(own[name][-1].node, item.links[-1].key(name, item.where))
@@ -63,20 +72,13 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
     return own
 
 
-def _setting(name: str, own: Sequence[Entry], listed: bool, item: Item, scope: Scope) -> tuple[Any, Where]:
+def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tuple[Any, Where | None]:
     for entry in reversed(own):
         value = scope.items(entry.node) if listed else scope.value(entry.node)
         if value is not NOTHING:
             return value, entry.where
     value, found = scope.param(name)
-    return value, found.where if found else item.where
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a map"
-    listed = isinstance(value, list | tuple) and value
-    return f"`{', '.join(map(str, value))}`" if listed else f"`{value}`"
+    return value, found.where if found else None
 
 
 def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
@@ -106,6 +108,6 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
                 message = f"step `{item.name}` needs `{name}`: give it to the step or in `params`"
                 problems.add("missing-setting", item.where, message, width=len(item.name))
             elif given[name][0] is not FAULTY:
-                message = sentence(name, found, _shown(given[name][0]))
+                message = sentence(name, found, values.described(given[name][0]))
                 problems.add("wrong-setting", given[name][1], message, step=item.name)
     return None

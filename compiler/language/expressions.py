@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
+
+# a NameError comes of a constant that Jinja2 works out beforehand: infinity has no literal
+_FAULTS = (ArithmeticError, TypeError, ValueError, AttributeError, LookupError, NameError)
 
 
 class ExpressionError(Exception):
@@ -63,21 +67,22 @@ def mentions(text: str) -> frozenset[tuple[str, str]]:
 def _guard(expression: str, action: Callable[[], Any]) -> Any:
     from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
 
+    from compiler.language.python_faults import told
+
     try:
-        value = action()
-        return _defined(value)
+        return _defined(action())
     except ExpressionError:
         raise
     except UndefinedError as error:
         name = _undefined_name(str(error))
-        raise ExpressionError(f"`{name or expression}` is not defined", name) from None
+        raise ExpressionError(f"`{_dotted(name, expression)}` is not defined", name) from None
     except TemplateSyntaxError as error:
-        message = f"`{_short(expression)}` is not an expression: {error.message}"
+        message = f"`{_short(expression)}` is not an expression: {told(str(error.message))}"
         raise ExpressionError(message, hint=hint(expression)) from None
     except (RecursionError, MemoryError, SyntaxError):
         raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
-    except (TemplateError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:
-        raise ExpressionError(f"`{_short(expression)}` has no value: {error}") from None
+    except (TemplateError, *_FAULTS) as error:
+        raise ExpressionError(f"`{_short(expression)}` has no value: {told(str(error))}") from None
 
 
 def hint(expression: str) -> str:
@@ -85,6 +90,11 @@ def hint(expression: str) -> str:
     if is_template(expression):
         return "an expression stands here without `{{ }}`"
     return "equal is `==`" if _ASSIGNMENT.search(expression) else ""
+
+
+def _dotted(name: str, expression: str) -> str:
+    """`params.keyz` for keyz, as the expression has it."""
+    return next((f"{above}.{name}" for above, below in references(expression) if below == name), name or expression)
 
 
 def _short(text: str) -> str:
@@ -96,6 +106,8 @@ def _defined(value: Any) -> Any:
 
     if isinstance(value, Undefined):
         value._fail_with_undefined_error()
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"it would be {'no number' if isnan(value) else 'infinite'}")
     return value
 
 

@@ -161,7 +161,7 @@ def _siblings(path: str, specs: bool) -> str:
 
     folder = Path(path).parent
     found = sorted(folder.glob("*.yaml")) if "\0" not in path and folder.is_dir() else []
-    names = [entry.name for entry in found if not specs or _has_title(entry)]
+    names = [entry.name for entry in found if _has_title(entry) == specs]
     return nearest(Path(path).name, names) if names else ""
 
 

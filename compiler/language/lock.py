@@ -1,49 +1,99 @@
-"""What holds builds still: the lock file beside a spec, and the content of patches."""
+"""What holds sources still: the lock file beside a spec, and the content of patches."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler.language import witness
 from compiler.language.load import load
-from compiler.language.nodes import Map, Text
-from compiler.language.problem import Problems, nearest
+from compiler.language.nodes import Map, Text, place, width
+from compiler.language.problem import Problems, Where, nearest
+
+FORM = "1"
+_KEYS = ("lock", "sources")
+_COMMIT = (re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?"), "a commit: 40 digits, 0-9 and a-f")
+_CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
+_HINT = "`stepgrid lock` writes this file"
+
+
+class Lock(NamedTuple):
+    pins: Mapping[str, str]  # source (compiler.build.pin.key) -> a commit, or a checksum with `sha256:` before it
+    at: Mapping[str, Where]  # where each stands
 
 
 def path(spec: str) -> Path:
     return Path(spec).with_suffix(".lock.yaml")
 
 
-def read(spec: str, builds: Sequence[str], problems: Problems) -> dict[str, str]:
-    """Build name -> its pin: a commit, a checksum."""
+def read(spec: str, problems: Problems) -> Lock:
     file = path(spec)
     if not file.is_file():
         witness.saw(str(file), None)
-        return {}
-    loaded = load(str(file), problems)
-    listed = loaded.get("builds") if loaded is not None else None
-    pins: dict[str, str] = {}
-    for name, pin in listed.items() if isinstance(listed, Map) else ():
-        if isinstance(pin, Text):
-            pins[name] = str(pin)
-        if name not in builds and isinstance(listed, Map):
-            message = f"the spec has no build `{name}`"
-            problems.warn("lock-unused", listed.at[name], message, nearest(name, builds), len(name))
-    return pins
+        return Lock({}, {})
+    found = Problems()
+    nodes = load(str(file), found)
+    for problem in found.found:
+        if problem.code != "empty-file":  # it holds nothing still
+            problems.add_found(problem)
+    return Lock({}, {}) if nodes is None else _lock(nodes, problems)
 
 
-def patches(listed: Sequence[Text], problems: Problems) -> str:
-    """A digest of their contents; paths are relative to the file that names them."""
-    digest = hashlib.sha256()
+def _lock(nodes: Map, problems: Problems) -> Lock:
+    for key, value in nodes.items():
+        if key not in _KEYS:
+            hint = f"{nearest(key, _KEYS)} {_HINT}"
+            problems.add("unknown-key", nodes.at[key], f"`{key}` is not a key of a lock file", hint, len(key))
+        elif key == "lock" and value != FORM:
+            message = "`lock`: this version reads lock files of the form 1"
+            problems.add("not-a-choice", place(value, nodes.at[key]), message, _HINT, width(value))
+    listed = nodes.get("sources")
+    if listed is not None and not isinstance(listed, Map):
+        message = "`sources`: expected a map of sources and what holds each still"
+        problems.add("wrong-type", place(listed, nodes.where), message, _HINT, width(listed))
+    return _pins(listed, problems) if isinstance(listed, Map) else Lock({}, {})
+
+
+def _pins(listed: Map, problems: Problems) -> Lock:
+    for key, value in listed.items():
+        form, expected = _COMMIT if key.startswith("git ") else _CHECKSUM
+        if not isinstance(value, Text) or not form.fullmatch(value):
+            message = f"what holds `{key}` still is {expected}"
+            problems.add("wrong-pin", place(value, listed.at[key]), message, _HINT, width(value))
+    return Lock({key: str(value) for key, value in listed.items()}, listed.at)
+
+
+def unused(lock: Lock, used: Collection[str], problems: Problems) -> None:
+    """`used`: the sources of the spec in all of its scales."""
+    for key in lock.pins:
+        if key not in used:
+            message, hint = f"the spec has no source `{key}`", _nearest(key, used)
+            problems.warn("lock-unused", lock.at[key], message, hint, len(key))
+
+
+def _nearest(key: str, used: Collection[str]) -> str:
+    """Of the same kind: `git URL REF`."""
+    return nearest(key, [each for each in used if each.split()[0] == key.split()[0]])
+
+
+def digest(pin: str) -> str:
+    """As it is compared: without what says of which kind it is."""
+    return pin.removeprefix("sha256:")
+
+
+def patches(listed: Sequence[Text], problems: Problems) -> list[tuple[str, str]]:
+    """Path and checksum of each; paths are relative to the file that names them."""
+    found: list[tuple[str, str]] = []
     for patch in listed:
         file = Path(patch.where.file).parent / patch
         try:
             content = file.read_bytes()
             witness.saw(str(file), content)
-            digest.update(hashlib.sha256(content).digest())
+            found.append((str(file), hashlib.sha256(content).hexdigest()))
         except OSError as error:
             message = f"the patch `{file}` cannot be read: {error.strerror}"
             problems.add("file-not-found", patch.where, message, width=len(patch))
-    return digest.hexdigest() if listed else ""
+    return found

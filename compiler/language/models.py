@@ -192,6 +192,7 @@ class Point(Model):
     launch: Launch | None = None
     start: Start | None = None
     when: Label | None = None
+    when_unsupported: Literal["drop"] | None = None
 
 
 class Group(Point):

@@ -46,6 +46,11 @@ def schema(model: type[Spec | Library], names: Mapping[str, Sequence[str]], sett
     return {"$schema": DRAFT, **own, "title": title, "definitions": _used(own, definitions)}
 
 
+def plain(model: type[BaseModel], name: str) -> Schema:
+    """Of a file that has neither short forms nor scales."""
+    return {"$schema": DRAFT, **model.model_json_schema(schema_generator=_Generator), "title": f"stepgrid {name}"}
+
+
 class _Generator(GenerateJsonSchema):
     """A scalar of YAML is text to us, and a number or a boolean to an editor."""
 

@@ -1,20 +1,23 @@
-"""Local facts of a machine, for all specs that run there: the site file. Never part of what a spec means."""
+"""Local facts of a machine, for every spec that runs there. Never part of what a spec means."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 
 from compiler.language.problem import Problems, SpecError
 
-GIVEN = "STEPGRID_SITE"
+GIVEN = "STEPGRID_SITE"  # the variable that names the file; empty = there is none
+DEFAULT = "site.yaml"  # in the folder that holds outputs/
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     path: str | None = None
-    data: str | None = None
+    data: str | None = None  # absolute
     device: str | None = None
     allow_other_hardware: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -26,24 +29,40 @@ class Site:
         return self.tools.get(name, name)
 
     def mirror(self, url: str) -> str:
-        """What is used in place of a git URL; the longest prefix that is configured decides."""
+        """What is used in place of a git URL: its own entry, else that of its longest beginning."""
         if url in self.mirrors:
             return self.mirrors[url]
-        prefixes = [prefix for prefix in self.mirrors if prefix.endswith("/") and url.startswith(prefix)]
-        longest = max(prefixes, key=len, default="")
-        return f"{self.mirrors[longest].rstrip('/')}/{url.removeprefix(longest)}" if longest else url
+        beginnings = [each for each in self.mirrors if each.endswith("/") and url.startswith(each)]
+        longest = max(beginnings, key=len, default=None)
+        return url if longest is None else f"{self.mirrors[longest].rstrip('/')}/{url.removeprefix(longest)}"
+
+
+def chosen(given: str | None) -> str | None:
+    """The file that counts, absolute: the given one, else the environment's, else the default if it is there."""
+    named = os.environ.get(GIVEN) if given is None else given
+    if named is None and os.path.lexists(DEFAULT):
+        named = DEFAULT
+    return str(Path(named).absolute()) if named else None
 
 
 def read(path: str, problems: Problems) -> Site:
     """What a site file says; what is wrong with it is among the problems."""
-    return Site(path)
+    from compiler.language import sitefile
+
+    return sitefile.read(path, problems)
 
 
 def of_environment() -> Site:
-    """In a job: that of the run which started it."""
+    """The one that this process was started with; SpecError and OSError say what is wrong with its file."""
     path = os.environ.get(GIVEN)
     if not path:
         return Site()
+    status = Path(path).stat()
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1)
+def _read(path: str, _modified: int, _size: int) -> Site:
     problems = Problems()
     site = read(path, problems)
     if problems.errors:

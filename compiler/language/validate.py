@@ -43,15 +43,28 @@ def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map
     try:
         return model.model_validate(node), node
     except ValidationError as error:
-        taken = node
-        for found in error.errors(include_url=False, include_input=False):
+        taken, faults = node, error.errors(include_url=False, include_input=False)
+        for found in faults:
             path = _real(node, found["loc"])
             if found["type"] == "too_short" and _walk(node, path):
                 continue  # it has entries, and what is wrong with them is said
             known = _fields(model, path[:-1])
-            _report(known, node, path, found, problems)
+            if found["type"] != "missing" or not _misspelt(node, path, known, faults):
+                _report(known, node, path, found, problems)
             taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
     return _stood_in(model, taken)
+
+
+def _misspelt(root: Map, path: Sequence[str | int], known: Sequence[str], faults: Sequence[Any]) -> bool:
+    """Whether a key that is missing is there under nearly its name, which is said."""
+    beside = [_real(root, each["loc"]) for each in faults if each["type"] == "extra_forbidden"]
+    return any(at[:-1] == path[:-1] and _meant(str(at[-1]), known) == [path[-1]] for at in beside)
+
+
+def _meant(key: str, known: Sequence[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(key, known, n=1)
 
 
 def _stood_in(model: type[M], node: Map) -> tuple[M | None, Map]:
@@ -76,9 +89,7 @@ def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
     if isinstance(node, Map) and key in node:
         if rest:
             return replaced(node, str(key), _mended(node[str(key)], rest, known))
-        from difflib import get_close_matches
-
-        meant = [name for name in get_close_matches(str(key), known, n=1) if name not in node]
+        meant = [name for name in _meant(str(key), known) if name not in node]
         left = without(node, str(key))
         return replaced(left, meant[0], node[str(key)]) if meant else left
     if isinstance(node, Seq) and isinstance(key, int) and key < len(node):

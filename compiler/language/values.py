@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from compiler.language import units
 
@@ -24,6 +25,17 @@ def option_value(text: str, quoted: bool = False) -> bool | int | float | str:
     if _SIZE.fullmatch(text) and isinstance(found := units.number(text), int):
         return found
     return str(text)
+
+
+def described(value: object) -> str:
+    """A value that an expression gave, as a message shows it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool | int | float | str):
+        return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
+    if isinstance(value, list | tuple):
+        return f"`{', '.join(map(str, value))}`" if value else "an empty list"
+    return "a map" if isinstance(value, Mapping) else "what cannot be written"
 
 
 def param_value(text: str, quoted: bool = False) -> bool | int | float | str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 class Witness(NamedTuple):
     files: dict[str, str | None]  # path -> digest of the content that was read; None = there was no file
     programs: dict[str, str]  # name -> what held it still
+    trees: dict[str, tuple[str, str]]  # path -> a mark that is cheap to compare, what held it still
 
 
 _watching: ContextVar[Witness | None] = ContextVar("watching", default=None)
@@ -19,7 +20,7 @@ _watching: ContextVar[Witness | None] = ContextVar("watching", default=None)
 
 @contextmanager
 def watching() -> Iterator[Witness]:
-    found = Witness({}, {})
+    found = Witness({}, {}, {})
     token = _watching.set(found)
     try:
         yield found
@@ -36,6 +37,11 @@ def saw(path: str, content: bytes | None) -> None:
 def saw_program(name: str, pin: str) -> None:
     if (witness := _watching.get()) is not None:
         witness.programs[name] = pin
+
+
+def saw_tree(path: str, mark: str, pin: str) -> None:
+    if (witness := _watching.get()) is not None:
+        witness.trees[path] = (mark, pin)
 
 
 def digest(content: bytes) -> str:

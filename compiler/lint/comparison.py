@@ -18,11 +18,19 @@ _QUALITY = ("suite",)  # of a source: another suite is another compiler
 
 def _no_base(subject: Subject) -> Iterator[Finding]:
     base = {axis: str(label) for axis, label in subject.spec.report.base.items()}
-    if not base or any(_agree(subject.labels(position), base) for position in range(len(subject.cells))):
+    if not base or not _there(subject, base):
+        return  # an axis or a label that there is not is an error, and said
+    if any(_agree(subject.labels(position), base) for position in range(len(subject.cells))):
         return
     said = ", ".join(f"{axis} {label}" for axis, label in base.items())
     message = f"no cell is at the base, {said}: nothing can be compared with it"
     yield Finding(subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4)
+
+
+def _there(subject: Subject, base: Mapping[str, str]) -> bool:
+    labels = {axis.name: {point.label for point in axis.points} for axis in subject.expansion.axes}
+    labels["build"] = {build.name for build in subject.expansion.builds}
+    return all(label in labels.get(axis, ()) for axis, label in base.items())
 
 
 def _agree(labels: Mapping[str, str], base: Mapping[str, str]) -> bool:

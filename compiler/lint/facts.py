@@ -8,6 +8,7 @@ from typing import Any
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_LARGEST = 2**64  # what is larger is a slip, and nothing to calculate with
 _TRUE = (True, 1, "1", "true", "on", "ON")
 
 
@@ -34,7 +35,8 @@ class Facts:
         value = self._values[name]
         if value is None or isinstance(value, bool):
             return default
-        return value if isinstance(value, int | float) else size(str(value))
+        found = value if isinstance(value, int | float) else size(str(value))
+        return None if found is None or abs(found) > _LARGEST else found
 
     def amount(self, name: str, default: float) -> float:
         found = self.number(name, default)

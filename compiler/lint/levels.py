@@ -43,9 +43,9 @@ def _universal_wait(facts: Facts) -> Verdict | None:
     benchmarks = facts["step.benchmarks"]
     if facts.amount("compaction_style", 0) != _UNIVERSAL or "waitforcompaction" not in benchmarks:
         return None
-    if facts["release"] >= (8, 6):
+    if facts["release"] >= (8, 7):
         return None
-    message = f"step `{facts['step']}` may hang: waitforcompaction under universal compaction before RocksDB 8.6"
+    message = f"step `{facts['step']}` may hang: waitforcompaction under universal compaction before RocksDB 8.7"
     hint = "`{when: \"has('waitforcompaction_universal')\", value: waitforcompaction}` (rocksdb issue 9275)"
     return Verdict("step", message, hint)
 

@@ -9,7 +9,10 @@ from compiler.lint.rule import Rule
 _NAME = "mixgraph"
 _SINE = ("sine_a", "sine_b", "sine_d")
 _RANGE = ("keyrange_dist_a", "keyrange_dist_b", "keyrange_dist_c", "keyrange_dist_d")
-_SCAN_DEFAULTS = (7, 2)  # from here on db_bench's own iter_k and iter_sigma are those of the paper
+_KEYS = ("key_dist_a", "key_dist_b")
+_SCAN_DEFAULTS = (7, 1)  # from here on db_bench's own iter_k and iter_sigma are those of the paper
+_SWITCH = (6, 26)  # before, the sine is on whatever sine_mix_rate says
+_KEYS_FIRST = (6, 11)  # from here on a distribution over ranges does nothing without the one of keys
 
 
 def _threads(facts: Facts) -> Verdict | None:
@@ -30,23 +33,40 @@ def _scans(facts: Facts) -> Verdict | None:
     missing = [name for name in ("iter_k", "iter_sigma") if not facts.given(name)]
     if not missing:
         return None
-    message = f"mixgraph without {' and '.join(missing)}: before RocksDB 7.2 its scans then have a length of zero"
+    message = f"mixgraph without {' and '.join(missing)}: before RocksDB 7.1 its scans then have a length of zero"
     return Verdict("step", message, "the paper's: iter_k: 2.517, iter_sigma: 14.236")
 
 
 def _sine(facts: Facts) -> Verdict | None:
     given = [name for name in _SINE if facts.given(name)]
-    if facts["benchmark"] != _NAME or not given or facts.is_on("sine_mix_rate"):
+    if facts["benchmark"] != _NAME or not given or facts.is_on("sine_mix_rate") or facts["release"] < _SWITCH:
         return None
     return Verdict(given[0], f"`{given[0]}` does nothing: sine_mix_rate is off", "add `sine_mix_rate: true`")
 
 
+def _always(facts: Facts) -> Verdict | None:
+    """What `sine_a` and `sine_d` leave out is 1."""
+    if facts["benchmark"] != _NAME or facts["release"] >= _SWITCH or facts.is_on("sine_mix_rate"):
+        return None
+    mean, swing = facts.amount("sine_d", 1), facts.amount("sine_a", 1)
+    if mean == swing == 0:
+        return None
+    message = f"before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about {mean:g} a second, by sine_d"
+    return Verdict("sine_d" if facts.given("sine_d") else "step", message, "`sine_a: 0` and `sine_d: 0`: no limit")
+
+
 def _key_ranges(facts: Facts) -> Verdict | None:
     given = [name for name in _RANGE if facts.given(name)]
-    if facts["benchmark"] != _NAME or not given or facts.amount("keyrange_num", 1) > 1:
+    if facts["benchmark"] != _NAME or not given:
         return None
-    message = f"`{given[0]}` spreads the keys over one range: keyrange_num is 1"
-    return Verdict(given[0], message, "the paper has `keyrange_num: 30`")
+    if facts.amount("keyrange_num", 1) <= 1:
+        message = f"`{given[0]}` spreads the keys over one range: keyrange_num is 1"
+        return Verdict(given[0], message, "the paper has `keyrange_num: 30`")
+    missing = [name for name in _KEYS if not facts.amount(name, 0)]
+    if not missing or facts["release"] < _KEYS_FIRST:
+        return None
+    message = f"`{given[0]}` does nothing: without {' and '.join(missing)} mixgraph takes keys evenly from all"
+    return Verdict(given[0], message, "the paper's: key_dist_a: 0.002312, key_dist_b: 0.3467")
 
 
 RULES = (
@@ -55,7 +75,9 @@ RULES = (
     Rule("mixgraph-scan-length", "mixgraph whose scans have a length of zero",
          each_step(("mix_seek_ratio", "iter_k", "iter_sigma"), _scans, ("benchmark", "release"))),
     Rule("mixgraph-sine", "a sine rate that is not switched on",
-         each_step((*_SINE, "sine_mix_rate"), _sine, ("benchmark",))),
+         each_step((*_SINE, "sine_mix_rate"), _sine, ("benchmark", "release"))),
+    Rule("mixgraph-sine-unasked", "a sine rate that an old release always has",
+         each_step(("sine_a", "sine_d", "sine_mix_rate"), _always, ("benchmark", "release"))),
     Rule("mixgraph-key-ranges", "a distribution over key ranges with one range",
-         each_step((*_RANGE, "keyrange_num"), _key_ranges, ("benchmark",))),
+         each_step((*_RANGE, *_KEYS, "keyrange_num"), _key_ranges, ("benchmark", "release"))),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.lint import (
+    benchmarks,
     cache,
     checkpoints,
     clients,
@@ -23,6 +24,7 @@ from compiler.lint.each_step import EachStep
 from compiler.lint.rule import Rule
 
 _FAMILIES = (
+    benchmarks,
     mixgraph,
     levels,
     readahead,

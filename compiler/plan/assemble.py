@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from compiler.expand.axes import Axis as SweptAxis
 from compiler.expand.builds import Build
 from compiler.expand.cells import Expansion
 from compiler.language.problem import Problems
@@ -13,8 +14,9 @@ from compiler.language.read import Document
 from compiler.plan import alike, files, identity, stages
 from compiler.plan import report as report_of
 from compiler.plan.cells import Cells
-from compiler.plan.model import Axis, Plan, PlannedBuild, PlannedCell, PlannedStage
+from compiler.plan.model import Axis, Json, Plan, PlannedBuild, PlannedCell, PlannedStage
 from compiler.plan.order import ranks
+from compiler.plan.pins import Pins
 
 BUILD = "build"
 
@@ -22,18 +24,17 @@ BUILD = "build"
 def assemble(
     document: Document,
     expansion: Expansion,
-    pins: Mapping[str, str],
+    pins: Mapping[str, Pins],
     problems: Problems,
 ) -> Plan:
     """`pins`: build name -> what holds its source still."""
-    spec, hardware = document.spec, expansion.hardware
-    machine = identity.hardware_id({key: value for key, value in hardware.items() if key != "declared"})
-    builds = {build.name: _build(build, pins.get(build.name, "")) for build in expansion.builds}
+    spec = document.spec
+    builds = {build.name: _build(build, pins.get(build.name, Pins())) for build in expansion.builds}
     tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs)
     ids = {name: build.id for name, build in builds.items()}
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
-    alike.check(expansion.axes, cells, problems)
+    alike.check(_telling(expansion), cells, problems)
     axes = _axes(expansion, cells)
     report = report_of.plan(document, axes, cells, problems)
     problems.stop_on_errors()
@@ -46,7 +47,7 @@ def assemble(
         cells=cells,
         builds=tuple(sorted({build.id: build for build in builds.values()}.values(), key=lambda build: build.id)),
         stages=_stages(tree, [axis.name for axis in axes if axis.name != BUILD], document),
-        hardware={**hardware, "id": machine},
+        hardware=identity.machine(expansion.hardware),
         report=report,
         warnings=tuple(f"{problem.where}: {problem.message}" for problem in problems.warnings),
         machines=dict(sorted(planner.machines.items())),
@@ -54,11 +55,32 @@ def assemble(
     return replace(unnumbered, digest=files.digest(unnumbered))
 
 
-def _build(build: Build, pin: str) -> PlannedBuild:
-    patches = {"patches": [str(patch) for patch in build.patches]} if build.patches else {}
-    recipe = {**build.recipe, **patches}
-    node = identity.build_id(build.engine, build.version, build.source, pin, recipe)
-    return PlannedBuild(node, build.name, build.engine, build.version, build.source, str(build.where), recipe, pin)
+def _telling(expansion: Expansion) -> Sequence[SweptAxis]:
+    """Axes whose points should differ: on a host that stands in for several machines they are one."""
+    if not any("real" in cell.hardware for cell in expansion.cells):
+        return expansion.axes
+    return [axis for axis in expansion.axes if all(point.hardware is None for point in axis.points)]
+
+
+def _build(build: Build, pins: Pins) -> PlannedBuild:
+    node = identity.build_id(build.engine, build.version, build.source, pins.text, build.recipe)
+    return PlannedBuild(
+        node,
+        build.name,
+        build.engine,
+        build.version,
+        build.source,
+        str(build.where),
+        {**build.recipe, **_patches(pins)},
+        pins.text,
+        pins.sources,
+    )
+
+
+def _patches(pins: Pins) -> dict[str, Json]:
+    """For the job, which finds them by their paths and refuses other contents."""
+    listed: list[Json] = [{"path": path, "sha256": checksum} for path, checksum in pins.patches]
+    return {"patches": listed} if listed else {}
 
 
 def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:

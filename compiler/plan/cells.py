@@ -38,11 +38,17 @@ class Cells:
         """One object for all cells that may share it: the tree tells roots apart by it."""
         key = (cell.choice.build.name, id(cell.hardware), "" if self._share else node)
         if key not in self._roots:
-            facts = {name: value for name, value in cell.hardware.items() if name != "declared"}
-            machine = identity.hardware_id(facts)
-            self.machines[machine] = {**cell.hardware, "id": machine}
+            machine = self._machine(cell)
             self._roots[key] = Root(self._builds[cell.choice.build.name], machine, key[2])
         return self._roots[key]
+
+    def _machine(self, cell: Cell) -> str:
+        """One host may stand in for several machines."""
+        found = identity.machine(cell.hardware)
+        name = str(found["id"])
+        described = {**_described(self.machines.get(name, {})), **_described(found)}
+        self.machines[name] = {**found, **({identity.DESCRIBED: described} if described else {})}
+        return name
 
     def _labels(self, choice: Choice) -> dict[str, str]:
         labels = {BUILD: choice.build.name}
@@ -57,6 +63,11 @@ class Cells:
         if heads not in self._steps:
             self._steps[heads] = _steps(heads)
         return self._steps[heads]
+
+
+def _described(machine: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = machine.get(identity.DESCRIBED)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _steps(heads: Heads) -> tuple[CellStep, ...]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler import lint
 from compiler.expand.builds import Build
 from compiler.expand.cells import expand
+from compiler.expand.hardware import Differs, stands_in_for_none
 from compiler.language import lock
 from compiler.language.load import load
 from compiler.language.nodes import Map
 from compiler.language.problem import Problem, Problems, SpecError, Where
 from compiler.language.read import read
+from compiler.plan import pins
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
 from compiler.plan.uncollected import uncollected
@@ -23,34 +25,53 @@ def compile_spec(
     path: str,
     scale: str | None,
     host: Mapping[str, Any],
-    pin: Callable[[Mapping[str, Any]], str] = lambda source: "",
+    pin: pins.OfMachine = lambda source: "",
     problems: Problems | None = None,
     only: str | None = None,
     sets: Sequence[str] = (),
+    differs: Differs = stands_in_for_none,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
     `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
+    `differs`: where this host is not a machine that it stands in for.
     """
     found = problems or Problems()
     with uncollected():
         document = read(os.path.normpath(path), scale, found, sets)
         if document is None:
             raise SpecError(found.found)
-        expansion = expand(document, host, found, only)
+        expansion = expand(document, host, found, only, differs)
         lint.check(document, expansion, found)
-        pins = _pins(document.path, expansion.builds, pin, found)
-        return assemble(document, expansion, pins, found)
+        held = _pins(document.path, expansion.builds, pin, found)
+        if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
+            _warn_of_unused(document.path, (build.source for build in expansion.builds), found)
+        return assemble(document, expansion, held, found)
 
 
-def check_scales(path: str, host: Mapping[str, Any], problems: Problems) -> None:
-    """Adds what is wrong in the scales of a spec that is not wrong without them, with the scales' names."""
+def check_scales(
+    path: str,
+    host: Mapping[str, Any],
+    problems: Problems,
+    differs: Differs = stands_in_for_none,
+    base: Plan | None = None,
+) -> None:
+    """Adds what is wrong in the scales of a spec that is not wrong without them, with the scales' names.
+
+    `base`: the plan of the spec without a scale; with it, also what the lock file holds and no scale uses.
+    """
     known = {_key(problem) for problem in problems.found}
     found: dict[Problem, list[str]] = {}
-    for scale in _scales(path):
-        for problem in _errors(path, scale, host):
+    plans = [base]
+    for scale in scales(path):
+        plan, errors = _compiled(path, scale, host, differs)
+        plans.append(plan)
+        for problem in errors:
             if _key(problem) not in known:
                 found.setdefault(problem, []).append(f"`{scale}`")
+    whole = [plan for plan in plans if plan is not None]
+    if len(whole) == len(plans):
+        _warn_of_unused(os.path.normpath(path), (build.source for plan in whole for build in plan.builds), problems)
     for problem, names in found.items():
         several = "s" if len(names) > 1 else ""
         problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
@@ -60,25 +81,27 @@ def _key(problem: Problem) -> tuple[str, Where, str]:
     return problem.code, problem.where, problem.message
 
 
-def _scales(path: str) -> list[str]:
+def scales(path: str) -> list[str]:
+    """The names of a spec's scales."""
     nodes = load(os.path.normpath(path), Problems())
-    scales = nodes.get("scales") if nodes is not None else None
-    return list(scales) if isinstance(scales, Map) else []
+    found = nodes.get("scales") if nodes is not None else None
+    return list(found) if isinstance(found, Map) else []
 
 
-def _errors(path: str, scale: str, host: Mapping[str, Any]) -> Sequence[Problem]:
+def _compiled(
+    path: str, scale: str, host: Mapping[str, Any], differs: Differs
+) -> tuple[Plan | None, Sequence[Problem]]:
     problems = Problems()
     try:
-        compile_spec(path, scale, host, problems=problems)
+        return compile_spec(path, scale, host, problems=problems, differs=differs), problems.errors
     except SpecError as error:
-        return [problem for problem in error.problems if problem.severity == "error"]
-    return problems.errors
+        return None, [problem for problem in error.problems if problem.severity == "error"]
 
 
-def _pins(
-    spec: str, builds: Sequence[Build], pin: Callable[[Mapping[str, Any]], str], problems: Problems
-) -> dict[str, str]:
-    """What the machine, the lock file and the patches say of each build."""
-    locked = lock.read(spec, [build.name for build in builds], problems)
-    parts = {b.name: [pin(b.source), locked.get(b.name, ""), lock.patches(b.patches, problems)] for b in builds}
-    return {name: " ".join(part for part in said if part) for name, said in parts.items()}
+def _pins(spec: str, builds: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:
+    locked = lock.read(spec, problems)
+    return {build.name: pins.pins(build, locked, machine, problems) for build in builds}
+
+
+def _warn_of_unused(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
+    lock.unused(lock.read(spec, Problems()), pins.used(sources), problems)

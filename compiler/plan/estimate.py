@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, variance
@@ -26,9 +27,9 @@ def seconds(stage: PlannedStage, past: Mapping[str, Sequence[float]]) -> float |
 
 
 def saved(plan: Plan, each: Mapping[str, float | None]) -> float:
-    """Seconds of every cell run from scratch, less those of the stages that cells share."""
-    chains = (stage for cell in plan.cells for repeat in cell.repeats for stage in repeat.stages)
-    return sum(each[stage] or 0.0 for stage in chains) - sum(each[stage.id] or 0.0 for stage in plan.stages)
+    """Seconds of the stages that cells share, as often as each would run again if every cell ran from scratch."""
+    uses = Counter(stage for cell in plan.cells for repeat in cell.repeats for stage in repeat.stages)
+    return math.fsum((each[stage] or 0.0) * (count - 1) for stage, count in uses.items())
 
 
 @dataclass(frozen=True, slots=True)

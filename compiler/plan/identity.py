@@ -9,6 +9,7 @@ from typing import Any
 from compiler.plan.canonical import encode, quoted
 from compiler.plan.model import BUILD_PREFIX, STAGE_PREFIX, Json
 
+DESCRIBED = "described"  # of a machine: those that it stands in for, by id
 LENGTH = 20  # hexadecimal digits: 80 bits
 _SEED_BITS = 0x7FFFFFFF
 
@@ -24,13 +25,28 @@ def text_digest(text: str) -> str:
 def build_id(
     engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any] | None = None
 ) -> str:
-    """`pin` holds still what moves: a system binary's content, a ref's commit, the content of patches."""
-    return BUILD_PREFIX + digest([engine, version, dict(source), pin, *([dict(recipe)] if recipe else [])])
+    """`pin` holds still what moves: a system binary's or a tree's content, a ref's commit, the content of patches."""
+    return BUILD_PREFIX + digest([engine, version, _named(source), pin, *([dict(recipe)] if recipe else [])])
+
+
+def _named(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A local tree is its content, wherever it lies."""
+    named = {key: _named(value) if isinstance(value, Mapping) else value for key, value in source.items()}
+    return {**named, "path": ""} if "path" in named else named
 
 
 def hardware_id(facts: Mapping[str, Json]) -> str:
     explicit = facts.get("id")
     return str(explicit) if explicit else "h-" + digest(dict(facts))
+
+
+def machine(facts: Mapping[str, Json]) -> dict[str, Json]:
+    """With the id that stages have. A host that stands in for another machine is itself, and says what for."""
+    said = {name: value for name, value in facts.items() if name not in ("declared", "real")}
+    real = facts.get("real")
+    if not isinstance(real, Mapping):
+        return {**facts, "id": hardware_id(said)}
+    return {**real, "id": hardware_id(real), "declared": False, DESCRIBED: {hardware_id(said): said}}
 
 
 def stage_id(root: Sequence[str], parent: str | None, steps: Iterable[tuple[str, int]], load: int, run: int) -> str:

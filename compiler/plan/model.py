@@ -23,9 +23,9 @@ class PlannedBuild:
     version: str
     source: Mapping[str, Json]  # {"debian": PACKAGE, "suite": …} or {"system": PROGRAM}
     where: str = ""  # file:line:column of the definition, for messages
-    recipe: Mapping[str, Json] = field(default_factory=dict)  # patches, flags, extensions
+    recipe: Mapping[str, Json] = field(default_factory=dict)  # flags, extensions; patches: path and sha256 of each
     pin: str = ""  # what holds its source still, as the id has it
-    pins: Mapping[str, str] = field(default_factory=dict)  # source -> commit or checksum, from the spec's lock file
+    pins: Mapping[str, str] = field(default_factory=dict)  # source -> commit, checksum or content, as it was planned
 
 
 @dataclass(frozen=True, slots=True)

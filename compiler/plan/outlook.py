@@ -40,12 +40,23 @@ class Outlook:
         return [node for node in self.nodes if node.runs]
 
     @property
-    def seconds(self) -> float:
-        return sum(node.seconds or 0.0 for node in self.running)
+    def sized(self) -> list[Node]:
+        """Of what runs, that which leaves something that stays: builds, and stages that others begin from."""
+        return [node for node in self.running if node.kind == "build" or node.load]
 
     @property
-    def bytes(self) -> int:
-        return sum(node.bytes or 0 for node in self.running)
+    def seconds(self) -> float | None:
+        return _sum([node.seconds for node in self.running])
+
+    @property
+    def bytes(self) -> float | None:
+        return _sum([node.bytes for node in self.sized])
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """Of those that are known; None when there are some and not one is known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known or not values else None
 
 
 def to_json(outlook: Outlook) -> dict[str, Any]:
@@ -95,10 +106,10 @@ def _totals(outlook: Outlook) -> dict[str, Any]:
         "states": {state: sum(node.state == state for node in nodes) for state in STATES},
         "to_run": {kind: sum(node.kind == kind for node in running) for kind in ("build", "stage")},
         "seconds": outlook.seconds,
-        "hours": outlook.seconds / 3600,
+        "hours": None if outlook.seconds is None else outlook.seconds / 3600,
         "seconds_unknown": sum(node.seconds is None for node in running),
         "bytes": outlook.bytes,
-        "bytes_unknown": sum(node.bytes is None for node in running if node.kind == "build" or node.load),
+        "bytes_unknown": sum(node.bytes is None for node in outlook.sized),
         "saved_seconds": outlook.saved,
         "saved_hours": outlook.saved / 3600,
         "to_see_3_percent": None

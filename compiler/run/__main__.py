@@ -27,12 +27,17 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(plan: str, stage: str) -> int:
+    from compiler.language.problem import SpecError
+    from compiler.language.site import of_environment
+    from compiler.run.here import store
     from compiler.run.job import Job
     from compiler.run.stage import run
-    from compiler.store.store import Store
 
     try:
-        job = Job.of(Store(), plan, stage)
+        job = Job.of(store(), plan, stage, of_environment())
+    except SpecError as error:
+        print(f"the site file cannot be used: {error}", file=sys.stderr)
+        return 1
     except (OSError, KeyError) as error:
         print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
         return 2

@@ -42,8 +42,9 @@ class Attempt:
         write_json(self.folder / "attempt.json", self._record)
 
     def describe_host(self, data: Path) -> dict[str, Any]:
-        hardware = host.hardware(data)
-        self.note(host={**host.facts(data), "hardware": hardware})
+        device = self.job.site.device
+        hardware = host.hardware(data, device)
+        self.note(host={**host.facts(data, device), "hardware": hardware})
         return hardware
 
     def begin(self) -> None:

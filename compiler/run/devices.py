@@ -37,8 +37,13 @@ def existing(path: Path) -> Path:
     return path
 
 
-def device(path: Path) -> str | None:
-    """The name of the whole device that holds a path: vda, nvme0n1, md2, dm-0; None for tmpfs and the like."""
+def device(path: Path, said: str | None = None) -> str | None:
+    """The name of the whole device that holds a path: vda, nvme0n1, md2, dm-0; None for tmpfs and the like.
+
+    `said`: what the site file says, where the path cannot tell.
+    """
+    if said is not None:
+        return _disk(said)
     at = mount(path)
     if at is None:
         return None

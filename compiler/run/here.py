@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compiler.language.site import GIVEN, Site, chosen, of_environment, read
+
 if TYPE_CHECKING:
-    from compiler.language.problem import Problems
+    from compiler.expand.hardware import Differs
+    from compiler.language.problem import Problem, Problems
     from compiler.plan.model import Plan
     from compiler.store.store import Store
 
@@ -24,16 +28,44 @@ def compiled(
     """SpecError holds everything that is wrong with the spec."""
     from compiler.build.pin import pin
     from compiler.plan.uncollected import uncollected
-    from compiler.store.store import Store
 
     with uncollected():  # imports make what stays, too
         from compiler.plan.compile import compile_spec
 
-        return compile_spec(named(spec), scale, host(Store()), pin, problems, only, sets)
+        facts = host(store())
+        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differing(of_environment(), facts))
+
+
+def use(given: str | None) -> Sequence[Problem]:
+    """From here on this process, and every job that it starts, goes by this site file; what is wrong with it.
+
+    A wrong one is not used at all, so that what else is wrong is found too.
+    """
+    from compiler.language.problem import Problems
+
+    problems = Problems()
+    path = chosen(given)
+    if path is not None:
+        read(path, problems)
+    os.environ[GIVEN] = "" if path is None or problems.errors else path
+    return problems.found
+
+
+def store() -> Store:
+    from compiler.store.store import Store
+
+    return Store(data=of_environment().data)
 
 
 def host(store: Store) -> dict[str, Any]:
-    """What this host is, with the storage that outputs/ are on."""
-    from compiler.run.host import hardware
+    """What this host is, with the storage that databases are on."""
+    from compiler.run import host
 
-    return hardware(store.root if store.root.is_dir() else Path())
+    return host.here(store.root if store.root.is_dir() else Path(), of_environment())
+
+
+def differing(site: Site, facts: Mapping[str, Any]) -> Differs:
+    """Where this host is not a machine that it is to stand in for."""
+    from compiler.run.host import mismatch
+
+    return lambda machine: mismatch(machine, facts) if site.allow_other_hardware else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import FrameType
 
-from compiler.run import children, killed, leaving
+from compiler.language.site import GIVEN
+from compiler.run import children, here, killed, leaving
 from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
 from compiler.run.signals import nothing
@@ -43,6 +45,8 @@ class Hooks:
         for broken in self.work.broken:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
+        if site := os.environ.get(GIVEN):
+            say(f"site file: {here.named(site)}")
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
 
     def success(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from compiler.language.site import Site
 from compiler.run import devices, sysfs
 
 GIB = 1 << 30
@@ -17,7 +18,12 @@ COMPARED = ("cpu", "cores", "smt")
 COMPARED_STORAGE = ("device", "filesystem", "max_sectors_kb")
 
 
-def hardware(path: Path) -> dict[str, Any]:
+def here(outputs: Path, site: Site) -> dict[str, Any]:
+    """Of this host, with the storage that databases are on."""
+    return hardware(Path(site.data or outputs), site.device)
+
+
+def hardware(path: Path, device: str | None = None) -> dict[str, Any]:
     """Stable facts only: never the kernel, free space or text that an update may change."""
     topology = _topology()
     return _known(
@@ -25,11 +31,11 @@ def hardware(path: Path) -> dict[str, Any]:
         **topology,
         memory=_memory(),
         architecture=platform.machine(),
-        storage=_storage(path),
+        storage=_storage(path, device),
     )
 
 
-def facts(path: Path) -> dict[str, Any]:
+def facts(path: Path, device: str | None = None) -> dict[str, Any]:
     """What may differ from run to run, for the record; a fact that cannot be read is absent."""
     cpu0 = "sys/devices/system/cpu/cpu0/cpufreq"
     release = _release()
@@ -47,7 +53,7 @@ def facts(path: Path) -> dict[str, Any]:
         swap_bytes=_kib("SwapTotal"),
         load_average=_load(),
         uptime=_uptime(),
-        **_storage_facts(path),
+        **_storage_facts(path, device),
     )
 
 
@@ -126,8 +132,8 @@ def _memory() -> int | None:
     return None if total is None else round(total / GIB) * GIB
 
 
-def _storage(path: Path) -> dict[str, Any]:
-    at, name = devices.mount(path), devices.device(path)
+def _storage(path: Path, device: str | None) -> dict[str, Any]:
+    at, name = devices.mount(path), devices.device(path, device)
     return _known(
         device=name,
         kind=devices.kind(name) if name else "unknown",
@@ -136,8 +142,8 @@ def _storage(path: Path) -> dict[str, Any]:
     )
 
 
-def _storage_facts(path: Path) -> dict[str, Any]:
-    at, name = devices.mount(path), devices.device(path)
+def _storage_facts(path: Path, device: str | None) -> dict[str, Any]:
+    at, name = devices.mount(path), devices.device(path, device)
     queue = f"sys/class/block/{name}/queue"
     return _known(
         mount_options=at.options if at else None,

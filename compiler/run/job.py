@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from compiler.build.programs import absolute
+from compiler.language.site import Site
 from compiler.plan import files
 from compiler.plan.model import PlannedBuild, PlannedStage
 from compiler.run.failure import StageError
@@ -20,10 +21,11 @@ class Job:
     store: Store
     plan: str
     stage: PlannedStage
+    site: Site = field(default_factory=Site)
 
     @classmethod
-    def of(cls, store: Store, plan: str, stage: str) -> Job:
-        return cls(store, plan, files.stage(store.plan(plan), stage))
+    def of(cls, store: Store, plan: str, stage: str, site: Site | None = None) -> Job:
+        return cls(store, plan, files.stage(store.plan(plan), stage), site or Site())
 
     @cached_property
     def header(self) -> Mapping[str, Any]:

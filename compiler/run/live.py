@@ -24,8 +24,7 @@ def live(store: Store, stage: str) -> Iterator[Path]:
     Removing large files is work for a disk: not while somebody measures. What cannot be removed now is swept later.
     """
     sweep(store, stage)
-    folder = store.live(stage).resolve()
-    folder.mkdir(parents=True)
+    folder = store.new_live(stage)
     until = None
     try:
         yield folder / DATA

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from compiler.language.site import of_environment
 from compiler.plan.model import PlannedStage
 from compiler.run import host
 
@@ -22,9 +23,19 @@ def foreign(machines: Machines, path: Path) -> dict[str, str]:
     """Of several machines, those that this host is not: name -> where it differs."""
     if len(machines) < 2:
         return {}
-    actual = host.hardware(path)
+    actual = host.here(path, of_environment())
     differing = {name: mismatch(facts, actual) for name, facts in machines.items()}
     return {name: sentence for name, sentence in differing.items() if sentence}
+
+
+def contradicted(machines: Machines, path: Path) -> str:
+    """Where this host differs from every machine of a plan; nothing when it is one of them."""
+    actual = host.here(path, of_environment())
+    differing = {name: mismatch(facts, actual) for name, facts in machines.items()}
+    if not differing or not all(differing.values()):
+        return ""
+    told = "\n".join(f"  {name}: {sentence}" for name, sentence in differing.items())
+    return f"this is not the hardware of the spec:\n{told}"
 
 
 def mismatch(machine: Mapping[str, Any], actual: Mapping[str, Any]) -> str:

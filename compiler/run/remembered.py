@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import compiler
+from compiler.language.site import of_environment
 from compiler.language.witness import Witness, digest, watching
 from compiler.plan import files
 from compiler.store.store import Store
@@ -81,7 +82,7 @@ def _keep(store: Store, request: Request, seen: Witness, before: object, made: R
     from compiler.run import here
 
     if os.path.normpath(here.named(request.spec)) in seen.files:
-        kept = {"around": before, "files": seen.files, "programs": seen.programs, "plan": made}
+        kept = {"around": before, **seen._asdict(), "plan": made}
         store.remember(request.key, kept)
 
 
@@ -89,7 +90,7 @@ def around(store: Store) -> list[Any]:
     """What a plan depends on beside the files that it read."""
     from compiler.run import here
 
-    return [code(), here.host(store)]
+    return [code(), here.host(store), of_environment().allow_other_hardware]
 
 
 @cache
@@ -121,7 +122,7 @@ def _mark(path: str) -> bytes:
 def _as_it_was(kept: Mapping[str, Any]) -> bool:
     return all(_file(path) == was for path, was in kept["files"].items()) and all(
         _program(name) == was for name, was in kept["programs"].items()
-    )
+    ) and all(_tree(path, *was) for path, was in kept["trees"].items())
 
 
 def _file(path: str) -> str | None:
@@ -133,3 +134,9 @@ def _program(name: str) -> str:
     from compiler.build.pin import pin
 
     return pin({"system": name})
+
+
+def _tree(path: str, mark: str, was: str) -> bool:
+    from compiler.build.pin import as_it_was
+
+    return as_it_was(path, mark, was)

@@ -20,9 +20,9 @@ SIZE_SHARE = 500  # and at least so many times what the last walk took
 class Sampler:
     """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step."""
 
-    def __init__(self, path: Path, data: Path) -> None:
+    def __init__(self, path: Path, data: Path, device: str | None = None) -> None:
         self._path, self._data = path, data
-        self._device = devices.device(data)
+        self._device = devices.device(data, device)
         self._devices = devices.members(self._device) if self._device else []
         self._over = threading.Event()
         self._next_size = 0.0

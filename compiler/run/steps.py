@@ -73,7 +73,7 @@ class _Step:
         command = self._command(kind)
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
         timed = self._probe(probes.BEFORE)
-        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data)
+        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, self.bench.attempt.job.site.device)
         env = environment(command.env)
         try:
             ended = supervise(command.argv, env, self.folder, deadline, self._started(sampler), sampler.stop)

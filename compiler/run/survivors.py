@@ -16,10 +16,10 @@ STARTED = "started"  # the journal's event that names a process group
 
 def end(store: Store, journal: Path) -> None:
     """Kills whoever is still in a process group of that journal, at work in this store."""
-    groups = set(_groups(journal))
+    groups, roots = set(_groups(journal)), {store.root.resolve(), store.data.resolve()}
     for pid in _processes() if groups else ():
         with suppress(OSError):
-            if os.getpgid(pid) in groups and _works_below(pid, store.root.resolve()):
+            if os.getpgid(pid) in groups and any(_works_below(pid, root) for root in roots):
                 os.kill(pid, signal.SIGKILL)
 
 

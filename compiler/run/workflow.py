@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compiler.language.site import GIVEN
 from compiler.plan import files
-from compiler.run import remembered
+from compiler.run import here, remembered
 from compiler.run.here import named
-from compiler.run.machines import elsewhere
+from compiler.run.machines import contradicted, elsewhere
 from compiler.run.over import counted as counted  # hooks says it too
 from compiler.run.revision import revision
 from compiler.run.soundness import Broken, Look
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 
 PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
+STAND_IN = (
+    "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
+    "(docs/running.md), which keeps its results under this host's own id"
+)
 USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
@@ -116,9 +122,10 @@ class Work:
 
 
 def work_of(config: Mapping[str, Any]) -> Work:
-    """What `--config spec=… scale=… only=… set=…` asks for."""
+    """What `--config spec=… scale=… only=… set=… site=…` asks for."""
     if not config.get("spec"):
         raise Fault(USAGE, WRONG_CALL)
+    use_site(config.get("site"))
     scale = config.get("scale")
     only, sets = config.get("only"), config.get("set") or ()
     given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
@@ -128,9 +135,18 @@ def work_of(config: Mapping[str, Any]) -> Work:
         None if only is None else str(only),
         given,
     )
-    found = _looked(compiled(*asked), Store())
+    found = _looked(compiled(*asked, site=os.environ.get(GIVEN)), here.store())
     _refuse_what_cannot_run(found)
+    _refuse_other_hardware(found)
     return found
+
+
+def use_site(given: Any) -> None:
+    """The run and its jobs go by this site file."""
+    from compiler.language import render
+
+    if wrong := here.use(None if given is None else str(given)):
+        raise Fault(f"{render.text(wrong)}\n\n{wrong[0].where.file}: {render.counted(wrong)}")
 
 
 def _looked(plan: Plan, store: Store) -> Work:
@@ -146,6 +162,8 @@ def _looked(plan: Plan, store: Store) -> Work:
 def refused(store: Store, error: OSError) -> str:
     """The one place where everything goes cannot be used."""
     where = f" ({error.filename})" if error.filename else ""
+    if error.filename and store.data != store.root and Path(error.filename).is_relative_to(store.data.parent):
+        return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"
     advice = "make it writable, or start in another folder"
     return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
 
@@ -160,6 +178,14 @@ def _refuse_what_cannot_run(found: Work) -> None:
             raise Fault("\n".join(refused))
 
 
+def _refuse_other_hardware(found: Work) -> None:
+    """Before anything is started; the jobs look again."""
+    stages = found.stages.keys() & found.lacking
+    nothing = bool(found.elsewhere) and not found.results
+    if (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root)):
+        raise Fault(f"{differs}\n{STAND_IN}", REFUSED)
+
+
 def work(plan: Plan, store: Store) -> Work:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
     store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
@@ -169,8 +195,8 @@ def work(plan: Plan, store: Store) -> Work:
     made = {build for build in builds if look.has_build(build)}
     results = {stage.id: result for stage in plan.stages if (result := look.result(stage))}
     others = elsewhere(plan.machines, [stage for stage in plan.stages if stage.id not in results], store.root)
-    here = {stage.build for stage in plan.stages if stage.id not in others}
-    lacking = ((here & builds.keys()) - made) | (stages.keys() - results.keys() - others.keys())
+    used = {stage.build for stage in plan.stages if stage.id not in others}
+    lacking = ((used & builds.keys()) - made) | (stages.keys() - results.keys() - others.keys())
     broken = look.end()
     for node in lacking:
         store.drop_dangling_mark(node)
@@ -186,13 +212,15 @@ def _modified(path: str) -> float:
 
 
 @cache
-def compiled(spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def compiled(
+    spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = (), site: str | None = None
+) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
     from compiler.language import render
     from compiler.language.problem import SpecError
 
     try:
-        plan, said = remembered.compiled(Store(), remembered.Request(spec, scale, only, sets))
+        plan, said = remembered.compiled(here.store(), remembered.Request(spec, scale, only, sets))
     except SpecError as error:
         raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.counted(error.problems)}") from None
     if said:

@@ -1,4 +1,4 @@
-"""What no plan comes to any more, and its removal: never while a run is active, never anything outside outputs/."""
+"""What no plan comes to any more, and its removal: never while a run is active, never anything that is not ours."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ class Unreached:
     name: str
     folder: Path
     bytes: int
+    root: Path  # that it must be inside of
 
 
 def unreached(store: Store, reached: Reached) -> list[Unreached]:
     return [
-        Unreached(kind, folder.name, folder, folder_bytes(folder))
+        Unreached(kind, folder.name, folder, folder_bytes(folder), root)
         for kind in KINDS
-        for folder in _folders(store, kind)
+        for root, folder in _folders(store, kind)
         if not reached.has(kind, folder.name)
     ]
 
@@ -58,7 +59,7 @@ def remove(store: Store, found: Collection[Unreached]) -> Iterator[Unreached]:
 
 def _remove(store: Store, each: Unreached) -> None:
     """Gone under its name at once: a removal that is cut short leaves nothing that looks complete."""
-    if not _inside(store, each.folder):
+    if not _inside(each.root, each.folder):
         return
     if each.kind in ("results", "builds"):
         with suppress(FileNotFoundError):
@@ -71,14 +72,14 @@ def _remove(store: Store, each: Unreached) -> None:
         store.lock(each.name).unlink()
 
 
-def _folders(store: Store, kind: str) -> list[Path]:
-    parent = store.root / kind
-    if not parent.is_dir():
-        return []
-    return [each for each in sorted(parent.iterdir()) if not each.name.startswith(".") and _inside(store, each)]
+def _folders(store: Store, kind: str) -> Iterator[tuple[Path, Path]]:
+    """With the root that each is inside of."""
+    for parent in store.folders(kind):
+        for each in sorted(parent.iterdir()) if parent.is_dir() else ():
+            if not each.name.startswith(".") and _inside(parent.parent, each):
+                yield parent.parent, each
 
 
-def _inside(store: Store, folder: Path) -> bool:
-    """A folder of outputs/ itself: no link, and not below one."""
-    root = store.root.resolve()
-    return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root)
+def _inside(root: Path, folder: Path) -> bool:
+    """A folder of its own: no link, and not below one."""
+    return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())

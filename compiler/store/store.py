@@ -1,7 +1,8 @@
-"""Every path under outputs/, and the only ways to publish there. Nothing else writes below outputs/."""
+"""Every path under outputs/ and the data folder, and the only ways to publish there. Nothing else writes there."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -17,8 +18,11 @@ ATTEMPT = "%Y%m%dT%H%M%S.%fZ"
 
 
 class Store:
-    def __init__(self, root: Path | str = "outputs") -> None:
+    """`data`: where databases are, in use and as images, for every checkout in a folder of its own."""
+
+    def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:
         self.root = Path(root)
+        self.data = self.root if data is None else Path(data) / _own(self.root)
 
     # folders
     def plan(self, digest: str) -> Path:
@@ -43,10 +47,14 @@ class Store:
         return _sorted(self.root / "attempts" / node)
 
     def image(self, stage: str) -> Path:
-        return self.root / "images" / stage
+        return self.data / "images" / stage
 
     def live(self, stage: str) -> Path:
-        return self.root / "live" / f"{stage}.{os.getpid()}"
+        return self.data / "live" / f"{stage}.{os.getpid()}"
+
+    def folders(self, kind: str) -> list[Path]:
+        """Where there may be some: images and live databases stay where they were when the site file changes."""
+        return list(dict.fromkeys((self.root / kind, self.data / kind)))
 
     def lock(self, name: str) -> Path:
         return self.root / "locks" / name
@@ -75,7 +83,9 @@ class Store:
 
     def leftovers(self) -> Iterator[tuple[str, Path]]:
         """(owner, folder) of every live database and unfinished image: the stage whose job made it."""
-        for folder in _sorted(self.root / "live") + _sorted(self.root / "images", hidden=True):
+        found = [folder for parent in self.folders("live") for folder in _sorted(parent)]
+        found += [folder for parent in self.folders("images") for folder in _sorted(parent, hidden=True)]
+        for folder in found:
             stage, _, process = folder.name.removeprefix(".").rpartition(".")
             if stage and process.isdecimal():
                 yield stage, folder
@@ -83,6 +93,8 @@ class Store:
     def unwritable(self) -> Path | None:
         """A folder that results, marks or reports could not be put into."""
         folders = [self.root, *_sorted(self.root)] if self.root.exists() else []
+        if self.data != self.root:
+            folders += [self.data, *_sorted(self.data)] if self.data.exists() else [self.data.parent]
         return next((folder for folder in folders if not os.access(folder, os.W_OK | os.X_OK)), None)
 
     # publishing
@@ -136,9 +148,23 @@ class Store:
         sync(target.parent)
         return target
 
+    def new_live(self, stage: str) -> Path:
+        """The folder of a database that is about to be used, absolute."""
+        self._say_whose()
+        folder = self.live(stage).resolve()
+        folder.mkdir(parents=True)
+        return folder
+
+    def _say_whose(self) -> None:
+        """A link from the data folder to outputs/: one that leads nowhere is left of a checkout that is gone."""
+        if self.data != self.root:
+            make_folder(self.data)
+            with suppress(FileExistsError):
+                (self.data / "outputs").symlink_to(self.root.resolve())
+
     def new_image(self, owner: str) -> Path:
         """Where an image is put together, by the job of a stage: its own image, or that of one it replays."""
-        folder = self.root / "images" / f".{owner}.{os.getpid()}" / "new"
+        folder = self.data / "images" / f".{owner}.{os.getpid()}" / "new"
         make_folder(folder)
         return folder
 
@@ -205,6 +231,12 @@ class Store:
 
     def stamp_report(self, plan: str, revision: str) -> None:
         write_text(self.stamps(plan, revision)[1], f"{datetime.now(UTC).isoformat()}\n")
+
+
+def _own(root: Path) -> str:
+    """Of a checkout: its folder's name, for people, and a digest of its path."""
+    whole = root.resolve()
+    return f"{whole.parent.name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]}"
 
 
 def _publish(attempt: Path, target: Path) -> None:

@@ -112,3 +112,43 @@ def test_by_id(capsys: Capture) -> None:
     assert main(["explain", "a.yaml", "c-nothing"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("there is no cell `c-nothing`: give a cell's id, or its labels, such as build=rocksdb-")
+
+
+def test_the_place_of_a_setting_is_that_of_the_word_that_counts(folder: Path, capsys: Capture) -> None:
+    """Of a live grid, of what is repeated, of a value with conditions, of a null, of an abstract build's params."""
+    (folder / "a.yaml").write_text("""\
+title: t
+builds:
+  base: {abstract: true, engine: rocksdb, source: {system: db_bench}, params: {threads: 7}}
+  rocksdb: {extends: base, version: 9.10.0}
+steps:
+  - {name: load, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - name: reads
+    kind: db_bench
+    benchmarks: [readrandom]
+    for: {reads: [5, 6]}
+    times: 2
+    write_rate: [{when: "version < '8'", value: 1MiB}]
+params: {keys: 1k, duration: 1s, write_rate: 2MiB}
+allow: {step-short: a test}
+""")
+    assert main(["explain", "a.yaml", "build=rocksdb", "--step", "reads[reads=6].2"]) == 0
+    told = capsys.readouterr().out
+    assert places(told) == {
+        "benchmarks": "a.yaml:9:17",
+        "duration": "a.yaml:13:30",
+        "fresh": "default of db_bench",
+        "keys": "a.yaml:13:16",
+        "reads": "a.yaml:10:22",
+        "threads": "a.yaml:3:89",
+        "write_rate": "a.yaml:13:46",
+        "writes": "default of db_bench",
+    }
+    assert main(["explain", "a.yaml", "build=rocksdb", "--step", "load"]) == 0
+    assert places(capsys.readouterr().out)["duration"] == "a.yaml:6:70"
+
+
+def places(told: str) -> dict[str, str]:
+    """Of the settings."""
+    lines = told.partition("  settings\n")[2].partition("  options\n")[0].splitlines()
+    return {line.split()[0]: line.rpartition("  ")[2] for line in lines}

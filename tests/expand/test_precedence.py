@@ -9,37 +9,54 @@ from compiler.plan.model import Option, Plan, PlannedStep
 
 Compile = Callable[..., Plan]
 
-# lowest first
-OPTION_LAYERS = ["set", "inline", "build", "point", "definition", "item"]
-PARAM_LAYERS = ["spec", "build", "point", "definition params", "definition", "item params", "item"]
+# lowest first: the driver's or engine's default is below all of them
+OPTION_LAYERS = [
+    "extended set", "set", "later set", "inline", "later inline", "abstract build", "extended build", "build", "point",
+    "definition set", "definition", "item",
+]  # fmt: skip
+PARAM_LAYERS = [
+    "spec", "abstract build", "extended build", "build", "point", "definition params", "definition", "item params", "item",
+]  # fmt: skip
+
+
+def at(given: dict[str, str], layer: str, kind: str) -> str:
+    return f"{kind}: {{{given[layer]}}}, " if layer in given else ""
 
 
 def spec(kind: str, given: dict[str, str]) -> str:
-    def at(layer: str) -> str:
-        return f"{kind}: {{{given[layer]}}}, " if layer in given else ""
-
-    item = given.get("item", "") + "," if kind == "params" and "item" in given else ""
-    item += f"options: {{{given['item']}}}," if kind == "options" and "item" in given else ""
-    params = f"params: {{{given['item params']}}}" if "item params" in given else ""
+    own = given.get("item", "") + "," if kind == "params" and "item" in given else ""
+    own += at(given, "item", "options") if kind == "options" else at(given, "item params", "params")
+    inline = [given.get(layer, "") if kind == "options" else "" for layer in ("inline", "later inline")]
     return f"""\
 title: t
 include: lib.yaml
-builds: {{rocksdb: {{engine: rocksdb, source: {{system: db_bench}}, {at("build")}}}}}
-options: [base, {{{given.get("inline", "") if kind == "options" else ""}}}]
+builds: {{rocksdb: {{extends: rocksdb, {at(given, "build", kind)}}}}}
+options: [base, later, {{{inline[0]}}}, {{{inline[1]}}}]
 params: {{keys: 1k, {given.get("spec", "")}}}
 workload: w
-steps: [{{use: fillseq, {item} {params}}}]
-sweep: {{axis: {{one: {{{at("point")}}}}}}}
+steps: [{{use: fillseq, {own}}}]
+sweep: {{axis: {{one: {{{at(given, "point", kind)}}}}}}}
 """
 
 
 def library(kind: str, given: dict[str, str]) -> str:
+    said = {layer: given.get(layer, "") for layer in OPTION_LAYERS}
     own = given.get("definition", "") + "," if kind == "params" and "definition" in given else ""
-    options = f"options: {{{given['definition']}}}," if kind == "options" and "definition" in given else ""
-    params = f"params: {{{given['definition params']}}}," if "definition params" in given else ""
-    step = f"{{name: fillseq, kind: db_bench, benchmarks: [fillseq], {own} {options} {params}}}"
-    base = given.get("set", "") if kind == "options" else ""
-    return f"define: {{options: {{base: {{options: {{{base}}}}}}}, workloads: {{w: [{step}]}}}}\n"
+    own += at(given, "definition params", "params")
+    of_step = f"options: [ofstep, {{{said['definition']}}}]" if kind == "options" else ""
+    return f"""\
+define:
+  options:
+    first: {{options: {{{said["extended set"]}}}}}
+    base: {{extends: first, options: {{{said["set"]}}}}}
+    later: {{options: {{{said["later set"]}}}}}
+    ofstep: {{options: {{{said["definition set"]}}}}}
+  builds:
+    bare: {{abstract: true, engine: rocksdb, source: {{system: db_bench}}, {at(given, "abstract build", kind)}}}
+    rocksdb: {{extends: bare, {at(given, "extended build", kind)}}}
+  workloads:
+    w: [{{name: fillseq, kind: db_bench, benchmarks: [fillseq], {own} {of_step}}}]
+"""
 
 
 def the_step(compile_text: Compile, kind: str, given: dict[str, str]) -> PlannedStep:
@@ -55,6 +72,46 @@ def test_options(compile_text: Compile, low: str, high: str) -> None:
 @pytest.mark.parametrize(("low", "high"), list(combinations(PARAM_LAYERS, 2)))
 def test_params(compile_text: Compile, low: str, high: str) -> None:
     assert the_step(compile_text, "params", {low: "threads: 3", high: "threads: 4"}).settings["threads"] == 4
+
+
+@pytest.mark.parametrize("layer", OPTION_LAYERS)
+def test_each_layer_is_above_the_engines_default(compile_text: Compile, layer: str) -> None:
+    assert the_step(compile_text, "options", {layer: "bloom_bits: 1"}).options["bloom_bits"].value == 1
+    unset = the_step(compile_text, "options", {OPTION_LAYERS[0]: "bloom_bits: 1", layer: "bloom_bits: unset"})
+    assert "bloom_bits" not in unset.options
+
+
+@pytest.mark.parametrize("layer", PARAM_LAYERS)
+def test_each_layer_is_above_the_drivers_default(compile_text: Compile, layer: str) -> None:
+    assert the_step(compile_text, "params", {}).settings["threads"] == 1
+    assert the_step(compile_text, "params", {layer: "threads: 3"}).settings["threads"] == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("options: [{a: 1}]", "error"),
+        ("options: [{a: {value: 1, when_unsupported: drop}}]", "drop"),
+        ("options: [{options: {a: 1}, when_unsupported: drop}]", "drop"),
+        ("options: [{a: [{when: 'false', value: 0}, {value: 1, when_unsupported: drop}]}]", "drop"),
+        ("options: [{a: [{when: 'false', value: 0, when_unsupported: drop}, {value: 1}]}]", "error"),
+        ("options: [{options: {a: [{when: 'false', value: 0}, {value: 1}]}, when_unsupported: drop}]", "drop"),
+        ("sweep: {x: {p: {options: {a: 1}}}}", "cell"),
+        ("sweep: {x: {option: a, values: [1]}}", "cell"),
+        ("sweep: {x: {p: {options: {a: 1}, when_unsupported: drop}}}", "drop"),
+        ("sweep: {x: {p: {options: {a: {value: 1, when_unsupported: drop}}}}}", "drop"),
+        ("sweep: {x: {each: [1], as: n, name: 'p{{ n }}', options: {a: '{{ n }}'}, when_unsupported: drop}}", "drop"),
+        ("options: [{options: {a: 0}, when_unsupported: drop}, {a: 1}]", "error"),
+        ("options: [{a: 0}, {options: {a: 1}, when_unsupported: drop}]", "drop"),
+        ("options: [{options: {a: 0}, when_unsupported: drop}]\nsweep: {x: {p: {options: {a: 1}}}}", "cell"),
+        ("options: [x]\ndefine: {options: {w: {options: {a: 1}, when_unsupported: drop}, x: {extends: w}}}", "drop"),
+        ("options: [x]\ndefine: {options: {w: {when_unsupported: drop}, x: {extends: w, options: {a: 1}}}}", "error"),
+    ],
+)
+def test_what_becomes_of_an_option_that_the_binary_lacks(compile_text: Compile, said: str, expected: str) -> None:
+    """As the layer says that gives the value: neither one below it nor one that it extends."""
+    found = options(compile_text, said)
+    assert (found["a"].value, found["a"].unsupported) == (1, expected)
 
 
 def options(compile_text: Compile, text: str, version: str = "9.10.0") -> dict[str, Option]:

@@ -11,8 +11,11 @@ from compiler.expand.cells import expand
 from compiler.language import render
 from compiler.language.problem import Problem, Problems, SpecError
 from compiler.language.read import read
+from compiler.language.site import Site
+from compiler.language.site import read as read_site
 from compiler.lint import check
 from compiler.plan.compile import compile_spec
+from compiler.run.here import differing
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}
@@ -44,11 +47,13 @@ class Page:
 
 def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -> list[Problem]:
     problems = Problems()
+    site = read_site("site.yaml", problems) if Path("site.yaml").exists() else Site()
+    differs = differing(site, HOST)
     try:
         document = read(path, scale, problems, sets)
         if document is not None:
-            check(document, expand(document, HOST, problems), problems)
-        compile_spec(path, scale, HOST, problems=problems, sets=sets)
+            check(document, expand(document, HOST, problems, differs=differs), problems)
+        compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)
     except SpecError as error:
         return list(error.problems)
     return problems.found

@@ -8,6 +8,7 @@ from compiler.lint.registry import RULES
 MACHINE = "hardware: {cores: 40, memory: 128GiB, storage: {max_sectors_kb: 1024}}\n"
 SMT = "hardware: {cores: 40, memory: 128GiB, smt: true}\n"
 DRAINED = "  - {name: load, kind: db_bench, benchmarks: [fillseq, waitforcompaction], fresh: true, duration: null, writes: null, write_rate: null, threads: 1}\n"
+OLD = DRAINED.replace(", waitforcompaction", "")  # a release that cannot wait
 UNIVERSAL = "{name: wait, kind: db_bench, benchmarks: [waitforcompaction], measured: false, duration: null}"
 
 
@@ -44,18 +45,28 @@ CHAIN = [step("overwrite", "first", "duration: 1h"), step("readwhilewriting", "s
 LATE = "sweep: {bits: {option: cache_size, values: [1GiB, 2GiB, 4GiB], %s}}\n"
 
 FIRES = {
+    "benchmark-lacking": [
+        (spec(step("multiscan"), version="10.4.2"), "step `s` asks for multiscan: RocksDB 10.4.2 has none, it came with 10.5"),
+        (spec(step("flush", more="measured: false"), version="6.11.4", load=""), "step `s` asks for flush: RocksDB 6.11.4 has none, it came with 6.19"),
+    ],
     "mixgraph-threads": [
         (spec(step("mixgraph", more="threads: 4")), "step `s` runs mixgraph with 4 threads: together they are not the mix asked for"),
     ],
     "mixgraph-scan-length": [
-        (spec(MIX, options="mix_seek_ratio: 0.03", version="7.1.0"), "mixgraph without iter_k and iter_sigma: before RocksDB 7.2 its scans then have a length of zero"),
-        (spec(MIX, options="mix_seek_ratio: 0.03, iter_k: 2.5", version="6.29.5"), "mixgraph without iter_sigma: before RocksDB 7.2 its scans then have a length of zero"),
+        (spec(MIX, options="mix_seek_ratio: 0.03", version="7.0.4"), "mixgraph without iter_k and iter_sigma: before RocksDB 7.1 its scans then have a length of zero"),
+        (spec(MIX, options="mix_seek_ratio: 0.03, iter_k: 2.5", version="6.29.5"), "mixgraph without iter_sigma: before RocksDB 7.1 its scans then have a length of zero"),
     ],
     "mixgraph-sine": [
         (spec(MIX, options="sine_a: 1000, sine_mix_rate: false"), "`sine_a` does nothing: sine_mix_rate is off"),
     ],
+    "mixgraph-sine-unasked": [
+        (spec(MIX, version="6.25.3"), "before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about 1 a second, by sine_d"),
+        (spec(MIX, options="sine_a: 1000, sine_d: 4500, sine_mix_rate: false", version="6.25.3"), "before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about 4500 a second, by sine_d"),
+    ],
     "mixgraph-key-ranges": [
         (spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 1"), "`keyrange_dist_a` spreads the keys over one range: keyrange_num is 1"),
+        (spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 30, key_dist_a: 0.1", version="6.11.4"), "`keyrange_dist_a` does nothing: without key_dist_b mixgraph takes keys evenly from all"),
+        (spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 30, key_dist_a: 0, key_dist_b: 0"), "`keyrange_dist_a` does nothing: without key_dist_a and key_dist_b mixgraph takes keys evenly from all"),
     ],
     "l0-larger-than-l1": [
         (spec(OVERWRITE, options="write_buffer_size: 65MiB"), "L0 holds 4 x 65 MiB = 260 MiB when its compaction starts, more than L1's target of 256 MiB"),
@@ -65,31 +76,39 @@ FIRES = {
         (spec(OVERWRITE, options="level0_file_num_compaction_trigger: 30, max_bytes_for_level_base: 4GiB"), "the L0 triggers for compaction, slowdown and stop are 30, 20, 36: RocksDB changes them so that they rise"),
     ],
     "universal-wait-hangs": [
-        (spec(UNIVERSAL, options="compaction_style: 1", version="8.5.4", load=""), "step `wait` may hang: waitforcompaction under universal compaction before RocksDB 8.6"),
+        (spec(UNIVERSAL, options="compaction_style: 1", version="8.6.7", load=""), "step `wait` may hang: waitforcompaction under universal compaction before RocksDB 8.7"),
     ],
     "readahead-over-max-sectors": [
-        (spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1025KiB", rest=MACHINE), "a compaction readahead of 1.001 MiB is more than the device's max_sectors_kb (1 MiB): the kernel reads block by block"),
+        (spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1025KiB", rest=MACHINE), "a compaction readahead of 1.001 MiB is more than the device's max_sectors_kb less a block (1020 KiB): the kernel reads block by block"),
         (spec(OVERWRITE, version="9.9.3", options="compaction_readahead_size: 1MiB, block_size: 8KiB", rest=MACHINE), "a compaction readahead of 1 MiB is more than the device's max_sectors_kb less a block (1016 KiB): the kernel reads block by block"),
-        (spec(OVERWRITE, version="8.7.3", rest=MACHINE), "a compaction readahead of 2 MiB is more than the device's max_sectors_kb (1 MiB): the kernel reads block by block"),
+        (spec(OVERWRITE, version="8.5.4", options="compaction_readahead_size: 1MiB", rest=MACHINE), "a compaction readahead of 1 MiB is more than the device's max_sectors_kb less a block (1020 KiB): the kernel reads block by block"),
+        (spec(OVERWRITE, version="8.7.3", rest=MACHINE), "a compaction readahead of 2 MiB is more than the device's max_sectors_kb less a block (1020 KiB): the kernel reads block by block"),
     ],
     "direct-readahead-zero": [
         (spec(OVERWRITE, version="8.6.7", options="use_direct_reads: true"), "direct reads with a compaction readahead of 0: compaction reads block by block, the kernel does not help"),
         (spec(OVERWRITE, options="use_direct_reads: 1, compaction_readahead_size: 0"), "direct reads with a compaction readahead of 0: compaction reads block by block, the kernel does not help"),
     ],
     "readahead-default-zero": [
-        (spec(OVERWRITE, version="8.6.0"), "db_bench 8.6 sets a compaction readahead of 0 where RocksDB 8.6 itself has 2 MiB"),
+        (spec(OVERWRITE, version="8.6.7"), "db_bench 8.6 sets a compaction readahead of 0 where RocksDB 8.6 itself has 2 MiB"),
     ],
     "cache-type-lacking": [
         (spec(OVERWRITE, version="7.3.1", options="cache_type: lru_cache"), "RocksDB 7.3.1 has no option cache_type: it came with 7.4"),
         (spec(OVERWRITE, version="8.5.4", options="cache_type: auto_hyper_clock_cache"), "RocksDB 8.5.4 has no auto_hyper_clock_cache: it came with 8.6"),
+        (spec(OVERWRITE, version="7.9.2", options="cache_type: fast_lru_cache"), "RocksDB 7.9.2 has no fast_lru_cache: it went with 7.9"),
+    ],
+    "cache-type-placeholder": [
+        (spec(OVERWRITE, version="8.6.7", options="cache_type: auto_hyper_clock_cache"), "in RocksDB 8.6 auto_hyper_clock_cache is a placeholder: a table of fixed size, for entries of 450 bytes"),
     ],
     "cache-shards-tiny": [
         (spec(OVERWRITE, options="cache_size: 16MiB, cache_numshardbits: 6"), "64 shards of 256 KiB each: RocksDB itself makes none of lru_cache below 512 KiB"),
+        (spec(OVERWRITE, options="cache_size: 1GiB, cache_numshardbits: 6", version="10.9.1"), "64 shards of 16 MiB each: RocksDB itself makes none of hyper_clock_cache below 32 MiB"),
     ],
     "cache-over-memory": [
         (spec(OVERWRITE, options="cache_size: 129GiB", rest=MACHINE), "`cache_size` is 129 GiB, the machine has 128 GiB"),
     ],
     "vector-memtable-concurrent": [
+        (spec(OVERWRITE, options="memtablerep: vector", version="10.2.1"), "RocksDB does not open a database with `memtablerep: vector` and concurrent memtable writes"),
+        (spec(OVERWRITE, options="memtablerep: hash_linkedlist", version="11.8.1"), "RocksDB does not open a database with `memtablerep: hash_linkedlist` and concurrent memtable writes"),
         (spec(OVERWRITE, options="memtablerep: prefix_hash"), "RocksDB does not open a database with `memtablerep: prefix_hash` and concurrent memtable writes"),
     ],
     "vector-memtable-reads": [
@@ -157,6 +176,7 @@ FIRES = {
     ],
     "defaults-differ": [
         (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
+        (spec(WHILE, version="7.6.0, 7.7.8"), "`cache_numshardbits` is left to the builds: 6 in b-7.6.0, -1 in b-7.7.8"),
         (spec(WHILE, version="10.8.3, 10.9.1"), "`cache_type` is left to the builds: lru_cache in b-10.8.3, hyper_clock_cache in b-10.9.1"),
     ],
     "no-repeats": [
@@ -170,14 +190,32 @@ FIRES = {
 }  # fmt: skip
 
 QUIET = {
+    "benchmark-lacking": [
+        spec(step("multiscan"), version="10.5.1"),
+        spec(step("readwhilewriting, {when: \"has('waitforcompaction')\", value: waitforcompaction}"), version="6.11.4", load=OLD),
+    ],
     "mixgraph-threads": [spec(MIX), spec(step("overwrite", more="threads: 4"))],
     "mixgraph-scan-length": [
-        spec(MIX, options="mix_seek_ratio: 0.03", version="7.2.2"),
+        spec(MIX, options="mix_seek_ratio: 0.03", version="7.1.1"),
         spec(MIX, options="mix_seek_ratio: 0", version="6.29.5"),
         spec(OVERWRITE, options="mix_seek_ratio: 0.03", version="6.29.5"),
     ],
-    "mixgraph-sine": [spec(MIX, options="sine_a: 1000, sine_mix_rate: true"), spec(MIX)],
-    "mixgraph-key-ranges": [spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 30"), spec(MIX)],
+    "mixgraph-sine": [
+        spec(MIX, options="sine_a: 1000, sine_mix_rate: true"),
+        spec(MIX, options="sine_a: 1000", version="6.25.3"),
+        spec(MIX),
+    ],
+    "mixgraph-sine-unasked": [
+        spec(MIX, version="6.26.1"),
+        spec(MIX, options="sine_a: 0, sine_d: 0", version="6.25.3"),
+        spec(MIX, options="sine_a: 1000, sine_d: 4500, sine_mix_rate: true", version="6.25.3"),
+        spec(OVERWRITE, version="6.25.3"),
+    ],
+    "mixgraph-key-ranges": [
+        spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 30, key_dist_a: 0.1, key_dist_b: 0.1"),
+        spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 30", version="6.10.2", load=OLD),
+        spec(MIX),
+    ],
     "l0-larger-than-l1": [
         spec(OVERWRITE, options="write_buffer_size: 64MiB"),
         spec(OVERWRITE, options="write_buffer_size: 65MiB, compaction_style: 1"),
@@ -188,22 +226,26 @@ QUIET = {
         spec(OVERWRITE),
     ],
     "universal-wait-hangs": [
-        spec(UNIVERSAL, options="compaction_style: 1", version="8.6.7"),
+        spec(UNIVERSAL, options="compaction_style: 1", version="8.7.3"),
         spec(UNIVERSAL, options="compaction_style: 0", version="8.5.4"),
     ],
     "readahead-over-max-sectors": [
-        spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1MiB", rest=MACHINE),
-        spec(OVERWRITE, version="8.5.4", options="compaction_readahead_size: 2MiB", rest=MACHINE),
+        spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 1020KiB", rest=MACHINE),
+        spec(OVERWRITE, version="8.4.4", options="compaction_readahead_size: 2MiB", rest=MACHINE),
+        spec(OVERWRITE, version="8.5.4", rest=MACHINE),
         spec(OVERWRITE, version="8.7.3", options="compaction_readahead_size: 2MiB, use_direct_reads: true", rest=MACHINE),
         spec(OVERWRITE, version="9.9.3", options="compaction_readahead_size: 1016KiB, block_size: 8KiB", rest=MACHINE),
         spec(OVERWRITE, version="9.9.3"),  # a default, on a host that the spec does not describe
     ],
     "direct-readahead-zero": [
         spec(OVERWRITE, version="8.7.3", options="use_direct_reads: true"),
-        spec(OVERWRITE, version="8.5.4", options="use_direct_reads: false"),
+        spec(OVERWRITE, version="8.6.7", options="use_direct_reads: false"),
+        spec(OVERWRITE, version="8.5.4", options="use_direct_reads: true"),
+        spec(OVERWRITE, version="6.29.5", options="use_direct_reads: true, compaction_readahead_size: 0"),
     ],
     "readahead-default-zero": [
         spec(OVERWRITE, version="8.5.4"),
+        spec(OVERWRITE, version="8.6.0"),
         spec(OVERWRITE, version="8.7.3"),
         spec(OVERWRITE, version="8.6.7", options="compaction_readahead_size: 0"),
     ],
@@ -211,6 +253,11 @@ QUIET = {
         spec(OVERWRITE, version="7.4.0", options="cache_type: lru_cache"),
         spec(OVERWRITE, version="7.3.1", options="cache_type: {value: lru_cache, when_unsupported: drop}"),
         spec(OVERWRITE, version="8.6.7", options="cache_type: auto_hyper_clock_cache"),
+        spec(OVERWRITE, version="7.8.3", options="cache_type: fast_lru_cache"),
+    ],
+    "cache-type-placeholder": [
+        spec(OVERWRITE, version="8.7.3", options="cache_type: auto_hyper_clock_cache"),
+        spec(OVERWRITE, version="8.6.7", options="cache_type: hyper_clock_cache"),
     ],
     "cache-shards-tiny": [
         spec(OVERWRITE, options="cache_size: 32MiB, cache_numshardbits: 6"),
@@ -223,6 +270,8 @@ QUIET = {
     ],
     "vector-memtable-concurrent": [
         spec(OVERWRITE, options="memtablerep: vector, allow_concurrent_memtable_write: false"),
+        spec(OVERWRITE, options="memtablerep: vector", version="10.4.2"),
+        spec(OVERWRITE, options="memtablerep: vector", version="5.6.2", load=OLD),
         spec(OVERWRITE, options="memtablerep: skip_list"),
     ],
     "vector-memtable-reads": [

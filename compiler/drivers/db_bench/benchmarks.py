@@ -15,7 +15,6 @@ PRINTING = frozenset(
         "stats_history",
         "block_cache_entry_stats",
         "cache_report_problems",
-        "approximatememtablestats",
     }
 )
 
@@ -38,8 +37,14 @@ TIMED = frozenset(
         "readrandomfast",
         "readrandomsmall",
         "readrandomoperands",
+        "readrandomentity",
         "readmissing",
         "multireadrandom",
+        "multireadentity",
+        "multiscan",
+        "multiscanrandom",
+        "approximatesizerandom",
+        "approximatememtablestats",
         "newiterator",
         "seekrandom",
         "readwhilewriting",
@@ -51,7 +56,6 @@ TIMED = frozenset(
         "seekrandomwhilemerging",
         "readrandomwriterandom",
         "readrandommergerandom",
-        "randomwithverify",
         "randomtransaction",
         "randomreplacekeys",
         "timeseries",

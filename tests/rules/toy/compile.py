@@ -14,7 +14,7 @@ from compiler.plan.order import ranks
 
 
 def compile_spec(
-    path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object, only: object, sets: object
+    path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object, only: object, *more: object
 ) -> Plan:
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)

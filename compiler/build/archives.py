@@ -1,0 +1,105 @@
+"""The entries of an archive, whatever its format: its content says which, not its name."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import stat
+import subprocess
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+from compiler.build.problem import BuildError
+
+Kind = Literal["file", "folder", "link", "hard link", "other"]
+
+_ZIP, _ZSTD = (b"PK\x03\x04", b"PK\x05\x06"), b"\x28\xb5\x2f\xfd"
+_BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    ValueError,
+    OverflowError,
+)
+
+
+class Entry(NamedTuple):
+    name: str
+    kind: Kind
+    mode: int
+    size: int
+    modified: float
+    target: str = ""  # of a link
+    content: IO[bytes] | None = None  # of a file; to be read before the next entry is asked for
+
+
+@contextmanager
+def reading(archive: Path) -> Iterator[Iterator[Entry]]:
+    """What is wrong with the archive itself is a BuildError, here and while its entries are read."""
+    try:
+        with archive.open("rb") as file:
+            yield _entries(archive, file)
+    except _BROKEN as error:
+        expected = "a whole tar (plain, .gz, .bz2, .xz, .zst) or zip file is expected"
+        raise BuildError(f"{archive.name} cannot be unpacked: {expected} ({error})") from None
+
+
+def _entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
+    magic = file.read(4)
+    file.seek(0)
+    if magic in _ZIP:
+        return _of_zip(archive, file)
+    return _of_zstd(file) if magic == _ZSTD else _of_tar(file, "r|*")
+
+
+def _of_zstd(file: IO[bytes]) -> Iterator[Entry]:
+    if not shutil.which("zstd"):
+        raise BuildError("there is no zstd on PATH; install zstd")
+    command = ["zstd", "--decompress", "--stdout", "--quiet"]
+    with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as zstd:
+        assert zstd.stdout is not None
+        yield from _of_tar(zstd.stdout, "r|")
+
+
+def _of_tar(file: IO[bytes], mode: Literal["r|", "r|*"]) -> Iterator[Entry]:
+    with tarfile.open(fileobj=file, mode=mode) as tar:
+        for member in tar:
+            kind = _tar_kind(member)
+            content = tar.extractfile(member) if kind == "file" else None
+            mtime = float(member.mtime)
+            yield Entry(member.name, kind, member.mode, member.size, mtime, member.linkname, content)
+
+
+def _tar_kind(member: tarfile.TarInfo) -> Kind:
+    if member.isreg():
+        return "file"
+    if member.isdir():
+        return "folder"
+    return "link" if member.issym() else "hard link" if member.islnk() else "other"
+
+
+def _of_zip(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
+    with zipfile.ZipFile(file) as content_of:
+        for info in content_of.infolist():
+            if info.flag_bits & 1:
+                raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is encrypted")
+            mode, mtime = info.external_attr >> 16, time.mktime((*info.date_time, 0, 0, -1))
+            kind = _zip_kind(info, mode)
+            target = content_of.read(info).decode(errors="surrogateescape") if kind == "link" else ""
+            with content_of.open(info) as content:
+                yield Entry(info.filename, kind, mode, info.file_size, mtime, target, content)
+
+
+def _zip_kind(info: zipfile.ZipInfo, mode: int) -> Kind:
+    if info.is_dir():
+        return "folder"
+    return "link" if stat.S_ISLNK(mode) else "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG) else "other"

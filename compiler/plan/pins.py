@@ -1,0 +1,42 @@
+"""What holds a build still: commits and checksums of the lock file, content of what is on this machine, patches. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from compiler.build.pin import key, moves, parts
+from compiler.expand.builds import Build
+from compiler.language import lock
+from compiler.language.problem import Problems
+
+OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
+
+
+class Pins(NamedTuple):
+    sources: Mapping[str, str] = {}
+    patches: Sequence[tuple[str, str]] = ()  # path and checksum, in order
+
+    @property
+    def text(self) -> str:
+        """What the build's id has of them: contents, and no name of a file or a source."""
+        return " ".join([*self.sources.values(), *([_together(self.patches)] if self.patches else [])])
+
+
+def pins(build: Build, locked: lock.Lock, machine: OfMachine, problems: Problems) -> Pins:
+    found: dict[str, str] = {}
+    for source in parts(build.source):
+        held = lock.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
+        if held:
+            found[key(source)] = held
+    return Pins(found, lock.patches(build.patches, problems))
+
+
+def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:
+    """What a lock file can hold still of these, by the names that it has there."""
+    return {key(part) for source in sources for part in parts(source) if moves(part)}
+
+
+def _together(patches: Sequence[tuple[str, str]]) -> str:
+    return hashlib.sha256(b"".join(bytes.fromhex(checksum) for _, checksum in patches)).hexdigest()

@@ -1,0 +1,80 @@
+"""What is said of releases, looked up in a clone of RocksDB with all of its tags: STEPGRID_ROCKSDB_GIT names it."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from compiler.drivers.db_bench.names import SINCE
+from compiler.engines.rocksdb import _SINCE
+from compiler.engines.versions import Release, release
+from compiler.lint.releases import CHANGES
+
+CLONE = os.environ.get("STEPGRID_ROCKSDB_GIT", "")
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+SOURCE = "tools/db_bench_tool.cc"
+pytestmark = pytest.mark.skipif(not CLONE, reason="STEPGRID_ROCKSDB_GIT does not name a clone of RocksDB")
+
+
+def git(*argv: str) -> str:
+    done = subprocess.run(["git", f"--git-dir={CLONE}", *argv], capture_output=True, encoding="utf-8", errors="replace")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[Release, str]:
+    tags = re.findall(r"^v(?:[5-9]|1\d)\.\d+\.\d+$", git("tag"), re.MULTILINE)
+    return {release(tag): git("show", f"{tag}:{SOURCE}") for tag in tags}
+
+
+def stands(name: str) -> str:
+    """How a flag, a benchmark or a kind of cache stands in the source."""
+    if name == "waitforcompaction_universal":
+        return r"->WaitForCompact\("
+    return rf'name == "{name}"' if name in SINCE else rf'DEFINE_\w+\(\s*{name}\s*,|"{name}"'
+
+
+@pytest.mark.parametrize(("name", "first"), sorted({**SINCE, **_SINCE}.items()))
+def test_the_first_release_that_has_it(name: str, first: Release, sources: dict[Release, str]) -> None:
+    assert {number: number >= first for number in sources} == {
+        number: re.search(stands(name), text) is not None for number, text in sources.items()
+    }
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.option)
+def test_where_a_default_changed(change, sources: dict[Release, str]) -> None:
+    said = re.compile(rf"DEFINE_\w+\(\s*{change.option}\s*,\s*(.+?)[,/]", re.DOTALL)
+    defaults = {number: match[1] for number, text in sources.items() if (match := said.search(text))}
+    old, new = (value.replace("rocksdb::", "ROCKSDB_NAMESPACE::") for value in _around(defaults, change.since))
+    assert old != new
+
+
+def _around(defaults: dict[Release, str], since: Release) -> Iterator[str]:
+    yield defaults[max(number for number in defaults if number < since)]
+    yield defaults[min(number for number in defaults if number >= since)]
+
+
+def _yaml(path: Path) -> Any:
+    return YAML(typ="safe", pure=True).load(path)
+
+
+REFS = _yaml(SPECS / "library" / "rocksdb.yaml")["define"]["builds"]["rocksdb"]["source"]["ref"][:-1]
+
+
+def test_a_ref_of_the_library_is_the_release_that_it_stands_for() -> None:
+    for ref in REFS:
+        header = git("show", f"{ref['value']}:include/rocksdb/version.h")
+        said = re.findall(r"define ROCKSDB_(?:MAJOR|MINOR|PATCH) (\d+)", header)
+        assert ref["when"] == f"version == '{'.'.join(said)}'"
+
+
+@pytest.mark.parametrize("path", sorted(SPECS.glob("posts/*.yaml")), ids=lambda path: path.stem)
+def test_a_release_of_a_published_experiment_is_there(path: Path) -> None:
+    builds = [one for one in _yaml(path)["builds"].values() if one.get("extends") == "rocksdb"]
+    named = {str(version) for one in builds for version in one.get("versions", [one.get("version")])}
+    assert named <= {tag.removeprefix("v") for tag in git("tag").split()} | {ref["when"].split("'")[1] for ref in REFS}
