@@ -1,4 +1,4 @@
-# snakemake --config spec=specs/quickstart.yaml [scale=NAME]       (stepgrid run SPEC is the same in one line)
+# snakemake --config spec=specs/quickstart.yaml [scale=NAME] [site=FILE]       (stepgrid run SPEC is the same in one line)
 import sys
 
 sys.path.insert(0, workflow.basedir)

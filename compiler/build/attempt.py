@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from compiler.build import survivors
+from compiler.build.surroundings import TEMPORARY
 from compiler.run.failure import end_of
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"
+_HISTORY = ".git"
 
 
 def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keeps why and the log, drops the rest; gives the end of the log."""
+    survivors.end(attempt)
     log = attempt / LOG
     tail = end_of(log)
     clear(attempt)
@@ -32,6 +40,28 @@ def sweep(store: Store, build: str) -> None:
 def clear(attempt: Path) -> None:
     for entry in attempt.iterdir():
         if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
+            shutil.rmtree(entry, onerror=_again)
         elif entry.name != LOG:
             entry.unlink(missing_ok=True)
+
+
+def tidy(folder: Path) -> None:
+    """Of a build that is made: no temporary files, and no history of the tree that it was made of."""
+    shutil.rmtree(folder / TEMPORARY, ignore_errors=True)
+    for parent, folders, files in os.walk(folder):
+        if _HISTORY in folders:
+            folders.remove(_HISTORY)
+            shutil.rmtree(Path(parent, _HISTORY), onerror=_again)
+        if _HISTORY in files:
+            Path(parent, _HISTORY).unlink()
+
+
+def _again(remove: Callable[[str], Any], name: str, _why: object) -> None:
+    """Some programs make their folders read-only, which nobody but root can empty then."""
+    with suppress(OSError):
+        Path(name).parent.chmod(0o700)
+        if Path(name).is_dir() and not Path(name).is_symlink():
+            Path(name).chmod(0o700)
+            shutil.rmtree(name, ignore_errors=True)
+        else:
+            remove(name)

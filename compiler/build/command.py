@@ -59,6 +59,7 @@ class Commands:
         """The exit status; what it says goes straight into the log. Flags of the user's shell do not reach it."""
         began = self._began(argv, cwd)
         given = surroundings.compiler(str(self.folder.absolute()), env or {})
+        (self.folder / surroundings.TEMPORARY).mkdir(exist_ok=True)
         with self.log.open("ab") as log:
             status, _, _ = _kept(argv, timeout, cwd or self.folder, given, log)
         self._ended(status, began)

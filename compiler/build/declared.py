@@ -5,19 +5,15 @@ A source of any kind that is listed here can be checked and planned; compiler.bu
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
 
-Check: TypeAlias = Callable[[str], str | None]  # what is wrong with a value, as the end of a sentence
-
-_URL_CHARACTERS = re.compile(r"[!-~]+")
-_PASSWORD = "holds a password, which would go into every report"
-_BOOLEANS = ("true", "false")
+from compiler.build import values as v
+from compiler.build.values import Check
 
 READY = ("debian", "system")  # kinds that bring programs which are made already
+TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds that can bring what is compiled
 
 
 class Fault(NamedTuple):
@@ -27,6 +23,7 @@ class Fault(NamedTuple):
     key: str | None
     message: str
     hint: str = ""
+    inside: tuple[str, ...] = ()  # the keys that lead to a source within the source
 
 
 class Form(NamedTuple):
@@ -35,84 +32,27 @@ class Form(NamedTuple):
     main: Check
     required: Mapping[str, Check]
     optional: Mapping[str, Check]
+    nested: tuple[str, ...] = ()  # keys whose values are sources: of the tree that is compiled beside an artifact
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return (*self.required, *self.optional)
+        return (*self.required, *self.optional, *self.nested)
 
 
-def _matching(pattern: str, expected: str) -> Check:
-    compiled = re.compile(pattern)
-
-    def check(value: str) -> str | None:
-        return None if compiled.fullmatch(value) else f"is not {expected}"
-
-    return check
-
-
-def _url(*schemes: str) -> Check:
-    def check(value: str) -> str | None:
-        if value.startswith("-"):
-            return "begins with `-`"
-        if not _URL_CHARACTERS.fullmatch(value):
-            return "is not a URL: it has characters that must be written as %XX"
-        return _wrong_url(value, schemes)
-
-    return check
-
-
-def _wrong_url(value: str, schemes: Sequence[str]) -> str | None:
-    try:
-        parts = urlsplit(value)
-    except ValueError as error:
-        return f"is not a URL: {error}"
-    if parts.scheme not in schemes or f"{parts.scheme}://" != value[: len(parts.scheme) + 3].lower():
-        return f"is not a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
-    if parts.password is not None:
-        return _PASSWORD
-    if parts.scheme != "file" and not parts.hostname:
-        return "names no host"
-    return "names a host that begins with `-`" if (parts.netloc.rpartition("@")[2]).startswith("-") else None
-
-
-def _ref(value: str) -> str | None:
-    if value.startswith("-"):
-        return "begins with `-`"
-    if ".." in value or not re.fullmatch(r"[\w./+@{}^~-]+", value, re.ASCII):
-        return "is not a tag, a branch or a commit"
-    return None
-
-
-def _system(value: str) -> str | None:
-    if value.startswith("-"):
-        return "begins with `-`"
-    return "is neither a program's name nor an absolute path" if "/" in value and not value.startswith("/") else None
-
-
-def _path(value: str) -> str | None:
-    return "begins with `-`" if value.startswith("-") else None if value else "is empty"
-
-
-_BOOLEAN = _matching("|".join(_BOOLEANS), "true or false")
-_SHA256 = _matching(r"[0-9a-f]{64}", "a SHA-256: 64 digits, 0-9 and a-f")
-_VERSION = _matching(r"[A-Za-z0-9][A-Za-z0-9.+!_~-]*", "a version")
-_CRATE = _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a crate's name")
-_PYPI = _matching(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "a package's name")
-_PACKAGE = _matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package's name")
-_SUITE = _matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a suite such as bookworm")
-_COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION")
-_CLASSIFIER = _matching(r"\w[\w.-]*", "a classifier such as linux64")
+_VERSIONED: Mapping[str, Check] = {"version": v.VERSION, "sha256": v.SHA256}
+_OF_THE_SUITE: Mapping[str, Check] = {"version": v.DEBIAN_VERSION, "patched": v.BOOLEAN, "sha256": v.SHA256}
 
 SOURCES: Mapping[str, Form] = MappingProxyType(
     {
-        "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
-        "system": Form(_system, {}, {}),
-        "git": Form(_url("https", "ssh", "file"), {"ref": _ref}, {"submodules": _BOOLEAN}),
-        "tarball": Form(_url("https", "file"), {"sha256": _SHA256}, {}),
-        "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}),
-        "crate": Form(_CRATE, {}, {"version": _VERSION, "sha256": _SHA256}),
-        "pypi": Form(_PYPI, {}, {"version": _VERSION, "sha256": _SHA256}),
-        "path": Form(_path, {}, {}),
+        "debian": Form(v.PACKAGE, {"suite": v.SUITE}, {}),
+        "system": Form(v.system, {}, {}),
+        "git": Form(v.url("https", "ssh", "file"), {"ref": v.ref}, {"submodules": v.BOOLEAN}),
+        "tarball": Form(v.url("https", "file"), {"sha256": v.SHA256}, {}),
+        "maven": Form(v.COORDINATES, {}, {"classifier": v.CLASSIFIER, "sha256": v.SHA256}, nested=("tree",)),
+        "crate": Form(v.CRATE, {}, _VERSIONED),
+        "pypi": Form(v.PYPI, {}, {**_VERSIONED, "kind": v.KIND}),
+        "debian-source": Form(v.PACKAGE, {"suite": v.SUITE}, _OF_THE_SUITE),
+        "path": Form(v.path, {}, {}),
     }
 )
 
@@ -139,6 +79,19 @@ def faults(source: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault("missing-key", None, f"a {kind} source needs `{key}`")
     checks = {kind: form.main, **form.required, **form.optional}
     yield from _wrong_values({key: source[key] for key in checks if key in source}, checks)
+    for key in form.nested:
+        if key in source:
+            yield from _nested_faults(key, source[key])
+
+
+def _nested_faults(key: str, source: Any) -> Iterator[Fault]:
+    kind = kind_of(source) if isinstance(source, Mapping) else None
+    if kind not in TREES:
+        message = f"`{key}` is a source of one kind, of those that bring a tree"
+        yield Fault("no-source", key, message, f"one of: {', '.join(TREES)}")
+        return
+    for fault in faults(source):
+        yield fault._replace(inside=(key, *fault.inside))
 
 
 def _wrong_values(values: Mapping[str, Any], checks: Mapping[str, Check]) -> Iterator[Fault]:
@@ -146,7 +99,7 @@ def _wrong_values(values: Mapping[str, Any], checks: Mapping[str, Check]) -> Ite
         for text in value if isinstance(value, list | tuple) and key == "debian" else [value]:
             wrong = checks[key](_text(text))
             if wrong:
-                shown = f"`{key}`" if wrong == _PASSWORD else f"`{key}: {_text(text)}`"
+                shown = f"`{key}`" if wrong == v.PASSWORD else f"`{key}: {_text(text)}`"
                 yield Fault("wrong-source", key, f"{shown} {wrong}")
 
 
@@ -160,5 +113,5 @@ def extension_faults(extensions: Mapping[str, Any], engine: str, known: Sequence
         if name not in known:
             hint = f"it has: {', '.join(known)}" if known else "it has none"
             yield Fault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
-        elif wrong := _VERSION(_text(version)):
+        elif wrong := v.VERSION(_text(version)):
             yield Fault("wrong-source", name, f"`{name}: {_text(version)}` {wrong}")

@@ -43,6 +43,7 @@ class Flags:
     march: str | None = None
     assertions: bool | None = None
     type: str | None = None  # of cmake and meson: Release
+    libraries: str | None = None  # the suite that headers and static libraries come from, or `system`
     variables: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -61,6 +62,8 @@ def read(recipe: Mapping[str, Any]) -> Flags:
 
 
 def flag_faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
+    if engine not in SYSTEMS:
+        return  # its recipe says what it takes
     for name, value in flags.items():
         text = _text(value)
         if wrong := _unknown(name):
@@ -69,7 +72,7 @@ def flag_faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
             yield Fault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
         elif complaint := _wrong(name, text, engine):
             yield Fault("wrong-flag", name, f"`{name}: {text}` {complaint}")
-    if "type" in flags and _text(flags.get("system", SYSTEMS.get(engine, ("",))[0])) in ("make", "configure"):
+    if "type" in flags and _text(flags.get("system", SYSTEMS[engine][0])) in ("make", "configure"):
         yield Fault(
             "wrong-flag", "type", "`type` is of cmake and meson", "with make say `assertions: true` or `cflags`"
         )
@@ -87,7 +90,7 @@ def _unknown(name: str) -> Fault | None:
 
 def _wrong(name: str, text: str, engine: str) -> str | None:
     if name == "system":
-        return _choice(SYSTEMS.get(engine, ()))(text)
+        return _choice(SYSTEMS[engine])(text)
     return _CHECKS[name](text) if name in _CHECKS else None
 
 
@@ -123,5 +126,6 @@ _CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
         "march": _matching(r"[a-z0-9][a-z0-9.+-]*", "a processor that the compiler knows, such as native or x86-64-v3"),
         "assertions": _choice(_BOOLEANS),
         "type": _matching(r"[A-Za-z]+", "a build type such as Release"),
+        "libraries": _matching(r"[a-z][a-z0-9.-]*", "a suite such as bookworm, or system"),
     }
 )

@@ -12,7 +12,7 @@ from compiler.build import patch, record
 from compiler.build.check import check
 from compiler.build.command import Commands
 from compiler.build.order import Order
-from compiler.build.pin import pin
+from compiler.build.pin import key, parts, pin
 from compiler.build.problem import BuildError
 from compiler.build.programs import RECORD
 from compiler.build.recipes import recipe_of
@@ -72,8 +72,9 @@ def produce(build: PlannedBuild, folder: Path) -> str:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
     _say(build, f"{source.describe(build.source)} …")
     material = source.fetch(build.source, folder, order)
-    patch.apply(order, material)
+    material = patch.apply(order, material)
     made = recipe.make(order, material)
+    attempts.tidy(folder)
     _refuse_moved(build)
     checked = check(order, material, made)
     seconds = time.monotonic() - began
@@ -83,10 +84,13 @@ def produce(build: PlannedBuild, folder: Path) -> str:
 
 
 def _refuse_moved(build: PlannedBuild) -> None:
-    """A program of this machine that was replaced since the spec was compiled must not take the old one's id."""
-    held = pin(build.source)
-    if held and not build.pin.startswith(held):
-        raise BuildError(f"{build.source['system']} changed after the spec was compiled: run the same command again")
+    """A program of this machine that was replaced since the spec was compiled must not take the old one's id.
+
+    A tree is copied, and its copy was held against the plan: who works on it may go on.
+    """
+    for source in parts(build.source):
+        if "system" in source and pin(source) != build.pins.get(key(source)):
+            raise BuildError(f"{source['system']} changed after the spec was compiled: run the same command again")
 
 
 def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:

@@ -14,9 +14,9 @@ from compiler.build.declared import SOURCES, kind_of
 from compiler.language import witness
 
 MISSING = "not found"
-_NO_NAME = frozenset({"sha256", "submodules"})  # they say nothing of which file or commit is meant
+_NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant
 _ARTIFACTS = frozenset({"maven", "crate", "pypi"})
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def key(source: Mapping[str, Any]) -> str:

@@ -24,15 +24,18 @@ def find_programs(prefix: Path, names: Sequence[str], what: str) -> dict[str, Pa
     return {name: found[name] for name in names}
 
 
-def argv_of(folder: Path, program: Path, commands: Commands) -> tuple[str, ...]:
-    """What starts it, with the libraries of the prefix and none of the host's; paths relative to the folder."""
+def argv_of(folder: Path, program: Path, commands: Commands, system: str = "prefix") -> tuple[str, ...]:
+    """What starts it, with the build's libraries and none of the host's; paths relative to the folder.
+
+    `system`: the prefix below the folder that holds the loader and the libraries.
+    """
     elf = read_elf(program)
     if elf is None or elf.interpreter is None:
         return (_relative(folder, program),)  # a script, or static
-    loader = _loader(folder / "prefix", elf.interpreter)
-    libraries = ":".join(_relative(folder, place) for place in library_folders(folder / "prefix"))
+    loader = _loader(folder / system, elf.interpreter)
+    libraries = ":".join(_relative(folder, place) for place in library_folders(folder / system))
     start = (_relative(folder, loader), "--inhibit-cache", "--library-path", libraries)
-    _check(absolute(folder, start), program, folder / "prefix", commands)
+    _check(absolute(folder, start), program, folder, commands)
     return (*start, _relative(folder, program))
 
 
@@ -53,12 +56,12 @@ def _loader(prefix: Path, interpreter: str) -> Path:
     return prefix / asked.resolve().relative_to(prefix.resolve())
 
 
-def _check(start: Sequence[str], program: Path, prefix: Path, commands: Commands) -> None:
-    """The loader lists what it would load: all of it must come from the prefix."""
+def _check(start: Sequence[str], program: Path, folder: Path, commands: Commands) -> None:
+    """The loader lists what it would load: all of it must come from the build."""
     done = commands.run([*start, "--list", str(program.absolute())], SECONDS)
     lost = re.findall(r"(\S+) => not found", done.stdout)
     strange = [
-        path for path in re.findall(r"=> (/.*) \(0x", done.stdout) if not Path(path).is_relative_to(prefix.absolute())
+        path for path in re.findall(r"=> (/.*) \(0x", done.stdout) if not Path(path).is_relative_to(folder.absolute())
     ]
     if done.status or lost or strange:
         what = (

@@ -11,6 +11,7 @@ from compiler.build.attempt import LOG
 from compiler.build.elf import SWITCHES
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
+from compiler.plan.model import Json
 
 PROGRAMS, LIBRARIES = "bin", "lib"
 RPATH = f"$ORIGIN/../{LIBRARIES}"  # a program of bin/ finds them wherever the build's folder is
@@ -24,13 +25,16 @@ class Kept:
     stripped: bool
     bytes: int
 
+    def facts(self) -> dict[str, Json]:
+        return {"stripped": self.stripped, "bytes": self.bytes}
 
-def keep(order: Order, programs: Mapping[str, Path], libraries: Iterable[Path] = ()) -> Kept:
-    """Moves them to bin/ and lib/ of the build's folder, strips them, and removes every other folder."""
+
+def keep(order: Order, programs: Mapping[str, Path], libraries: Iterable[Path] = (), strip_them: bool = True) -> Kept:
+    """Moves them to bin/ and lib/ of the build's folder, and removes all else; `strip_them`: the libraries too."""
     homes = {name: _move(order, path, order.folder / PROGRAMS / name) for name, path in programs.items()}
     shared = [_move(order, path, order.folder / LIBRARIES / path.name) for path in libraries]
     files = [*homes.values(), *shared]
-    stripped = strip(order, files)
+    stripped = strip(order, files if strip_them else homes.values())
     prune(order.folder, (PROGRAMS, LIBRARIES))
     argv = {name: (str(path.relative_to(order.folder)),) for name, path in homes.items()}
     return Kept(argv, stripped, sum(path.stat().st_size for path in files))

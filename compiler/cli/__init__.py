@@ -13,6 +13,7 @@ COMMANDS = {
     "run": "measure what is missing, through Snakemake, and summarize",
     "explain": "show one cell's settings and options, each with where it comes from",
     "new": "write a commented spec to start from",
+    "lock": "hold refs and artifacts of a spec to commits and checksums",
     "gc": "list what no spec comes to any more, and remove it",
     "schema": "print the JSON Schema of specs, for editors",
 }

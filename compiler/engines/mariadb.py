@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.engines import mysqld
 from compiler.engines.mysql import RESERVED, SERVER_KINDS
-from compiler.engines.protocol import Engine
+from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
+
+# MyRocks is a plugin, which names its options once it is loaded; without it there is a complaint, and the rest is listed
+_MYROCKS = ("--plugin-load-add=ha_rocksdb",)
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -23,6 +27,7 @@ _SINCE: Mapping[str, Release] = {
 
 class MariaDB:
     name = "mariadb"
+    programs: tuple[str, ...] = ("mariadbd",)
     kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
     immutable: tuple[str, ...] = ("*.sst",)  # of MyRocks
     server = True
@@ -34,5 +39,11 @@ class MariaDB:
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
 
+    def identify(self, run: Run) -> Identity:
+        return mysqld.identify(run, "mariadbd")
 
-ENGINE: Engine = MariaDB()
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        return mysqld.catalogue(run, "mariadbd", _MYROCKS)
+
+
+ENGINE: Built = MariaDB()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compiler.engines.protocol import Engine
+from compiler.engines import mysqld
+from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
 SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
@@ -43,6 +44,7 @@ _SINCE: Mapping[str, Release] = {
 
 class MySQL:
     name = "mysql"
+    programs: tuple[str, ...] = ("mysqld",)
     kinds: tuple[str, ...] = SERVER_KINDS
     immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine
     server = True
@@ -54,5 +56,11 @@ class MySQL:
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
 
+    def identify(self, run: Run) -> Identity:
+        return mysqld.identify(run, "mysqld")
 
-ENGINE: Engine = MySQL()
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        return mysqld.catalogue(run, "mysqld")
+
+
+ENGINE: Built = MySQL()

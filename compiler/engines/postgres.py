@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.engines.mysql import SERVER_KINDS
-from compiler.engines.protocol import Engine
+from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
 # the first release that can, from the release notes
@@ -33,6 +33,7 @@ _SINCE: Mapping[str, Release] = {
 
 class Postgres:
     name = "postgres"
+    programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
     kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
     immutable: tuple[str, ...] = ()
     server = True
@@ -59,5 +60,15 @@ class Postgres:
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
 
+    def identify(self, run: Run) -> Identity:
+        from compiler.engines import postgres_identity
 
-ENGINE: Engine = Postgres()
+        return postgres_identity.identify(run)
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        from compiler.engines import postgres_config
+
+        return postgres_config.catalogue(run)
+
+
+ENGINE: Built = Postgres()

@@ -28,7 +28,8 @@ def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: li
                 problems.add("undefined-name", above.where, message, hint, len(above))
             break
         if any(definition is other for other in found):
-            circle = " → ".join([*reversed(names), above])
+            around = names[: next(n for n, other in enumerate(found) if other is definition) + 1]
+            circle = " → ".join([*reversed(around), above])
             problems.add("extends-cycle", above.where, f"definitions go round: {circle}", width=len(above))
             break
         found.insert(0, definition)

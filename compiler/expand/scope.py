@@ -80,7 +80,7 @@ class Scope:
         """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
         if isinstance(node, Seq):
             if several and not any(isinstance(item, Map | Seq) for item in node):
-                return [self.value(item) for item in node]
+                return [None if item is None else self.value(item) for item in node]
             self._check_reached(node)
             return next((found for item in node if (found := self.value(item, several)) is not NOTHING), NOTHING)
         if isinstance(node, Map):
@@ -189,7 +189,8 @@ class Scope:
         facts = [*machine, *(machine.get("storage") or {})]
         known = {"params": [*self.params], "options": [*self.options], "hardware": facts}
         above = {first for first, below in expressions.references(expression) if below == name} & known.keys()
-        return [each for first in above for each in known[first]] or [*self.names, *self.params, *self.options]
+        said = [each for first in above for each in known[first]]
+        return said or [*self.names, *self.params, *self.options, *(facts if "hardware" in expression else ())]
 
 
 def _maps(node: Seq) -> list[Map]:

@@ -67,7 +67,7 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
     for name in own:
         if name not in known and not any(name in link.params for link in item.links):
             where = key_place(own[name][-1].node, item.links[-1].key(name, item.where))
-            message = f"`{name}` is no setting of {item.kind} (step `{item.name}`)"
+            message = f"`{name}` is no setting of {item.kind} (step `{item.base}`)"
             problems.add("unknown-setting", where, message, nearest(name, [*known, *_STEP_KEYS]), len(name))
     return own
 
@@ -105,9 +105,9 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
         for found in error.errors(include_url=False):
             name = str(found["loc"][0])
             if name not in given:
-                message = f"step `{item.name}` needs `{name}`: give it to the step or in `params`"
-                problems.add("missing-setting", item.where, message, width=len(item.name))
+                message = f"step `{item.base}` needs `{name}`: give it to the step or in `params`"
+                problems.add("missing-setting", item.where, message, width=len(item.base))
             elif given[name][0] is not FAULTY:
                 message = sentence(name, found, values.described(given[name][0]))
-                problems.add("wrong-setting", given[name][1], message, step=item.name)
+                problems.add("wrong-setting", given[name][1], message, step=item.base)
     return None

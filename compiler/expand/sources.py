@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from compiler.build.declared import SOURCES, faults, kind_of
+from compiler.build.complete import complete
+from compiler.build.declared import SOURCES, Fault, faults, kind_of
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.names import Names
 from compiler.expand.scope import NOTHING, UNSET, Reported, Scope
-from compiler.language.nodes import key_place, place
-from compiler.language.problem import Problems, nearest
+from compiler.language.nodes import Map, key_place, place
+from compiler.language.problem import Problems, Where, nearest
 from compiler.language.values import described
 
 LISTED = frozenset({"debian"})  # takes several names
@@ -21,7 +24,9 @@ _COORDINATES = 3  # GROUP:ARTIFACT:VERSION
 
 
 def builds(choices: Iterable[Choice], names: Names, problems: Problems) -> list[Build]:
-    return [_sourced(build, names, problems) for build in dict.fromkeys(choice.build for choice in choices)]
+    sound = not problems.errors  # else a source that is not there may have been of a wrong type, which is said
+    used = dict.fromkeys(choice.build for choice in choices)
+    return [_sourced(build, names, problems) if build.source or sound else build for build in used]
 
 
 def _sourced(build: Build, names: Names, problems: Problems) -> Build:
@@ -30,40 +35,63 @@ def _sourced(build: Build, names: Names, problems: Problems) -> Build:
         found = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
     except Reported:
         return build
-    _check(build, found, problems)
-    source = {key: _written(value) for key, value in found.items()}
-    return replace(build, source=source, options=(), params=())
+    sound = _check(build, found, problems)
+    source = _located({key: _written(value) for key, value in found.items()}, build.source, build.where)
+    whole = complete(build.engine, source, build.version) if sound else source
+    return replace(build, source=whole, options=(), params=())
 
 
-def _written(value: Any) -> str | list[str]:
+def _written(value: Any) -> str | list[str] | dict[str, Any]:
     """A list of one is that one: the same source has one identity."""
+    if isinstance(value, Mapping):
+        return {key: _written(inner) for key, inner in value.items()}
     if isinstance(value, list) and len(value) != 1:
         return [str(each) for each in value]
     plain = value[0] if isinstance(value, list) else value
     return str(plain).lower() if isinstance(plain, bool) else str(plain)
 
 
-def _check(build: Build, found: Mapping[str, Any], problems: Problems) -> None:
+def _located(source: dict[str, Any], nodes: Any, where: Where) -> dict[str, Any]:
+    """A local tree is meant from the file that names it, as includes and patches are."""
+    for key, value in source.items():
+        node = nodes.get(key) if isinstance(nodes, Mapping) else None
+        around = place(node, where)
+        if isinstance(value, dict):
+            source[key] = _located(value, node, around)
+        elif key == "path":
+            source[key] = os.path.normpath(Path(around.file).parent / value)
+    return source
+
+
+def _check(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
+    """Whether nothing is wrong with it."""
+    before = len(problems.errors)
     there = {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
     for key in found.keys() - there.keys():
         message = f"build `{build.name}`: no value of `{key}` holds for it"
         problems.add("no-value", place(build.source[key], build.where), message)
     if len(there) == len(found) and _is_sound(build, there, problems):
         _check_form(build, there, problems)
+    return len(problems.errors) == before
 
 
 def _is_sound(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
-    """Whether it is of one kind, and its values are texts."""
-    before = len(problems.errors)
-    if kind_of(found) is None:
+    """Whether it is of one kind, and its values are texts; a source within it is looked at by itself."""
+    kind = kind_of(found)
+    if kind is None:
         _no_kind(build, found, problems)
-    for key, value in found.items():
-        parts = value if isinstance(value, list) and key in LISTED else [value]
-        if not parts or not all(isinstance(part, str | int | float) for part in parts):
-            expected = "a name or a list of names" if key in LISTED else "text"
-            message = f"`{key}`: expected {expected}, found {described(value)}"
-            problems.add("wrong-type", place(build.source[key], build.where), message)
-    return len(problems.errors) == before
+    nested = SOURCES[kind].nested if kind else ()
+    wrong = {key: value for key, value in found.items() if key not in nested and not _is_text(key, value)}
+    for key, value in wrong.items():
+        expected = "a name or a list of names" if key in LISTED else "text"
+        message = f"`{key}`: expected {expected}, found {described(value)}"
+        problems.add("wrong-type", place(build.source[key], build.where), message)
+    return kind is not None and not wrong
+
+
+def _is_text(key: str, value: Any) -> bool:
+    parts = value if isinstance(value, list) and key in LISTED else [value]
+    return bool(parts) and all(isinstance(part, str | int | float) for part in parts)
 
 
 def _no_kind(build: Build, found: Mapping[str, Any], problems: Problems) -> None:
@@ -82,12 +110,30 @@ def _no_kind(build: Build, found: Mapping[str, Any], problems: Problems) -> None
 
 def _check_form(build: Build, found: Mapping[str, Any], problems: Problems) -> None:
     for fault in faults(found):
-        node = build.source.get(fault.key) if fault.key else None
-        where = key_place(node, build.where) if fault.code == "unknown-key" else place(node, build.where)
+        node, around = _stands(build, fault)
+        where = key_place(node, around) if fault.code == "unknown-key" else place(node, around)
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
-    kind = str(kind_of(found))
-    named = "version" in found or len(str(found[kind]).split(":")) == _COORDINATES
-    if kind in _VERSIONED and not named and not build.version:
+    for kind in _unnamed(found) if not build.version else ():
         message = f"build `{build.family}` has no version, and its {kind} source names none"
         problems.add("missing-key", build.where, message, "add `version:` or `versions:`", len(build.family))
+
+
+def _stands(build: Build, fault: Fault) -> tuple[Any, Where]:
+    """The value that a fault is of, and where what holds it stands."""
+    holder, around = build.source, build.where
+    for key in fault.inside:
+        node = holder.get(key)
+        holder, around = node if isinstance(node, Map) else {}, place(node, around)
+    return holder.get(fault.key) if fault.key else None, around
+
+
+def _unnamed(source: Any) -> Iterator[str]:
+    """The kinds of the source, and of one within it, that leave open which release is meant."""
+    kind = kind_of(source) if isinstance(source, Mapping) else None
+    if kind is None:
+        return
+    if kind in _VERSIONED and "version" not in source and len(str(source[kind]).split(":")) != _COORDINATES:
+        yield kind
+    for key in SOURCES[kind].nested:
+        yield from _unnamed(source.get(key))

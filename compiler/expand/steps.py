@@ -168,10 +168,18 @@ def _repeated(item: Item | Checkpoint, problems: Problems) -> Iterator[Item | Ch
         if name in RESERVED:
             message = f"`{name}` means something else in expressions"
             problems.add("reserved-name", grid[name][0].where, message, "choose another name for the variable", 1)
-    for values in product(*grid.values()):
+    _check_twice(grid, problems)
+    for values in product(*(dict.fromkeys(values) for values in grid.values())):
         one = _bound(item, dict(zip(grid, values, strict=True)))
         for ending in [f".{n + 1}" for n in range(times)] or [""]:
             yield replace(one, name=one.name + ending, shown=one.base + ending)
+
+
+def _check_twice(grid: Mapping[str, Sequence[Text]], problems: Problems) -> None:
+    for values in grid.values():
+        for position, value in enumerate(values):
+            if value in values[:position]:
+                problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
 
 
 def _bound(item: Item, variables: Mapping[str, Text]) -> Item:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
+_CALL = re.compile(r"\w+\([^()]*\)?")  # its arguments have names
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
 # a NameError comes of a constant that Jinja2 works out beforehand: infinity has no literal
@@ -47,9 +48,22 @@ def render(text: str, names: Mapping[str, Any]) -> Any:
     if "{%" in text:
         raise ExpressionError("a value has no `{% %}`", hint="only expressions: `{{ … }}`")
     whole = _WHOLE.fullmatch(text)
+    if whole and not whole[1].strip():
+        raise ExpressionError("there is nothing in `{{ }}`")
     if whole:
         return evaluate(whole[1].strip(), names)
     return _guard(text, lambda: _template(text).render(**names))
+
+
+def parts(expression: str, *kinds: Any) -> list[list[Any]]:
+    """What a bare expression is made of: the nodes of each kind in Jinja2's tree."""
+
+    def found() -> list[list[Any]]:
+        tree = _environment().parse("{{ " + expression + " }}")
+        return [list(tree.find_all(kind)) for kind in kinds]
+
+    listed: list[list[Any]] = _guard(expression, found)
+    return listed
 
 
 def references(text: str) -> set[tuple[str, str]]:
@@ -89,7 +103,7 @@ def hint(expression: str) -> str:
     """What is usually meant by something that is no expression."""
     if is_template(expression):
         return "an expression stands here without `{{ }}`"
-    return "equal is `==`" if _ASSIGNMENT.search(expression) else ""
+    return "equal is `==`" if _ASSIGNMENT.search(_CALL.sub("", expression)) else ""
 
 
 def _dotted(name: str, expression: str) -> str:

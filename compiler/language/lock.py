@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from compiler.language.problem import Problems, Where, nearest
 
 FORM = "1"
 _KEYS = ("lock", "sources")
-_COMMIT = (re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?"), "a commit: 40 digits, 0-9 and a-f")
+_COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
 _CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
 _HINT = "`stepgrid lock` writes this file"
 
@@ -82,6 +83,19 @@ def _nearest(key: str, used: Collection[str]) -> str:
 def digest(pin: str) -> str:
     """As it is compared: without what says of which kind it is."""
     return pin.removeprefix("sha256:")
+
+
+def text(pins: Mapping[str, str]) -> str:
+    """The file that holds these: the same for the same pins."""
+    listed = "".join(f"  {_written(key)}: {pins[key]}\n" for key in sorted(pins))
+    sources = f"sources:\n{listed}" if listed else "sources: {}\n"
+    return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
+
+
+def _written(key: str) -> str:
+    """Most keys are plain text to YAML: a colon and a hash are, within a word."""
+    plain = re.fullmatch(r"[A-Za-z][!-~ ]*", key) and not re.search(r": |:$| #| $", key)
+    return key if plain else json.dumps(key)
 
 
 def patches(listed: Sequence[Text], problems: Problems) -> list[tuple[str, str]]:

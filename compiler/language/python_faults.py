@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 _KINDS = {
-    "str": "a text", "Text": "a text", "int": "a number", "float": "a number", "bool": "true or false", "list": "a list",
-    "dict": "a map", "tuple": "a list", "NoneType": "nothing", "range": "a range", "View": "a map",
+    "str": "a text", "Text": "a text", "int": "a number", "float": "a number", "bool": "true or false",
+    "list": "a list", "dict": "a map", "tuple": "a list", "NoneType": "nothing", "range": "a range", "View": "a map",
     "Label": "a label", "Machine": "the hardware", "Version": "a version", "function": "a function",
     "builtin_function_or_method": "a function", "generator": "a list", "method": "a function",
 }  # fmt: skip
@@ -42,6 +42,7 @@ _SAID: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tupl
         (r"'(\w+)' object cannot be interpreted as an integer", lambda m: f"{_kind(m[1])} is no whole number"),
         (r"type (\w+) doesn't define __round__ method", lambda m: f"{_kind(m[1])} cannot be rounded"),
         (r"No (filter|test) named '(\w+)'", lambda m: f"there is no {m[1]} `{m[2]}`"),
+        (r"unexpected 'end of (?:template|print statement)'", lambda m: "it ends too early"),
         (r"chunk after expression", lambda m: "more follows where it ends"),
         (r"(?:integer |float )?(?:division|modulo|division or modulo) by zero", lambda m: "a division by zero"),
     )

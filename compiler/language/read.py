@@ -61,7 +61,8 @@ def _scaled(nodes: Map, scale: str | None, problems: Problems) -> Map:
     patch = known.get(scale)
     if scale in known and not isinstance(patch, Map):
         where = known.at[scale] if isinstance(known, Map) else nodes.where
-        problems.add("wrong-type", place(patch, where), f"`{scale}`: expected a map, found {describe(patch)}")
+        hint = "what belongs to it stands further right" if patch is None else ""
+        problems.add("wrong-type", place(patch, where), f"`{scale}`: expected a map, found {describe(patch)}", hint)
         return nodes
     if not isinstance(patch, Map):
         where = place(scales, nodes.where)

@@ -58,11 +58,12 @@ def of_environment() -> Site:
     if not path:
         return Site()
     status = Path(path).stat()
-    return _read(path, status.st_mtime_ns, status.st_size)
+    return _read(path, status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1)
-def _read(path: str, _modified: int, _size: int) -> Site:
+def _read(path: str, *_: int) -> Site:
+    """As the file is now."""
     problems = Problems()
     site = read(path, problems)
     if problems.errors:

@@ -101,7 +101,7 @@ class _Look(NamedTuple):
         if ":" not in url and not url.startswith("/"):
             listed = self.nodes["mirrors"]
             where = listed.at[url] if isinstance(listed, Map) else self.nodes.where
-            message = f"`mirrors`: expected a git URL, or a beginning of some that ends in `/`, found `{url}`"
+            message = f"`mirrors`: expected a git URL, or a beginning that ends in `/`, found `{url}`"
             self.problems.add("wrong-type", where, message, width=len(url))
         return url
 
@@ -114,7 +114,7 @@ class _Look(NamedTuple):
         return path
 
     def _path(self, given: Text) -> str:
-        return str(self.base / Path(given).expanduser())
+        return os.path.normpath(self.base / Path(given).expanduser())
 
     def _missing(self, given: Text, message: str, hint: str = "") -> None:
         self.problems.add("file-not-found", given.where, message, hint, len(given))

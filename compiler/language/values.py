@@ -34,8 +34,12 @@ def described(value: object) -> str:
     if isinstance(value, bool | int | float | str):
         return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
     if isinstance(value, list | tuple):
-        return f"`{', '.join(map(str, value))}`" if value else "an empty list"
-    return "a map" if isinstance(value, Mapping) else "what cannot be written"
+        return f"`{', '.join(map(_part, value))}`" if value else "an empty list"
+    return "a map" if isinstance(value, Mapping) else "what is no value"
+
+
+def _part(value: object) -> str:
+    return str(value) if isinstance(value, bool | int | float | str) else described(value)
 
 
 def param_value(text: str, quoted: bool = False) -> bool | int | float | str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from compiler.lint.each_step import Verdict, each_step
 from compiler.lint.facts import Facts
 from compiler.lint.rule import Rule
 
 _NAME = "mixgraph"
+_INTERVAL = "sine_mix_rate_interval_milliseconds"
 _SINE = ("sine_a", "sine_b", "sine_d")
 _RANGE = ("keyrange_dist_a", "keyrange_dist_b", "keyrange_dist_c", "keyrange_dist_d")
 _KEYS = ("key_dist_a", "key_dist_b")
@@ -45,14 +48,13 @@ def _sine(facts: Facts) -> Verdict | None:
 
 
 def _always(facts: Facts) -> Verdict | None:
-    """What `sine_a` and `sine_d` leave out is 1."""
     if facts["benchmark"] != _NAME or facts["release"] >= _SWITCH or facts.is_on("sine_mix_rate"):
         return None
-    mean, swing = facts.amount("sine_d", 1), facts.amount("sine_a", 1)
-    if mean == swing == 0:
+    begins = facts.amount(_INTERVAL, 10_000) / 1000
+    if begins >= facts.amount("step.duration", math.inf):
         return None
-    message = f"before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about {mean:g} a second, by sine_d"
-    return Verdict("sine_d" if facts.given("sine_d") else "step", message, "`sine_a: 0` and `sine_d: 0`: no limit")
+    message = f"before RocksDB 6.26 mixgraph is held to its sine unasked, after {begins:g} s"
+    return Verdict("step", message, f"`sine_a: 0`, `sine_d: 0` and `{_INTERVAL}: 1000000000`: it never looks")
 
 
 def _key_ranges(facts: Facts) -> Verdict | None:
@@ -77,7 +79,7 @@ RULES = (
     Rule("mixgraph-sine", "a sine rate that is not switched on",
          each_step((*_SINE, "sine_mix_rate"), _sine, ("benchmark", "release"))),
     Rule("mixgraph-sine-unasked", "a sine rate that an old release always has",
-         each_step(("sine_a", "sine_d", "sine_mix_rate"), _always, ("benchmark", "release"))),
+         each_step(("step", "step.duration", "sine_mix_rate", _INTERVAL), _always, ("benchmark", "release"))),
     Rule("mixgraph-key-ranges", "a distribution over key ranges with one range",
          each_step((*_RANGE, *_KEYS, "keyrange_num"), _key_ranges, ("benchmark", "release"))),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from compiler.lint import (
     memtable,
     mixgraph,
     readahead,
+    refs,
     repeats,
     shape_of_tree,
 )
@@ -38,6 +39,7 @@ _FAMILIES = (
     clients,
     durations,
     comparison,
+    refs,
     repeats,
     checkpoints,
 )

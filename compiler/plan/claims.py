@@ -11,18 +11,15 @@ from compiler.language.problem import Problems, nearest
 
 
 def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], problems: Problems) -> None:
-    from jinja2 import TemplateSyntaxError, nodes
-    from jinja2.sandbox import SandboxedEnvironment
+    from compiler.language.expressions import ExpressionError
 
     try:
-        tree = SandboxedEnvironment().parse("{{ " + expect + " }}")
-    except TemplateSyntaxError as error:
-        message = f"`{expect}` is not an expression: {error.message}"
-        problems.add("expression", expect.where, message, width=len(expect))
+        calls, found = _figures(expect)
+    except ExpressionError as error:
+        problems.add("expression", expect.where, str(error), error.hint, len(expect))
         return
-    calls = list(tree.find_all(nodes.Call))
     called = {id(call.node) for call in calls}
-    for name in tree.find_all(nodes.Name):
+    for name in found:
         if id(name) in called:
             check_metric(name.name, expect, probes, problems)
         else:
@@ -30,6 +27,16 @@ def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], p
             problems.add("undefined-name", expect.where, f"`{name.name}` is not a figure", hint, len(expect))
     for call in calls:
         _arguments(call, expect, labels, problems)
+
+
+def _figures(expect: str) -> tuple[list[Any], list[Any]]:
+    """The calls and the names in it."""
+    from jinja2 import nodes
+
+    from compiler.language.expressions import parts
+
+    calls, names = parts(expect, nodes.Call, nodes.Name)
+    return calls, names
 
 
 def check_metric(name: str, said: Text, probes: Iterable[str], problems: Problems) -> None:

@@ -49,15 +49,42 @@ def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
 
 
 def _roots(old: Link, new: Link) -> Iterator[Input]:
-    where = new.build.where
     if old.build.id != new.build.id:
-        for field in ("engine", "version"):
-            yield from _value(f"build.{field}", getattr(old.build, field), getattr(new.build, field), where)
-        same = len([*_map("build.source", old.build.source, new.build.source, where)])
-        yield from _map("build.source", old.build.source, new.build.source, where)
-        if not same and (old.build.engine, old.build.version) == (new.build.engine, new.build.version):
-            yield Input("build", old.build.id, new.build.id, where)  # the binary itself changed
+        # with nothing else that differs, another version of this program made the plan
+        yield from _builds(old.build, new.build) or [Input("build", old.build.id, new.build.id, new.build.where)]
     yield from _value("hardware", old.stage.hardware, new.stage.hardware, "")
+
+
+def _builds(old: PlannedBuild, new: PlannedBuild) -> list[Input]:
+    where = new.where
+    source = [*_map("build.source", old.source, new.source, where)]
+    # another source has another pin, which says no more
+    held = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
+    pins = [(old.pins.get(name, UNSET), new.pins.get(name, UNSET)) for name in sorted(held)]
+    recipe = [(name, _recipe(old, name), _recipe(new, name)) for name in ("extensions", "flags")]
+    return [
+        *_value("build.engine", old.engine, new.engine, where),
+        *_value("build.version", old.version, new.version, where),
+        *source,
+        *(each for before, after in pins for each in _value("build.pin", before, after, where)),
+        *_value("build.patches", _patches(old), _patches(new), where),
+        *(each for name, before, after in recipe for each in _map(f"build.{name}", before, after, where)),
+    ]
+
+
+def _recipe(build: PlannedBuild, name: str) -> Mapping[str, Any]:
+    found = build.recipe.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _patches(build: PlannedBuild) -> list[str]:
+    """By their contents."""
+    listed = build.recipe.get("patches")
+    return (
+        [str(patch["sha256"])[:12] for patch in listed if isinstance(patch, Mapping)]
+        if isinstance(listed, list)
+        else []
+    )
 
 
 def _stages(old: PlannedStage, new: PlannedStage) -> Iterator[Input]:

@@ -1,4 +1,4 @@
-"""What holds a build still: commits and checksums of the lock file, content of what is on this machine, patches. Pure."""
+"""What holds a build still: what the lock file says, the content of what is on this machine, the patches' contents."""
 
 from __future__ import annotations
 

@@ -34,10 +34,12 @@ def _run(plan: str, stage: str) -> int:
     from compiler.run.stage import run
 
     try:
-        job = Job.of(store(), plan, stage, of_environment())
-    except SpecError as error:
+        site = of_environment()
+    except (SpecError, OSError) as error:
         print(f"the site file cannot be used: {error}", file=sys.stderr)
         return 1
+    try:
+        job = Job.of(store(), plan, stage, site)
     except (OSError, KeyError) as error:
         print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
         return 2

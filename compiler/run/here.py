@@ -46,8 +46,9 @@ def use(given: str | None) -> Sequence[Problem]:
     problems = Problems()
     path = chosen(given)
     if path is not None:
-        read(path, problems)
-    os.environ[GIVEN] = "" if path is None or problems.errors else path
+        read(named(path), problems)
+    if path is not None or given is not None:
+        os.environ[GIVEN] = "" if path is None or problems.errors else path
     return problems.found
 
 

@@ -1,11 +1,11 @@
-"""What the store says of a plan's nodes, read in one look: never more of a file than its beginning."""
+"""What the store says of a plan's nodes, read in one look: never more of a file than its beginning and end."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,8 @@ from compiler.plan.states import Known
 from compiler.store.store import Store
 
 HEAD = 1000  # bytes that hold what comes before the lists in result.json and image.json
+STATUSES = ("done", "unsupported")
+BROKEN = "broken: its result cannot be read"
 _FIELD = re.compile(r'^ "(status|reason|started|ended|bytes)": (.+?),?$', re.MULTILINE)
 
 
@@ -37,29 +39,46 @@ def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
         results=found,
         unsupported={node: result.reason for node, result in found.items() if result.status == "unsupported"},
         elsewhere=_others(store, plan.spec, [*made, *found], elsewhere),
-        failures=_failures(store, [*unmade, *unmeasured]),
+        failures=_failures(store, [*unmade, *unmeasured]) | dict.fromkeys(_broken(store, unmeasured), BROKEN),
         images=_names(store.image("_").parent),
         catalogues={b: catalogue(store, b) for b in made} | dict.fromkeys(unmade) if unmeasured else {},
     )
 
 
 def results(store: Store, stages: Iterable[str]) -> dict[str, Result]:
-    """Of the stages that have one: the newest."""
+    """Of the stages that have one: the newest that is whole, as far as one look can tell."""
     there = _names(store.root / "results")
     found = {}
     for stage in stages:
-        if stage in there and (folder := store.result(stage)) is not None:
-            found[stage] = _result(folder / "result.json")
+        if stage in there and (result := _newest(store.results(stage))) is not None:
+            found[stage] = result
     return found
+
+
+def _newest(folders: Sequence[Path]) -> Result | None:
+    read = (_result(folder / "result.json") for folder in reversed(folders))
+    return next((result for result in read if result.status in STATUSES), None)
+
+
+def _broken(store: Store, unmeasured: Iterable[str]) -> list[str]:
+    """A run keeps such a result among the attempts, and measures again."""
+    there = _names(store.root / "results")
+    return [stage for stage in unmeasured if stage in there and store.results(stage)]
 
 
 def head(path: Path) -> dict[str, Any]:
     """The plain fields at the beginning of a record; those that cannot be read are not there."""
     try:
         with path.open("rb") as file:
-            text = file.read(HEAD).decode(errors="replace")
+            read = file.read(HEAD)
+            if len(read) == HEAD:
+                file.seek(-2, os.SEEK_END)
+            last = file.read() or read
     except OSError:
         return {}
+    if not last.rstrip().endswith(b"}"):
+        return {}  # cut off
+    text = read.decode(errors="replace")
     found: dict[str, Any] = {}
     for name, value in _FIELD.findall(text):
         try:

@@ -20,8 +20,15 @@ def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
         numbers.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
         " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
         f"kernel {facts['kernel']}" if "kernel" in facts else None,
+        _instead(hardware.get("described") or {}),
     ]
     return ", ".join(part for part in parts if part) or "not recorded"
+
+
+def _instead(described: Mapping[str, Any]) -> str | None:
+    """What it stood in for, under `allow_other_hardware`."""
+    names = ", ".join(str(facts.get("id", "the machine that the spec describes")) for facts in described.values())
+    return f"in place of {names}" if names else None
 
 
 def rows(hardware: Mapping[str, Any], hosts: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from compiler.build.pin import pin
+from compiler.build.pin import key, pin
 from compiler.engines.protocol import Identity, OptionInfo, Run
 from compiler.plan.identity import build_id
 from compiler.plan.model import PlannedBuild
@@ -35,5 +35,7 @@ class Snake:
 
 def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBuild:
     source = {"system": program}
-    node = build_id("snake", version, source, pin(source))
-    return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3", pin=pin(source))
+    held = pin(source)
+    node = build_id("snake", version, source, held)
+    pins = {key(source): held}
+    return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3", pin=held, pins=pins)

@@ -36,7 +36,8 @@ RELEASES = (
         ("cache_type", "7.3.1", "7.4.3"),
         ("hyper_clock_cache", "7.6.0", "7.7.2"),
         ("auto_hyper_clock_cache", "8.5.4", "8.6.7"),
-        ("waitforcompaction_universal", "8.5.4", "8.10.0"),
+        ("waitforcompaction_universal", "8.6.7", "8.7.3"),
+        ("enable_blob_files", "6.17.3", "6.18.1"),
     ],
 )
 def test_capabilities_by_release(capability: str, without: str, having: str) -> None:

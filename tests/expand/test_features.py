@@ -255,21 +255,3 @@ def test_set(tmp_path: Path) -> None:
         with pytest.raises(SpecError) as caught:
             narrowed(tmp_path, sets=(wrong,))
         assert said in render.text(caught.value.problems)
-
-
-def test_locks_and_patches_hold_builds_still(compile_text: Compile, tmp_path: Path) -> None:
-    text = BASE.replace(
-        "source: {system: db_bench}", 'source: {git: "https://example.org/x.git", ref: main}, patches: [a.patch]'
-    )
-    (tmp_path / "a.patch").write_text("one")
-    before = compile_text(text)
-    assert before.builds[0].recipe == {"patches": ["a.patch"]}
-    (tmp_path / "a.patch").write_text("two")
-    after = compile_text(text)
-    assert {b.id for b in before.builds}.isdisjoint(b.id for b in after.builds)
-    problems = Problems()
-    lock = "builds: {rocksdb-7.8.3: 12e4567, rocksdb-7.8.4: abc}\n"
-    (tmp_path / "a.lock.yaml").write_text(lock)
-    locked = compile_text(text, problems=problems)
-    assert len({b.id for b in after.builds} & {b.id for b in locked.builds}) == 1
-    assert [p.code for p in problems.warnings if p.where.file == "a.lock.yaml"] == ["lock-unused"]

@@ -15,7 +15,8 @@ OPTION_LAYERS = [
     "definition set", "definition", "item",
 ]  # fmt: skip
 PARAM_LAYERS = [
-    "spec", "abstract build", "extended build", "build", "point", "definition params", "definition", "item params", "item",
+    "spec", "abstract build", "extended build", "build", "point",
+    "definition params", "definition", "item params", "item",
 ]  # fmt: skip
 
 

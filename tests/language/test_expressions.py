@@ -15,9 +15,9 @@ def test_a_whole_expression_keeps_its_type() -> None:
     ("expression", "message", "name"),
     [
         ("cach == 'lru'", "`cach` is not defined", "cach"),
-        ("a ==", "`a ==` is not an expression: unexpected 'end of template'", ""),
-        ("1 // 0", "`1 // 0` has no value: integer division or modulo by zero", ""),
-        ("a.b", "`b` is not defined", "b"),
+        ("a ==", "`a ==` is not an expression: it ends too early", ""),
+        ("1 // 0", "`1 // 0` has no value: a division by zero", ""),
+        ("a.b", "`a.b` is not defined", "b"),
     ],
 )
 def test_faults_are_sentences(expression: str, message: str, name: str) -> None:

@@ -31,6 +31,11 @@ def test_what_is_not_given_is_its_default():
     assert not facts.given("size")
 
 
+@pytest.mark.parametrize("value", [10**400, -(2**70), "9999999999999G"])
+def test_a_number_that_no_option_has_is_none(value):
+    assert Facts({"size": value}).number("size") is None
+
+
 def test_a_rule_sees_only_what_it_declared():
     with pytest.raises(KeyError):
         Facts({"a": 1})["b"]

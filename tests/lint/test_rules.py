@@ -41,6 +41,7 @@ HOLED = (
 )
 BUILDS = "title: t\nbuilds:\n  a: {engine: rocksdb, version: 9.9.3, source: {%s}}\n  b: {engine: rocksdb, version: 9.10.0, source: {%s}}\n"
 TWO = f"steps:\n{DRAINED}  - {WHILE}\nparams: {{keys: 1M, duration: 10m}}\n"
+SOURCE = "title: t\nbuilds: {b: {engine: rocksdb, version: 9.9.3, source: {%s}}}\n" + TWO
 CHAIN = [step("overwrite", "first", "duration: 1h"), step("readwhilewriting", "second", "write_rate: 1MiB")]
 LATE = "sweep: {bits: {option: cache_size, values: [1GiB, 2GiB, 4GiB], %s}}\n"
 
@@ -60,8 +61,8 @@ FIRES = {
         (spec(MIX, options="sine_a: 1000, sine_mix_rate: false"), "`sine_a` does nothing: sine_mix_rate is off"),
     ],
     "mixgraph-sine-unasked": [
-        (spec(MIX, version="6.25.3"), "before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about 1 a second, by sine_d"),
-        (spec(MIX, options="sine_a: 1000, sine_d: 4500, sine_mix_rate: false", version="6.25.3"), "before RocksDB 6.26 mixgraph obeys its sine unasked: a rate of about 4500 a second, by sine_d"),
+        (spec(MIX, version="6.25.3"), "before RocksDB 6.26 mixgraph is held to its sine unasked, after 10 s"),
+        (spec(MIX, options="sine_mix_rate_interval_milliseconds: 5000", version="6.25.3"), "before RocksDB 6.26 mixgraph is held to its sine unasked, after 5 s"),
     ],
     "mixgraph-key-ranges": [
         (spec(MIX, options="keyrange_dist_a: 14, keyrange_num: 1"), "`keyrange_dist_a` spreads the keys over one range: keyrange_num is 1"),
@@ -179,6 +180,11 @@ FIRES = {
         (spec(WHILE, version="7.6.0, 7.7.8"), "`cache_numshardbits` is left to the builds: 6 in b-7.6.0, -1 in b-7.7.8"),
         (spec(WHILE, version="10.8.3, 10.9.1"), "`cache_type` is left to the builds: lru_cache in b-10.8.3, hyper_clock_cache in b-10.9.1"),
     ],
+    "ref-open": [
+        (SOURCE % "git: 'https://example.org/r.git', ref: 9.9.fb", "`9.9.fb` names no release, so it may be a branch, and nothing says its commit"),
+        (SOURCE % "git: 'https://example.org/r.git', ref: main~2", "`main~2` names no release, so it may be a branch, and nothing says its commit"),
+        (SOURCE % "maven: 'org.rocksdb:rocksdbjni', tree: {git: 'https://example.org/r.git', ref: '10.11'}", "`10.11` names no release, so it may be a branch, and nothing says its commit"),
+    ],
     "no-repeats": [
         (spec(WHILE, rest=GRID), "2 cells are compared and each is loaded once: there can be no verdict"),
         (spec(WHILE, rest=GRID + "repeat: {loads: 1, runs: 4}\n"), "4 runs of one load are no repeats: they share its tree, so there can be no verdict"),
@@ -207,7 +213,7 @@ QUIET = {
     ],
     "mixgraph-sine-unasked": [
         spec(MIX, version="6.26.1"),
-        spec(MIX, options="sine_a: 0, sine_d: 0", version="6.25.3"),
+        spec(MIX, options="sine_mix_rate_interval_milliseconds: 1000000000", version="6.25.3"),
         spec(MIX, options="sine_a: 1000, sine_d: 4500, sine_mix_rate: true", version="6.25.3"),
         spec(OVERWRITE, version="6.25.3"),
     ],
@@ -331,6 +337,12 @@ QUIET = {
         spec(WHILE, version="8.7.3, 9.10.0"),
         spec(WHILE, version="8.6.7, 8.7.3", options="compaction_readahead_size: 1MiB"),
         spec(WHILE, version="8.6.7, 8.7.3", rest=GRID + "report: {base: {bits: 8}}\n"),
+    ],
+    "ref-open": [
+        *(SOURCE % f"git: 'https://example.org/r.git', ref: '{ref}'" for ref in ("v9.9.3", "speedb/v2.8.0", "REL_15_1", "d347cdb^", "refs/tags/x")),
+        SOURCE % f"git: 'https://example.org/r.git', ref: {'5ec0ffee' * 5}",
+        SOURCE % "maven: 'org.rocksdb:rocksdbjni'",
+        SOURCE % "path: main",
     ],
     "no-repeats": [spec(WHILE), spec(WHILE, rest=GRID + "repeat: 2\n")],
     "checkpoint-missing": [

@@ -21,6 +21,7 @@ from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
 REQUEST = Request("spec.yaml")
+LOCK = "sources: {{maven x:y:1: 'sha256:{:064}'}}\n"
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "an include": lambda _: Path("library.yaml").write_text(finished.LIBRARY.replace("1MiB", "2MiB")),
     "an include is gone": lambda _: Path("library.yaml").unlink(),
     "a patch": lambda _: Path("a.patch").write_text("another"),
-    "a lock file appears": lambda _: Path("spec.lock.yaml").write_text("builds: {rocksdb-7.8.3: abc}\n"),
+    "a lock file appears": lambda _: Path("spec.lock.yaml").write_text(LOCK.format(1)),
     "the program": lambda programs: (programs / "the-engine").write_text("#!/bin/bash\n"),
     "the program is gone": lambda programs: (programs / "the-engine").unlink(),
 }
@@ -86,7 +87,7 @@ def test_a_changed_lock_file_compiles_again(measured: Measured) -> None:
     EDITS["a lock file appears"](Path())
     finished.measure(measured[0])
     assert remembered.find(measured[0], REQUEST)
-    Path("spec.lock.yaml").write_text("builds: {rocksdb-7.8.3: abd}\n")
+    Path("spec.lock.yaml").write_text(LOCK.format(2))
     assert remembered.find(measured[0], REQUEST) is None
 
 

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 from compiler.build.problem import BuildError
 from compiler.build.sources.debian import Debian
+from compiler.build.sources.git import GitSource
+from compiler.build.sources.path import LocalTree
 from compiler.build.sources.protocol import Source
 from compiler.build.sources.system import System
+from compiler.build.sources.tarball import Tarball
 from compiler.plan.model import Json
 
-SOURCES: dict[str, Source] = {source.route: source for source in (Debian(), System())}
+SOURCES: dict[str, Source] = {source.route: source for source in (Debian(), System(), GitSource(), Tarball(), LocalTree())}
 
 
 def source_of(declared: Mapping[str, Json]) -> Source:

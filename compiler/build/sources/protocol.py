@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from compiler.build.order import Order
 from compiler.plan.model import Json
@@ -42,4 +42,13 @@ class Source(Protocol):
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         """Into a folder that is there and empty, at or below the order's. A BuildError says what is wrong."""
+        ...
+
+
+@runtime_checkable
+class Resolving(Protocol):
+    """A source that can tell what it is now without fetching it; others are fetched for that."""
+
+    def resolve(self, source: Mapping[str, Json], order: Order) -> str:
+        """As a lock file says it: a commit, or a checksum with `sha256:` before it."""
         ...

@@ -158,9 +158,9 @@ CASES: dict[str, Said] = {
             (
                 "9:17",
                 "yaml-syntax",
-                "this is not YAML: did not find expected node content (while parsing a flow node)",
+                "this is not YAML: a value is missing here, or a bracket before it is not closed",
                 "",
-            ),
+            )
         ],
     ),
 }

@@ -22,7 +22,7 @@ CASES: dict[str, Said] = {
                 "points-alike",
                 "`x` and `y` of axis `c` are the same in every cell",
                 "something later sets it again (a step's options), or the steps that the axis changes do not use it",
-            ),
+            )
         ],
     ),
     "unit": (
@@ -134,41 +134,17 @@ CASES: dict[str, Said] = {
     ),
     "has": (
         BASE + "options: [{a: [{when: \"has('cachetype')\", value: 1}]}]\n",
-        [
-            (
-                "9:23",
-                "expression",
-                "rocksdb has no capability `cachetype`; did you mean `cache_type`?",
-                "",
-            ),
-        ],
+        [("9:23", "expression", "rocksdb has no capability `cachetype`", "did you mean `cache_type`?")],
     ),
     "base": (
         BASE + SWEEP + "report: {base: {cach: lru}}\n",
-        [
-            (
-                "13:17",
-                "undefined-name",
-                "report.base: there is no axis `cach`",
-                "did you mean `cache`?",
-            ),
-        ],
+        [("13:17", "undefined-name", "report.base: there is no axis `cach`", "did you mean `cache`?")],
     ),
     "also": (
         BASE + SWEEP + "also: [{cache: lruu}, {cache: lru, build: rocksdb-9.10.0}]\n",
         [
-            (
-                "13:16",
-                "undefined-name",
-                "axis `cache` has no point `lruu`",
-                "did you mean `lru`?",
-            ),
-            (
-                "13:31",
-                "also-twice",
-                "the grid has this cell already",
-                "",
-            ),
+            ("13:16", "undefined-name", "axis `cache` has no point `lruu`", "did you mean `lru`?"),
+            ("13:23", "also-twice", "the grid has this cell already", ""),
         ],
     ),
     "several": (

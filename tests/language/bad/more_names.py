@@ -20,9 +20,9 @@ CASES: dict[str, Said] = {
             (
                 "3:3",
                 "no-source",
-                "build `rocksdb`: a source is of one kind",
-                "one of: debian, system, git, tarball, maven, crate, pypi, path",
-            ),
+                "build `rocksdb`: a source is of one kind, not of system and debian",
+                "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path",
+            )
         ],
     ),
     "debian without a suite": (
@@ -44,7 +44,7 @@ CASES: dict[str, Said] = {
                 "undefined-name",
                 "report.base: axis `build` has no cell at `rocksdb`",
                 "did you mean `rocksdb-7.8.3`?",
-            ),
+            )
         ],
     ),
     "an unknown build in the sweep": (
@@ -60,14 +60,7 @@ CASES: dict[str, Said] = {
     ),
     "a metric that nobody knows": (
         BASE + SWEEP + "claims: [{claim: c, expect: \"qqs(cache='lru') > 1\"}]\n",
-        [
-            (
-                "13:29",
-                "undefined-name",
-                "there is no metric `qqs`",
-                "did you mean `qps`?",
-            ),
-        ],
+        [("13:29", "undefined-name", "there is no metric `qqs`", "did you mean `qps`?")],
     ),
     "a probe of no form": (
         BASE + "probes: [{name: p, after: [readww]}]\n",

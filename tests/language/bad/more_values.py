@@ -89,14 +89,7 @@ CASES: dict[str, Said] = {
     ),
     "one equals sign": (
         BASE + SWEEP + "exclude: [\"cache = 'lru'\"]\n",
-        [
-            (
-                "13:11",
-                "expression",
-                "`cache = 'lru'` is not an expression: chunk after expression",
-                "equal is `==`",
-            ),
-        ],
+        [("13:11", "expression", "`cache = 'lru'` is not an expression: more follows where it ends", "equal is `==`")],
     ),
     "braces in an exclude": (
         BASE + SWEEP + 'exclude: ["{{ cache == 1 }}"]\n',
@@ -111,25 +104,11 @@ CASES: dict[str, Said] = {
     ),
     "an attack": (
         BASE + SWEEP + "exclude: [\"''.__class__.__mro__\"]\n",
-        [
-            (
-                "13:11",
-                "expression",
-                "`''.__class__.__mro__` has no value: access to attribute '__class__' of 'str' object is unsafe.",
-                "",
-            ),
-        ],
+        [("13:11", "expression", "`''.__class__.__mro__` has no value: `__class__` is not for specs", "")],
     ),
     "a division by zero": (
         BASE + SWEEP + 'exclude: ["1/0"]\n',
-        [
-            (
-                "13:11",
-                "expression",
-                "`1/0` has no value: division by zero",
-                "",
-            ),
-        ],
+        [("13:11", "expression", "`1/0` has no value: a division by zero", "")],
     ),
     "an undefined name": (
         BASE + SWEEP + "exclude: [\"cach == 'lru'\"]\n",

@@ -179,13 +179,6 @@ CASES: dict[str, Said] = {
             "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
             "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n"
         ),
-        [
-            (
-                "2:1",
-                "yaml-syntax",
-                "this is not YAML: did not find expected node content (while parsing a flow node)",
-                "",
-            ),
-        ],
+        [("2:1", "yaml-syntax", "this is not YAML: a value is missing here, or a bracket before it is not closed", "")],
     ),
 }

@@ -1,0 +1,60 @@
+"""One file by its URL, as the machine reaches the world (its proxies, its certificates)."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from http.client import HTTPException, HTTPMessage
+from pathlib import Path
+from typing import IO
+from urllib.error import URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from compiler.build.problem import BuildError
+
+LARGEST = 16 << 30
+_SILENCE = 120.0  # seconds without a byte
+_CHUNK = 1 << 20
+
+
+def download(url: str, to: Path, largest: int = LARGEST) -> str:
+    """The SHA-256 of what is there then."""
+    parts = urlsplit(url)
+    try:
+        if parts.scheme == "file":
+            return _copy(Path(unquote(parts.path)), to)
+        return _fetch(url, to, largest)
+    except (OSError, HTTPException) as error:
+        why = error.reason if isinstance(error, URLError) else (getattr(error, "strerror", None) or error)
+        raise BuildError(f"{url} cannot be had: {why}") from None
+
+
+def _copy(path: Path, to: Path) -> str:
+    if not path.is_file():
+        raise BuildError(f"there is no file {path}")
+    shutil.copyfile(path, to)
+    with to.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class _StaysSafe(HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        if urlsplit(newurl).scheme != "https":
+            raise URLError(f"it leads to {newurl}, which is no https:// URL")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _fetch(url: str, to: Path, largest: int) -> str:
+    digest, size = hashlib.sha256(), 0
+    request = Request(url, headers={"User-Agent": "stepgrid"})
+    with build_opener(_StaysSafe).open(request, timeout=_SILENCE) as answer, to.open("wb") as file:
+        while chunk := answer.read(_CHUNK):
+            size += len(chunk)
+            if size > largest:
+                raise BuildError(f"{url} is larger than {largest >> 30} GiB: nothing more of it is fetched")
+            digest.update(chunk)
+            file.write(chunk)
+    return digest.hexdigest()

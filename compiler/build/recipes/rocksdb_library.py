@@ -1,0 +1,66 @@
+"""The fast way: the official library of a release, and db_bench of the same release compiled against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from compiler.build import flags as flags_of
+from compiler.build import slim
+from compiler.build.codegen import codegen
+from compiler.build.order import Order
+from compiler.build.problem import BuildError
+from compiler.build.recipes import official, rocksdb_tree
+from compiler.build.recipes.bench import compile_bench
+from compiler.build.recipes.protocol import Made
+from compiler.build.recipes.rocksdb_probe import compressions
+from compiler.build.sources import source_of
+from compiler.build.sources.protocol import Artifact, Material
+from compiler.build.toolchain import find
+from compiler.plan.model import PlannedBuild
+
+
+class RocksDBLibrary:
+    name = "library"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return build.engine == "rocksdb" and "maven" in build.source
+
+    def make(self, order: Order, material: Material) -> Made:
+        _refuse_patches(order.build)
+        if material.prefix is None:
+            raise BuildError("the artifact holds no library")
+        library = official.library(material.prefix)
+        tree, fetched = _tree(order)
+        flags = flags_of.read(order.build.recipe)
+        tools = find(order, flags, "cmake", "make")
+        bench = compile_bench(order, tools, flags, tree, library)
+        client = codegen(bench.program)
+        kept = slim.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
+        can = compressions(order, kept.programs["db_bench"])
+        quality = official.quality(order.folder / slim.LIBRARIES / library.path.name)
+        return Made(
+            kept.programs,
+            quality={**quality, "route": self.name, "compressions": [*can]},
+            artifacts=(*fetched, *bench.artifacts),
+            facts={**tools.facts(), **kept.facts(), "client": client, "standard": bench.standard},
+        )
+
+
+def _refuse_patches(build: PlannedBuild) -> None:
+    if build.recipe.get("patches"):
+        told = "take this build from a `git` source, so that its library is compiled too"
+        raise BuildError(f"a patch cannot change an official library, only db_bench: {told}")
+
+
+def _tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:
+    declared = order.build.source.get("tree")
+    if not isinstance(declared, Mapping):
+        raise BuildError("db_bench is compiled from the tree of the library's release: the source needs a `tree:`")
+    folder = order.folder / "bench"
+    folder.mkdir()
+    source = source_of(declared)
+    material = source.fetch(declared, folder, order)
+    if material.tree is None:
+        raise BuildError(f"{source.describe(declared)} brings no tree to compile")
+    return rocksdb_tree.root(material.tree), material.artifacts

@@ -1,0 +1,73 @@
+"""RocksDB and its forks by the tree's own Makefile: a release build of db_bench."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from compiler.build.order import Order
+from compiler.build.recipes.protocol import Made
+from compiler.build.recipes.rocksdb_compiled import Workshop, finish, takes, workshop
+from compiler.build.sources.protocol import Material
+from compiler.plan.model import Json, PlannedBuild
+
+# What the tree would take from the machine when it happens to be there: the same spec must give the same build.
+# `env.NAME:` in the build's flags says otherwise.
+_ALONE = {
+    "ROCKSDB_NO_FBCODE": "1",
+    "ROCKSDB_DISABLE_JEMALLOC": "1",
+    "ROCKSDB_DISABLE_TCMALLOC": "1",
+    "ROCKSDB_DISABLE_NUMA": "1",
+    "ROCKSDB_DISABLE_TBB": "1",
+    "ROCKSDB_DISABLE_MEMKIND": "1",
+    "ROCKSDB_DISABLE_BENCHMARK": "1",
+    "ROCKSDB_USE_IO_URING": "0",
+}
+
+
+class RocksDBMake:
+    name = "make"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return takes(build, self.name)
+
+    def make(self, order: Order, material: Material) -> Made:
+        shop = workshop(order, material, "make")
+        environment = {**_ALONE, **shop.devel.search(shop.tree), **shop.flags.environment}
+        shop.run([shop.tools["make"], *_arguments(shop)], shop.tree, environment)
+        return finish(shop, self.name, shop.tree / "db_bench", _configured(shop.tree))
+
+
+def _arguments(shop: Workshop) -> list[str]:
+    flags, jobs = shop.flags, shop.order.jobs
+    return [
+        f"-j{jobs}",
+        f"-l{jobs + 1}",
+        "db_bench",
+        f"DEBUG_LEVEL={1 if flags.assertions else 0}",
+        "LIB_MODE=static",
+        "DISABLE_WARNING_AS_ERROR=1",
+        "DEPFILES=",  # a fresh tree needs none, and those of all tests take minutes
+        "DEPFILES_C=",
+        "DEPFILES_ASM=",
+        f"CC={shop.tools.launched_cc}",
+        f"CXX={shop.tools.launched_cxx}",
+        f"EXTRA_CFLAGS={_joined(*shop.code, *flags.cflags)}",
+        f"EXTRA_CXXFLAGS={_joined(*shop.code, *flags.cxxflags)}",
+        f"EXTRA_LDFLAGS={_joined(*flags.ldflags)}",
+        *(["PORTABLE=1"] if flags.march else []),  # else the tree adds -march=native beside it
+        *(f"{name}={value}" for name, value in flags.variables.items()),
+    ]
+
+
+def _joined(*words: str) -> str:
+    return shlex.join(words).replace("$", "$$")  # for make
+
+
+def _configured(tree: Path) -> dict[str, Json]:
+    """What the tree's own detection found on this machine."""
+    path = tree / "make_config.mk"
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    found = re.findall(r"^PLATFORM_(CCFLAGS|CXXFLAGS|LDFLAGS)=(.*)$", text, re.MULTILINE)
+    return {"configured": {name: value.strip() for name, value in found}}

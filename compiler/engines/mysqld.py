@@ -1,0 +1,45 @@
+"""What mysqld and mariadbd have in common: how they say what they are and what options they take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from compiler.engines.protocol import Identity, IdentityError, OptionInfo, Run
+
+_SAID = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<where>\S+ on \S+)")
+_SLOW = {
+    "debug": "this is a debug build: assertions and checks make it slow",
+    "asan": "this build checks every access to memory (asan), which makes it slow",
+    "tsan": "this build checks its threads (tsan), which makes it slow",
+    "ubsan": "this build checks for undefined behaviour (ubsan), which makes it slow",
+    "msan": "this build checks every access to memory (msan), which makes it slow",
+    "valgrind": "this build is made for valgrind, which makes it slow",
+}
+
+
+def identify(run: Run, program: str) -> Identity:
+    stdout, stderr = run(program, ("--no-defaults", "--version"))
+    match = _SAID.search(stdout)
+    if match is None:
+        raise IdentityError(f"{program} --version does not say which version it is; it said: {last(stdout + stderr)}")
+    marks = re.findall(r"[a-z]+", match["suffix"].lower())
+    warnings = tuple(sentence for mark, sentence in _SLOW.items() if mark in marks)
+    facts = {"said": stdout[match.start() :].strip().splitlines()[0], "for": match["where"]}
+    return Identity(match["version"], warnings, "debug" in marks, facts)
+
+
+def catalogue(run: Run, program: str, more: Sequence[str] = ()) -> Mapping[str, OptionInfo]:
+    """`more`: what makes it name the options of plugins as well."""
+    from compiler.engines import mysqld_help
+
+    stdout, stderr = run(program, ("--no-defaults", "--verbose", "--help", *more))
+    found = mysqld_help.options(stdout)
+    if "datadir" not in found or "max_connections" not in found:
+        raise IdentityError(f"{program} --verbose --help does not list its options; it said: {last(stdout + stderr)}")
+    return found
+
+
+def last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "nothing"

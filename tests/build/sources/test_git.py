@@ -1,0 +1,257 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.attempt import tidy
+from compiler.build.problem import BuildError
+from compiler.build.sources import SOURCES
+from compiler.build.sources.protocol import Artifact, Material
+from compiler.language.site import Site
+from tests.build.ordering import order
+from tests.build.repository import Repository
+
+Fetch = Callable[..., Material]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Three commits: v1, a nameless one, v2 which is main."""
+    made = Repository(tmp_path / "origin")
+    made.commit("v1", main_c="1\n")
+    made.commit(main_c="2\n")
+    made.commit("v2", main_c="3\n", src__deep_c="x\n")
+    return made
+
+
+@pytest.fixture
+def fetch(tmp_path: Path, repository: Repository) -> Fetch:
+    def fetched(ref: str, url: str = "", submodules: str = "", pins: Any = None, site: Site | None = None) -> Material:
+        source = {"git": url or repository.url, "ref": ref, **({"submodules": submodules} if submodules else {})}
+        folder = tmp_path / "attempt"
+        asked = order(folder, source, pins={f"git {source['git']} {ref}": pins} if pins else {}, site=site or Site())
+        return SOURCES["git"].fetch(source, folder, asked)
+
+    return fetched
+
+
+def log(tmp_path: Path) -> str:
+    return (tmp_path / "attempt" / "build.log").read_text()
+
+
+def refused(fetch: Fetch, *given: Any, **more: Any) -> str:
+    with pytest.raises(BuildError) as caught:
+        fetch(*given, **more)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("ref", ["v2", "main", "HEAD", "refs/heads/main", "refs/tags/v2"])
+def test_a_name_is_what_it_is_now(ref: str, fetch: Fetch, repository: Repository):
+    commit = repository.git("rev-parse", "HEAD")
+    material = fetch(ref)
+    assert material.tree is not None
+    assert (material.tree / "main.c").read_text() == "3\n"
+    assert (material.tree / "src" / "deep.c").is_file()
+    assert material.artifacts == (Artifact(repository.url, ref, commit),)
+    assert material.quality == {"route": "source"}
+    assert material.facts["commit"] == commit
+    assert material.facts["commit_date"] == "2024-05-06T07:08:09+00:00"
+
+
+def test_only_the_commit_is_fetched(fetch: Fetch, tmp_path: Path):
+    fetch("v2")
+    assert (tmp_path / "attempt" / "tree" / ".git" / "shallow").is_file()
+    assert fetch.__name__ and "--depth=1" in log(tmp_path)
+
+
+def test_a_tree_can_say_what_it_is_until_it_is_built(fetch: Fetch, tmp_path: Path):
+    material = fetch("v2")
+    assert material.facts["describe"] == "v2"
+    assert (tmp_path / "attempt" / "tree" / ".git" / "refs" / "tags" / "v2").is_file()
+    tidy(tmp_path / "attempt")
+    assert not (tmp_path / "attempt" / "tree" / ".git").exists()
+    assert (tmp_path / "attempt" / "tree" / "main.c").is_file()
+
+
+@pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2^", "v2~1", "main^"])
+def test_a_commit_without_a_name(ref: str, fetch: Fetch, repository: Repository, tmp_path: Path):
+    commit = repository.git("rev-parse", "v2^")
+    material = fetch(ref.format(commit=commit, short=commit[:7]))
+    assert material.artifacts[0].digest == commit
+    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+
+
+def test_a_server_that_gives_no_bare_commit(fetch: Fetch, repository: Repository, tmp_path: Path):
+    repository.git("config", "protocol.version", "0")
+    commit = repository.git("rev-parse", "v2^")
+    os.environ["GIT_CONFIG_COUNT"] = "1"
+    os.environ["GIT_CONFIG_KEY_0"], os.environ["GIT_CONFIG_VALUE_0"] = "protocol.version", "0"
+    try:
+        fetch(commit)
+    finally:
+        for name in ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"):
+            del os.environ[name]
+    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
+    assert "refs/heads/*" in log(tmp_path), "everything was fetched"
+
+
+def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
+    url = repository.url
+    assert refused(fetch, "v3") == f"{url} has no tag, branch or commit v3; did you mean v2?"
+    assert refused(fetch, "feedface") == f"{url} has no tag, branch or commit feedface"
+    nowhere = "0" * 40
+    assert refused(fetch, nowhere).startswith(f"{url} has no commit {nowhere}: ")
+
+
+def test_a_repository_that_is_not_there(fetch: Fetch, tmp_path: Path):
+    url = f"file://{tmp_path}/none"
+    assert refused(fetch, "v1", url) == (
+        f"git cannot read {url}: '{tmp_path}/none' does not appear to be a git repository; "
+        "Could not read from remote repository."
+    )
+
+
+def test_a_pin_holds_though_the_tag_has_moved(fetch: Fetch, repository: Repository, tmp_path: Path):
+    old = repository.git("rev-parse", "v1^{commit}")
+    repository.git("tag", "--force", "v1", "v2^{commit}")
+    now = repository.git("rev-parse", "v2^{commit}")
+    material = fetch("v1", pins=old)
+    assert (material.artifacts[0].digest, material.facts["ref_is_now"]) == (old, now)
+    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "1\n"
+    assert f"v1 is commit {now} by now; built is {old}, to which the lock file holds it\n" in log(tmp_path)
+
+
+def test_a_pin_of_a_tag_that_is_gone(fetch: Fetch, repository: Repository, tmp_path: Path):
+    old = repository.git("rev-parse", "v1^{commit}")
+    repository.git("tag", "--delete", "v1")
+    material = fetch("v1", pins=old)
+    assert "ref_is_now" not in material.facts
+    told = f"whether v1 has moved cannot be told: {repository.url} has no tag, branch or commit v1; did you mean v2?\n"
+    assert told in log(tmp_path)
+
+
+def test_the_site_file_says_where_it_is_really_from(fetch: Fetch, repository: Repository, tmp_path: Path):
+    url = "https://example.org/a.git"
+    material = fetch("v2", url, site=Site(mirrors={url: str(repository.folder)}))
+    assert material.artifacts[0].name == url
+    empty = Site(mirrors={url: f"{tmp_path}/none"})
+    (tmp_path / "attempt").rename(tmp_path / "before")
+    assert refused(fetch, "v2", url, site=empty).startswith(
+        f"git cannot read {url} (by the site file: {tmp_path}/none): "
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "ref", "why"),
+    [
+        ("--upload-pack=touch CANARY", "v1", "`git: --upload-pack=touch CANARY` begins with `-`"),
+        ("", "--upload-pack=touch CANARY", "`ref: --upload-pack=touch CANARY` begins with `-`"),
+        ("ssh://-oProxyCommand=touch%20CANARY/x", "v1", "names a host that begins with `-`"),
+        ("ext::sh -c touch% CANARY", "v1", "is not a URL"),
+        ("", "v1..v2", "is not a tag, a branch or a commit"),
+    ],
+)
+def test_nothing_is_taken_for_a_flag(url: str, ref: str, why: str, fetch: Fetch, tmp_path: Path):
+    canary = str(tmp_path / "canary")
+    said = refused(fetch, ref.replace("CANARY", canary), url.replace("CANARY", canary))
+    assert said.startswith("the source cannot be used: ")
+    assert why.replace("CANARY", canary) in said
+    assert not Path(canary).exists()
+    assert not (tmp_path / "attempt" / "build.log").exists(), "no program was started"
+
+
+def test_no_hook_and_no_filter_is_run(
+    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    canary, home = tmp_path / "canary", tmp_path / "home"
+    (home / "hooks").mkdir(parents=True)
+    for hook in ("post-checkout", "reference-transaction", "post-index-change"):
+        (home / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {canary}\n")
+        (home / "hooks" / hook).chmod(0o755)
+    filters = f'[filter "x"]\n\tsmudge = touch {canary}; cat\n\tclean = cat\n\trequired = true\n'
+    templates = f"[core]\n\thooksPath = {home}/hooks\n[init]\n\ttemplateDir = {home}\n"
+    (home / ".gitconfig").write_text(filters + templates)
+    monkeypatch.setenv("HOME", str(home))
+    repository.commit("v4", **{".gitattributes": "main.c filter=x\n"})
+    (repository.folder / ".gitattributes").write_text("main.c filter=x\n")
+    repository.commit("v5")
+    fetch("v5")
+    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "3\n"
+    assert (tmp_path / "attempt" / "tree" / ".gitattributes").is_file()
+    assert not canary.exists()
+
+
+def test_of_a_hook_s_environment_nothing_is_taken(
+    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    fetch("v1")
+    assert not (tmp_path / "elsewhere").exists()
+    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "1\n"
+
+
+@pytest.fixture
+def nested(tmp_path: Path, repository: Repository) -> Repository:
+    """`outer` has `repository` as third/party, by a relative URL; and it has a submodule of its own."""
+    inner = Repository(tmp_path / "inner")
+    inner.commit(inner_h="i\n")
+    repository.git("submodule", "--quiet", "add", inner.url, "lib")
+    repository.commit()
+    outer = Repository(tmp_path / "outer")
+    outer.commit(a_c="a\n")
+    outer.git("submodule", "--quiet", "add", "../origin", "third/party")
+    outer.commit("v1")
+    return outer
+
+
+def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, repository: Repository, tmp_path: Path):
+    material = fetch("v1", nested.url, submodules="true")
+    tree = tmp_path / "attempt" / "tree"
+    assert (tree / "third" / "party" / "main.c").read_text() == "3\n"
+    assert (tree / "third" / "party" / "lib" / "inner.h").read_text() == "i\n"
+    named = [(each.name, each.version) for each in material.artifacts[1:]]
+    assert named == [(repository.url, "third/party"), (f"file://{tmp_path}/inner", "lib")]
+    tidy(tmp_path / "attempt")
+    assert [*tree.rglob(".git")] == []
+
+
+def test_submodules_that_are_not_asked_for(fetch: Fetch, nested: Repository, tmp_path: Path):
+    assert len(fetch("v1", nested.url).artifacts) == 1
+    assert [*(tmp_path / "attempt" / "tree" / "third" / "party").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("--upload-pack=touch CANARY", "`git: --upload-pack=touch CANARY` begins with `-`"),
+        ("ext::sh -c touch% CANARY", "`git: ext::sh -c touch% CANARY` is not a URL"),
+        ("../../../../../../../../-x", "does not appear to be a git repository"),
+    ],
+)
+def test_a_submodule_of_evil(url: str, why: str, fetch: Fetch, nested: Repository, tmp_path: Path):
+    canary = str(tmp_path / "canary")
+    nested.git("config", "--file=.gitmodules", "submodule.third/party.url", url.replace("CANARY", canary))
+    nested.commit("v2")
+    said = refused(fetch, "v2", nested.url, submodules="true")
+    assert why.replace("CANARY", canary) in said
+    assert not Path(canary).exists()
+
+
+def test_a_submodule_without_a_url(fetch: Fetch, nested: Repository):
+    nested.git("rm", "--quiet", "--cached", ".gitmodules")
+    (nested.folder / ".gitmodules").unlink()
+    nested.commit("v2")
+    expected = f"{nested.url} has a submodule third/party and does not say where it is from"
+    assert refused(fetch, "v2", nested.url, submodules="true") == expected
+
+
+def test_a_machine_without_git(fetch: Fetch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert refused(fetch, "v1") == (
+        "there is no program git, which this build needs: "
+        "install it (Debian package git), or name it under `tools:` in the site file"
+    )

@@ -1,0 +1,215 @@
+"""A site file at work: where databases are, whose id results have, what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.language.problem import Problems, SpecError
+from compiler.plan.model import Plan
+from compiler.run import here, host, remembered, workflow
+from compiler.run.live import live
+from compiler.run.machines import contradicted
+from compiler.store.reach import Reached, remove, unreached
+from compiler.store.store import Store
+
+Capture = pytest.CaptureFixture[str]
+
+SPEC = """\
+title: "t"
+hardware: {id: big, cores: 4000}
+builds: {rocksdb: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}}
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
+params: {keys: 1k, duration: 1m, threads: "{{ 2 if hardware.cores == 4000 else 1 }}"}
+allow: {step-short: "a try"}
+scales:
+  own: {hardware: here}
+  two:
+    hardware: null
+    sweep: {server: {a: {hardware: {id: a, cores: 4000}}, b: {hardware: {id: b, cores: 4001}}}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("STEPGRID_SITE")
+    (tmp_path / "checkout").mkdir()
+    (tmp_path / "fast").mkdir()
+    monkeypatch.chdir(tmp_path / "checkout")
+    Path("a.yaml").write_text(SPEC)
+    workflow.compiled.cache_clear()
+    return tmp_path
+
+
+def planned(scale: str | None = None) -> Plan:
+    assert here.use(None) == []
+    return here.compiled("a.yaml", scale, Problems())
+
+
+def allow() -> None:
+    Path("site.yaml").write_text("allow_other_hardware: true\n")
+
+
+def test_databases_and_images_are_in_the_data_folder_by_checkout(folder: Path) -> None:
+    own, other = (Store(folder / name / "outputs", folder / "fast") for name in ("checkout", "other"))
+    for store in (own, other):
+        store.root.mkdir(parents=True)
+        with live(store, "s-1") as data:
+            assert data.is_relative_to(store.data)
+            assert [path for _, path in store.leftovers()] == [store.live("s-1")]
+        store.publish_image("s-1", store.new_image("s-1"))
+        assert (store.data / "outputs").resolve() == store.root
+    assert own.data != other.data
+    assert own.image("s-1").is_dir()
+    assert not (own.root / "images").exists()
+
+
+def test_what_was_left_below_outputs_before_is_swept_too(folder: Path) -> None:
+    old, new = Store("outputs"), Store("outputs", folder / "fast")
+    left = [old.new_live("s-1"), new.new_live("s-2"), old.new_image("s-1").parent, new.new_image("s-2").parent]
+    assert sorted(path.resolve() for _, path in new.leftovers()) == sorted(path.resolve() for path in left)
+    with live(new, "s-3"):
+        pass
+    assert not any(path.exists() for path in left)
+
+
+def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Path) -> None:
+    store, other = Store("outputs", folder / "fast"), Store("elsewhere/outputs", folder / "fast")
+    for each in (store, Store("outputs"), other):
+        each.publish_image("s-1", each.new_image("s-1"))
+    found = unreached(store, Reached((), (), ()))
+    assert [each.folder for each in found] == [Path("outputs/images/s-1"), store.image("s-1")]
+    assert list(remove(store, found)) == []
+    assert not store.image("s-1").exists()
+    assert other.image("s-1").is_dir()
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store("outputs", folder / "fast")
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder / "fast")
+    assert store.unwritable() == folder / "fast"
+    error = PermissionError(13, "no permission to write", str(folder / "fast"))
+    said = f"{folder}/fast, of the site file's `data`, cannot be written: no permission to write"
+    assert workflow.refused(store, error) == said
+
+
+def test_facts_are_those_of_the_data_folder_and_the_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(host, "hardware", lambda *args: asked.append(args) or {})
+    Path("site.yaml").write_text("data: ../fast\n")
+    here.use(None)
+    here.host(here.store())
+    assert asked == [(folder / "fast", None)]
+
+
+def test_other_hardware_runs_under_the_hosts_own_id() -> None:
+    own = planned("own")
+    assert {stage.hardware for stage in planned().stages} == {"big"}
+    allow()
+    plan = planned()
+    (machine,) = {stage.hardware for stage in plan.stages}
+    assert machine == own.hardware["id"]
+    assert plan.hardware == {**own.hardware, "described": {"big": {"id": "big", "cores": 4000}}}
+    assert plan.machines == {machine: plan.hardware}
+    assert "this host stands in for `big`: cores: the spec says 4000, this host has" in "\n".join(plan.warnings)
+    threads = [stage.steps[0].settings["threads"] for stage in (*own.stages, *plan.stages)]
+    assert threads == [1, 2], "settings follow the machine that is described"
+
+
+def test_one_host_stands_in_for_all_machines_of_an_axis() -> None:
+    assert {stage.hardware for stage in planned("two").stages} == {"a", "b"}
+    allow()
+    plan = planned("two")
+    (machine,) = plan.machines.values()
+    assert machine["described"] == {"a": {"id": "a", "cores": 4000}, "b": {"id": "b", "cores": 4001}}
+    assert {stage.hardware for stage in plan.stages} == {machine["id"]}
+    assert len(plan.cells) == 2
+
+
+def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    allow()
+    monkeypatch.setattr(host, "hardware", lambda *_: {"cores": 4000})
+    plan = planned()
+    assert {stage.hardware for stage in plan.stages} == {"big"}
+    assert not any("stands in" in warning for warning in plan.warnings)
+
+
+def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None:
+    before = planned()
+    Path("site.yaml").write_text("data: ../fast\ntools: {git: git2}\nmirrors: {'https://a/': /}\nnoise: leave\n")
+    assert planned() == before
+
+
+def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> None:
+    assert main(["run", "a.yaml", "--dry-run"]) == 3
+    said = capsys.readouterr().err
+    cores = here.host(here.store())["cores"]
+    assert said.endswith(
+        f"this is not the hardware of the spec:\n  big: cores: the spec says 4000, this host has {cores}\n"
+        "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
+        "(docs/running.md), which keeps its results under this host's own id\n"
+    )
+    assert not Path("outputs/attempts").exists()
+
+
+def test_so_is_a_plan_for_several_machines_that_this_host_is_none_of(capsys: Capture) -> None:
+    assert main(["run", "a.yaml", "--scale", "two", "--dry-run"]) == 3
+    assert "\n  a: cores: the spec says 4000, this host has " in capsys.readouterr().err
+
+
+def test_one_that_it_is_contradicts_nothing() -> None:
+    machines = {"a": {"declared": True}, "b": {"declared": True, "cores": 4000}}
+    assert contradicted(machines, Path()) == ""
+    assert contradicted({}, Path()) == ""
+
+
+def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:
+    store, request = Store(), remembered.Request("a.yaml")
+    here.use(None)
+    workflow.work(remembered.compiled(store, request)[0], store)
+    assert remembered.find(store, request) is not None
+    allow()
+    here.use(None)
+    assert remembered.find(store, request) is None
+
+
+@pytest.mark.parametrize("command", [["check", "a.yaml"], ["plan", "a.yaml"], ["gc", "a.yaml"], ["run", "a.yaml"],
+                                     ["explain", "a.yaml", "build=rocksdb"]])  # fmt: skip
+def test_every_command_says_what_is_wrong_with_it(command: list[str], capsys: Capture) -> None:
+    Path("mine.yaml").write_text("dta: x\n")
+    assert main([*command, "--site", "mine.yaml"]) == 1
+    said = capsys.readouterr().err
+    assert "mine.yaml:1:1: error[unknown-key]: `dta` is not a key here\n" in said
+    assert "   = did you mean `data`?\n" in said
+
+
+def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
+    Path("site.yaml").write_text("dta: x\n")
+    Path("a.yaml").write_text(SPEC.replace("params", "prams"))
+    assert main(["check", "a.yaml", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [each["file"] for each in found if each["code"] == "unknown-key"] == ["a.yaml", "site.yaml"]
+
+
+def test_what_snakemake_is_told(folder: Path) -> None:
+    Path("mine.yaml").write_text("dta: x\n")
+    with pytest.raises(workflow.Fault, match=r"mine\.yaml: 2 errors"):
+        workflow.work_of({"spec": "a.yaml", "site": "mine.yaml"})
+    Path("mine.yaml").write_text("data: ../fast\n")
+    workflow.use_site("mine.yaml")
+    assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")
+    assert here.store().data.parent == folder / "fast"
+
+
+def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    from compiler.run.__main__ import _run
+
+    monkeypatch.setenv("STEPGRID_SITE", "/not/there.yaml")
+    assert _run("p", "s-1") == 1
+    assert capsys.readouterr().err.startswith("the site file cannot be used: [Errno 2] No such file")
+    with pytest.raises((SpecError, OSError)):
+        here.store()
