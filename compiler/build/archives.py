@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import shutil
 import stat
 import subprocess
@@ -64,6 +65,7 @@ def _entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
 def _of_zstd(file: IO[bytes]) -> Iterator[Entry]:
     if not shutil.which("zstd"):
         raise BuildError("there is no zstd on PATH; install zstd")
+    os.lseek(file.fileno(), 0, os.SEEK_SET)  # zstd reads from the descriptor, which what we read has moved
     command = ["zstd", "--decompress", "--stdout", "--quiet"]
     with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as zstd:
         assert zstd.stdout is not None

@@ -14,12 +14,13 @@ from compiler.engines.protocol import Identity, OptionInfo
 from compiler.plan.model import PlannedBuild
 
 SECONDS = 60.0
+UNTOLD = "unknown"  # neither the binary nor the spec says which version it is
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     identity: Identity
-    catalogue: Mapping[str, OptionInfo]
+    catalogue: Mapping[str, OptionInfo] | None  # None: it cannot be asked
 
 
 def check(order: Order, material: Material, made: Made) -> Checked:
@@ -33,9 +34,11 @@ def check(order: Order, material: Material, made: Made) -> Checked:
         return done.stdout, done.stderr
 
     identity = engine.identify(run)
+    if not identity.version:
+        identity = identity._replace(version=order.build.version or UNTOLD)
     _compare(order.build, identity.version, material.advice)
     catalogue = engine.catalogue(run)
-    if not catalogue:
+    if catalogue is not None and not catalogue:
         raise BuildError(f"{engine.name} {identity.version} lists no options: nothing could be checked against it")
     return Checked(identity, catalogue)
 

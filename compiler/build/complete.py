@@ -14,11 +14,14 @@ class _Library(NamedTuple):
     classifier: str  # empty: the one jar that there is
     git: str
     ref: str
+    one_jar_from: int = 0  # the major release from which there is none of a platform's own
 
 
 # the library of a release and the tree of the same release make its programs in seconds
 _LIBRARIES: Mapping[tuple[str, str], _Library] = {
-    ("rocksdb", "org.rocksdb:rocksdbjni"): _Library("linux64", "https://github.com/facebook/rocksdb.git", "v{}"),
+    ("rocksdb", "org.rocksdb:rocksdbjni"): _Library(
+        "linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11
+    ),
     ("rocksdb", "io.github.speedb-io:speedbjni"): _Library("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
 }
 
@@ -38,13 +41,18 @@ def _jar(engine: str, source: Mapping[str, Any], version: str) -> dict[str, Any]
     release = given[0] if given else version
     found: dict[str, Any] = {**source, "maven": f"{group}:{artifact}:{release}"}
     library = _LIBRARIES.get((engine, f"{group}:{artifact}"))
-    if library and library.classifier:
+    if library and library.classifier and not _one_jar(library, release):
         found.setdefault("classifier", library.classifier)
     if library:
         found.setdefault("tree", {"git": library.git, "ref": library.ref.format(release)})
     if "tree" in found:
         found["tree"] = _tree(engine, found["tree"], version)
     return found
+
+
+def _one_jar(library: _Library, release: str) -> bool:
+    major = release.partition(".")[0]
+    return bool(library.one_jar_from) and major.isdecimal() and int(major) >= library.one_jar_from
 
 
 def _tree(engine: str, source: Mapping[str, Any], version: str) -> dict[str, Any]:

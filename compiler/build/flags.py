@@ -82,10 +82,11 @@ def _unknown(name: str) -> Fault | None:
     bare = name.removeprefix(ENVIRONMENT)
     if name in _CHECKS or (_NAME.fullmatch(bare) and (bare != name or name != name.lower())):
         return None
-    from compiler.language.problem import nearest  # of use to the few that err
+    from difflib import get_close_matches  # of use to the few that err
 
-    others = "; a variable of the build system has a capital letter, one of the environment is `env.NAME`"
-    return Fault("unknown-key", name, f"`flags` has no `{name}`", nearest(name, _CHECKS) + others)
+    close = get_close_matches(name, _CHECKS, n=1)
+    known = f"{', '.join(_CHECKS)}; NAME for a variable of the build system; env.NAME for one of the environment"
+    return Fault("unknown-key", name, f"`flags` has no `{name}`", f"did you mean `{close[0]}`?" if close else known)
 
 
 def _wrong(name: str, text: str, engine: str) -> str | None:

@@ -28,19 +28,7 @@ _ENVIRONMENT: Mapping[str, str] = MappingProxyType(
         "GIT_LFS_SKIP_SMUDGE": "1",
     }
 )
-_SETTINGS = (
-    "protocol.ext.allow=never",
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.autocrlf=false",
-    "core.attributesFile=/dev/null",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "http.lowSpeedLimit=1000",
-    "http.lowSpeedTime=120",
-)
+_SETTINGS = f"include.path={Path(__file__).with_name('safe.gitconfig')}"  # on the command line: it goes before all
 _ATTRIBUTES = "* -filter -ident -working-tree-encoding\n"  # goes before what the repository's own .gitattributes say
 _SECONDS = 4 * 3600.0
 _SHOWN = 3
@@ -63,8 +51,7 @@ class Git:
         shutil.rmtree(template)
 
     def run(self, *arguments: str, quiet: bool = False) -> Completed:
-        settings = (word for setting in _SETTINGS for word in ("-c", setting))
-        argv = [require(self.order, "git"), *settings, *arguments]
+        argv = [require(self.order, "git"), "-c", _SETTINGS, *arguments]
         return self.order.commands.run(
             argv, _SECONDS, quiet=quiet, cwd=self.folder, env={**_ENVIRONMENT, **self.environment}
         )

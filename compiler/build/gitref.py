@@ -55,7 +55,7 @@ def _by_history(order: Order, url: str, ref: str) -> str | None:
     git = Git(order, order.folder / ".git-history")
     git.init()
     try:
-        fetched = git.run("fetch", "--quiet", "--filter=tree:0", "--", where, *_HISTORY)
+        fetched = git.run("fetch", "--quiet", "--update-head-ok", "--filter=tree:0", "--", where, *_HISTORY)
         if fetched.status:
             raise BuildError(f"git cannot read {told}: {complaint(fetched)}")
         done = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")

@@ -65,7 +65,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
-    began = time.monotonic()
+    began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
     order = Order(build, building(build.engine), folder, Commands(folder / attempts.LOG, folder), of_environment())
     source, recipe = source_of(build.source), recipe_of(build)
     if recipe is None:

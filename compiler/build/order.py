@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler.build import unknown
 from compiler.build.command import Commands
 from compiler.build.pin import key
 from compiler.engines.protocol import Built
@@ -26,6 +27,12 @@ class Order:
     def pin(self, source: Mapping[str, Any]) -> str | None:
         """The commit or checksum that the lock file holds a source to; None when it holds none."""
         return self.build.pins.get(key(source))
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """What it must provide: an engine says it, or the build itself does."""
+        named = unknown.paths(self.build.recipe) or [Path(str(self.build.source.get("system", ""))).name]
+        return self.engine.programs or tuple(named)
 
     @property
     def jobs(self) -> int:

@@ -60,7 +60,7 @@ def _kept(path: str, sha256: str, to: Path) -> Path:
 def _apply(order: Order, tree: Path, path: str, file: Path) -> None:
     """git refuses what leads out of the tree, also through a link, and looks at all hunks before it writes."""
     git = Git(order, tree, {"GIT_CEILING_DIRECTORIES": str(tree.parent.absolute())})
-    done = git.run("-c", "apply.ignoreWhitespace=no", "apply", "--whitespace=nowarn", "--", str(file.absolute()))
+    done = git.run("apply", "--whitespace=nowarn", "--", str(file.absolute()))
     if done.status:
         failed = _FAILED.search(done.stderr)
         why = f"its hunk at {failed[1]}:{failed[2]} does not fit" if failed else complaint(done)

@@ -15,7 +15,7 @@ from compiler.language import witness
 
 MISSING = "not found"
 _NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant
-_ARTIFACTS = frozenset({"maven", "crate", "pypi"})
+_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source"})
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 

@@ -29,9 +29,11 @@ class Finished:
 
 
 def write(order: Order, finished: Finished) -> None:
-    catalogue = finished.checked.catalogue.values()
-    options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in catalogue}
-    _dump(order.folder / CATALOGUE, options)
+    catalogue = finished.checked.catalogue
+    if catalogue is not None:
+        listed = catalogue.values()
+        options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in listed}
+        _dump(order.folder / CATALOGUE, options)
     _dump(order.folder / RECORD, record(order.build, finished))  # last: it says that the rest is there
 
 
@@ -43,6 +45,7 @@ def record(build: PlannedBuild, finished: Finished) -> dict[str, Any]:
         "engine": build.engine,
         "version": identity.version,
         "source": dict(build.source),
+        "declared": {"version": build.version, "pin": build.pin, "recipe": dict(build.recipe)},  # the rest of its id
         "route": finished.route,
         "recipe": finished.recipe,
         "artifacts": [asdict(artifact) for artifact in (*material.artifacts, *made.artifacts)],

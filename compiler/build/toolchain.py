@@ -14,6 +14,8 @@ from compiler.plan.model import Json
 _SECONDS = 30.0
 _DATE = "946684800"  # 2000-01-01: a compile's date must not make two binaries of one tree
 
+FOLDER_MAP = "-ffile-prefix-map"
+
 # Debian's package of a program that has another name
 _PACKAGES = {
     "cc": "gcc",
@@ -22,6 +24,8 @@ _PACKAGES = {
     "ld": "binutils",
     "strip": "binutils",
     "pkg-config": "pkgconf",
+    "mvn": "maven",
+    "dpkg-source": "dpkg-dev",
 }
 
 
@@ -88,7 +92,7 @@ def code_flags(order: Order, flags: Flags) -> tuple[str, ...]:
     `-frecord-gcc-switches` lets the finished binary say its -march and its -O, whatever the build system added.
     """
     march = (f"-march={flags.march}",) if flags.march else ()
-    return ("-frecord-gcc-switches", f"-ffile-prefix-map={order.folder.absolute()}=.", *march)
+    return ("-frecord-gcc-switches", f"{FOLDER_MAP}={order.folder.absolute()}=.", *march)
 
 
 def _environment(order: Order, ccache: str | None) -> dict[str, str]:

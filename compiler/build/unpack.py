@@ -19,15 +19,15 @@ _SETUID = stat.S_ISUID | stat.S_ISGID
 
 
 def unpack(
-    archive: Path, into: Path, strip: bool = False, limit: int | None = None, absolute_links: bool = True
+    archive: Path, into: Path, strip: bool = False, limit: int | None = None, drop_absolute_links: bool = False
 ) -> None:
     """Into a folder that is made for it, or there and empty. `strip`: a single top folder is left out.
 
-    `limit`: the bytes that it may come to. `absolute_links`: false leaves them out, true refuses the archive.
+    `limit`: the bytes that it may come to. `drop_absolute_links`: one that has any is else refused.
     """
     into.mkdir(parents=True, exist_ok=True)
     bound = limit if limit is not None else max(LARGE, RATIO * archive.stat().st_size)
-    unpacking = _Unpacking(archive.name, into, bound, absolute_links)
+    unpacking = _Unpacking(archive.name, into, bound, drop_absolute_links)
     with reading(archive) as entries:
         for entry in entries:
             unpacking.take(entry)
@@ -42,7 +42,7 @@ class _Unpacking:
     archive: str
     into: Path
     left: int  # bytes
-    absolute_links: bool
+    drop_absolute_links: bool
     entries: int = 0
     links: dict[Path, str] = field(default_factory=dict)  # made last, so that nothing can be written through one
 
@@ -83,7 +83,7 @@ class _Unpacking:
             raise self._refused(name, "needs a folder where it has a file") from None
 
     def _link(self, path: Path, entry: Entry) -> None:
-        if entry.target.startswith("/") and not self.absolute_links:
+        if entry.target.startswith("/") and self.drop_absolute_links:
             return
         if entry.target.startswith("/") or "\0" in entry.target or not entry.target:
             raise self._refused(entry.name, f"is a link out of its folder, to {entry.target}")

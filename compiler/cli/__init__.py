@@ -12,6 +12,7 @@ COMMANDS = {
     "plan": "show what a run would do and why, for how long, and what is measured already",
     "run": "measure what is missing, through Snakemake, and summarize",
     "explain": "show one cell's settings and options, each with where it comes from",
+    "builds": "list builds, make them, say how two of them differ, move one to another machine",
     "new": "write a commented spec to start from",
     "lock": "hold refs and artifacts of a spec to commits and checksums",
     "gc": "list what no spec comes to any more, and remove it",

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from compiler.cli import compiled
+from compiler.language.lock import spec_of
 from compiler.language.problem import Problem
 from compiler.language.units import duration
 from compiler.plan.model import Plan
@@ -21,10 +22,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
-    for spec in args.specs:
+    for spec in dict.fromkeys(map(spec_of, args.specs)):
         plan, problems = compiled.asked(args, spec)
         if args.scale is None:
-            problems = compiled.with_scales(args, spec, problems)
+            problems = compiled.with_scales(args, spec, plan, problems)
             plan = None if any(problem.severity == "error" for problem in problems) else plan
         plans.append(plan)
         found.update(dict.fromkeys(problems))

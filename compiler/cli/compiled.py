@@ -55,7 +55,7 @@ def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
     return found
 
 
-def with_scales(args: argparse.Namespace, spec: str, found: Sequence[Problem]) -> Sequence[Problem]:
+def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: Sequence[Problem]) -> Sequence[Problem]:
     """What was found, and what is wrong in the spec's scales."""
     from compiler.language.site import of_environment
     from compiler.plan.compile import check_scales
@@ -65,7 +65,8 @@ def with_scales(args: argparse.Namespace, spec: str, found: Sequence[Problem]) -
     for problem in found:
         problems.add_found(problem)
     facts = here.host(here.store())
-    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts))
+    whole = None if narrowed(args) else plan
+    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts), whole)
     return problems.found
 
 

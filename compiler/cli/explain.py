@@ -57,6 +57,8 @@ def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) 
 
 
 def _source(said: Json) -> str:
+    if isinstance(said, dict):
+        return f"{{{', '.join(f'{key}: {_source(what)}' for key, what in said.items())}}}"
     return " ".join(map(str, said)) if isinstance(said, list) else str(said)
 
 

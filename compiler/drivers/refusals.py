@@ -22,6 +22,11 @@ def refusals(spec: str, builds: Iterable[PlannedBuild], stages: Iterable[Planned
     return [*said, *_engines(made_of), *_sources(made_of), *_recipes(made_of), *_probes(spec, made_of, staged)]
 
 
+def of_builds(builds: Iterable[PlannedBuild]) -> list[str]:
+    """Of builds that are only made: those of an engine that is not run yet are made all the same."""
+    return list(_recipes(list(builds)))
+
+
 def _engines(builds: list[PlannedBuild]) -> Iterator[str]:
     for engine in engines.unrunnable(build.engine for build in builds):
         first = next(build for build in builds if build.engine == engine)
@@ -47,10 +52,17 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
     for build in builds:
         kind = next((kind for kind in MADE_ALREADY if kind in build.source), None)
         asked = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
-        if kind and asked:
+        if kind and asked and not _only_choose(build, asked):
             names = " and ".join(f"`{name}`" for name in asked)
             advice = "leave them out, or build from source"
             yield f"{_place(build)}the binaries of `source: {kind}` are made already: no {names} for them; {advice}"
+
+
+def _only_choose(build: PlannedBuild, asked: list[str]) -> bool:
+    """Which of the programs that are made already are run."""
+    from compiler.build.unknown import only_names
+
+    return asked == ["flags"] and only_names(build.recipe, build.engine, build.source)
 
 
 def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -> Iterator[str]:

@@ -13,6 +13,7 @@ _MODULES = {
     "mysql": "compiler.engines.mysql",
     "mariadb": "compiler.engines.mariadb",
     "postgres": "compiler.engines.postgres",
+    "program": "compiler.engines.program",
     "sysbench": "compiler.engines.sysbench",
 }
 

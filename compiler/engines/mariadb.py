@@ -9,7 +9,7 @@ from compiler.engines.mysql import RESERVED, SERVER_KINDS
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
-# MyRocks is a plugin, which names its options once it is loaded; without it there is a complaint, and the rest is listed
+# MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
 _MYROCKS = ("--plugin-load-add=ha_rocksdb",)
 
 # the first release that can, from the release notes

@@ -7,7 +7,8 @@ reads an empty configuration and knows them, one at a time.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from compiler.engines.protocol import IdentityError, OptionInfo, Run
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing
 _COLUMNS = 9
+_AT_A_TIME = 4
 
 # options for developers that benchmarks are run with, or that make one slow: the listing leaves them out
 _UNLISTED = (
@@ -48,9 +50,10 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
     listed = described(stdout)
     if "shared_buffers" not in listed:
         raise IdentityError(f"postgres --describe-config does not list its options; it said: {last(stdout + stderr)}")
-    with empty_configuration() as folder:
-        known = {name: _with_value(run, option, folder) for name, option in listed.items()}
-        return {**{option.name: option for option in _unlisted(run, folder)}, **known}
+    asked = [name for name, option in listed.items() if option.type not in _DESCRIBED]
+    found = _values(run, [*asked, *_UNLISTED])
+    known = {name: option._replace(default=found.get(name, option.default)) for name, option in listed.items()}
+    return {**{name: _unlisted(name, found[name]) for name in _UNLISTED if name in found}, **known}
 
 
 def described(text: str) -> dict[str, OptionInfo]:
@@ -74,6 +77,13 @@ def value(run: Run, name: str, folder: str) -> str | None:
     return stdout.removesuffix("\n") if stdout else None
 
 
+def _values(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """Of those that there are. To start a server some hundred times takes seconds: several at a time."""
+    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
+        found = pool.map(lambda name: value(run, name, folder), names)
+        return {name: said for name, said in zip(names, found, strict=True) if said is not None}
+
+
 def _option(row: list[str]) -> OptionInfo:
     help_ = " ".join(part for part in (*row[7:9], _range(row[5], row[6]), f"({row[1]})") if part)
     return OptionInfo(row[0], _TYPES[row[3]], row[4], help_)
@@ -83,16 +93,6 @@ def _range(least: str, most: str) -> str:
     return f"{least} to {most}." if least and most else ""
 
 
-def _with_value(run: Run, option: OptionInfo, folder: str) -> OptionInfo:
-    if option.type in _DESCRIBED:
-        return option
-    found = value(run, option.name, folder)
-    return option._replace(default="" if found is None else found)
-
-
-def _unlisted(run: Run, folder: str) -> Iterator[OptionInfo]:
-    for name in _UNLISTED:
-        found = value(run, name, folder)
-        if found is not None:
-            kind = "bool" if found in ("on", "off") else "number" if found.isdigit() else "text"
-            yield OptionInfo(name, kind, found, "An option for developers.")
+def _unlisted(name: str, found: str) -> OptionInfo:
+    kind = "bool" if found in ("on", "off") else "number" if found.isdigit() else "text"
+    return OptionInfo(name, kind, found, "An option for developers.")

@@ -25,7 +25,7 @@ class OptionInfo(NamedTuple):
 class Identity(NamedTuple):
     """What a binary says it is."""
 
-    version: str
+    version: str  # empty: it was not asked, and what the spec declares is believed
     warnings: tuple[str, ...] = ()  # e.g. "Assertions are enabled": travels with every figure
     assertions: bool | None = None
     facts: Mapping[str, str] | None = None
@@ -60,8 +60,8 @@ class Building(Protocol):
 
     def identify(self, run: Run) -> Identity: ...
 
-    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        """Every option that the binary accepts."""
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo] | None:
+        """Every option that the binary accepts; None of a program that nobody knows how to ask."""
         ...
 
 

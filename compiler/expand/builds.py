@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from compiler.build import unknown
 from compiler.build.declared import SOURCES, extension_faults
 from compiler.build.flags import flag_faults
 from compiler.engines import engine as engine_named
@@ -70,7 +71,8 @@ def _members(family: str, links: Sequence[models.Build], where: Where, problems:
     recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-    for fault in flag_faults(recipe.get("flags", {}), str(engine)):
+    flags = recipe.get("flags", {})
+    for fault in (*flag_faults(flags, str(engine)), *unknown.faults(flags, str(engine))):
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compiler.build import unknown
 from compiler.build.complete import complete
 from compiler.build.declared import SOURCES, Fault, faults, kind_of
 from compiler.expand.builds import Build
@@ -64,15 +65,12 @@ def _located(source: dict[str, Any], nodes: Any, where: Where) -> dict[str, Any]
 
 
 def _check(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
-    """Whether nothing is wrong with it."""
-    before = len(problems.errors)
+    """Whether nothing is wrong with it. (Not by the number of problems: what is said twice counts once.)"""
     there = {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
     for key in found.keys() - there.keys():
         message = f"build `{build.name}`: no value of `{key}` holds for it"
         problems.add("no-value", place(build.source[key], build.where), message)
-    if len(there) == len(found) and _is_sound(build, there, problems):
-        _check_form(build, there, problems)
-    return len(problems.errors) == before
+    return len(there) == len(found) and _is_sound(build, there, problems) and _has_form(build, there, problems)
 
 
 def _is_sound(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
@@ -80,8 +78,8 @@ def _is_sound(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
     kind = kind_of(found)
     if kind is None:
         _no_kind(build, found, problems)
-    nested = SOURCES[kind].nested if kind else ()
-    wrong = {key: value for key, value in found.items() if key not in nested and not _is_text(key, value)}
+    texts = (kind, *SOURCES[kind].required, *SOURCES[kind].optional) if kind else tuple(found)
+    wrong = {key: value for key, value in found.items() if key in texts and not _is_text(key, value)}
     for key, value in wrong.items():
         expected = "a name or a list of names" if key in LISTED else "text"
         message = f"`{key}`: expected {expected}, found {described(value)}"
@@ -108,15 +106,21 @@ def _no_kind(build: Build, found: Mapping[str, Any], problems: Problems) -> None
     problems.add("no-source", where, message, hint, width)
 
 
-def _check_form(build: Build, found: Mapping[str, Any], problems: Problems) -> None:
-    for fault in faults(found):
+def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
+    wrong = list(faults(found))
+    for fault in wrong:
         node, around = _stands(build, fault)
         where = key_place(node, around) if fault.code == "unknown-key" else place(node, around)
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
-    for kind in _unnamed(found) if not build.version else ():
+    if lacking := unknown.lacking(build.engine, found, build.recipe):
+        message = f"build `{build.family}` {lacking}"
+        problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
+    unnamed = [] if build.version else list(_unnamed(found))
+    for kind in unnamed:
         message = f"build `{build.family}` has no version, and its {kind} source names none"
         problems.add("missing-key", build.where, message, "add `version:` or `versions:`", len(build.family))
+    return not wrong and not unnamed
 
 
 def _stands(build: Build, fault: Fault) -> tuple[Any, Where]:

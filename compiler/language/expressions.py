@@ -59,6 +59,8 @@ def parts(expression: str, *kinds: Any) -> list[list[Any]]:
     """What a bare expression is made of: the nodes of each kind in Jinja2's tree."""
 
     def found() -> list[list[Any]]:
+        if not expression.strip():
+            raise ExpressionError("there is no expression")
         tree = _environment().parse("{{ " + expression + " }}")
         return [list(tree.find_all(kind)) for kind in kinds]
 
@@ -81,8 +83,6 @@ def mentions(text: str) -> frozenset[tuple[str, str]]:
 def _guard(expression: str, action: Callable[[], Any]) -> Any:
     from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
 
-    from compiler.language.python_faults import told
-
     try:
         return _defined(action())
     except ExpressionError:
@@ -91,12 +91,12 @@ def _guard(expression: str, action: Callable[[], Any]) -> Any:
         name = _undefined_name(str(error))
         raise ExpressionError(f"`{_dotted(name, expression)}` is not defined", name) from None
     except TemplateSyntaxError as error:
-        message = f"`{_short(expression)}` is not an expression: {told(str(error.message))}"
+        message = f"`{_short(expression)}` is not an expression: {_told(error.message)}"
         raise ExpressionError(message, hint=hint(expression)) from None
     except (RecursionError, MemoryError, SyntaxError):
         raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
     except (TemplateError, *_FAULTS) as error:
-        raise ExpressionError(f"`{_short(expression)}` has no value: {told(str(error))}") from None
+        raise ExpressionError(f"`{_short(expression)}` has no value: {_told(error)}") from None
 
 
 def hint(expression: str) -> str:
@@ -104,6 +104,12 @@ def hint(expression: str) -> str:
     if is_template(expression):
         return "an expression stands here without `{{ }}`"
     return "equal is `==`" if _ASSIGNMENT.search(_CALL.sub("", expression)) else ""
+
+
+def _told(fault: object) -> str:
+    from compiler.language.python_faults import told
+
+    return told(str(fault))
 
 
 def _dotted(name: str, expression: str) -> str:

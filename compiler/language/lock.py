@@ -14,7 +14,7 @@ from compiler.language.load import load
 from compiler.language.nodes import Map, Text, place, width
 from compiler.language.problem import Problems, Where, nearest
 
-FORM = "1"
+FORM, SUFFIX = "1", ".lock.yaml"
 _KEYS = ("lock", "sources")
 _COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
 _CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
@@ -27,7 +27,12 @@ class Lock(NamedTuple):
 
 
 def path(spec: str) -> Path:
-    return Path(spec).with_suffix(".lock.yaml")
+    return Path(spec).with_suffix(SUFFIX)
+
+
+def spec_of(path: str) -> str:
+    """A lock file stands for its spec: `*.yaml` names both."""
+    return path.removesuffix(SUFFIX) + ".yaml" if path.endswith(SUFFIX) else path
 
 
 def read(spec: str, problems: Problems) -> Lock:

@@ -57,7 +57,7 @@ def _roots(old: Link, new: Link) -> Iterator[Input]:
 
 def _builds(old: PlannedBuild, new: PlannedBuild) -> list[Input]:
     where = new.where
-    source = [*_map("build.source", old.source, new.source, where)]
+    source = [*_map("build.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which says no more
     held = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
     pins = [(old.pins.get(name, UNSET), new.pins.get(name, UNSET)) for name in sorted(held)]
@@ -70,6 +70,13 @@ def _builds(old: PlannedBuild, new: PlannedBuild) -> list[Input]:
         *_value("build.patches", _patches(old), _patches(new), where),
         *(each for name, before, after in recipe for each in _map(f"build.{name}", before, after, where)),
     ]
+
+
+def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A source within the source by keys such as `tree.ref`."""
+    inner = {key: _flat(value) for key, value in source.items() if isinstance(value, Mapping)}
+    parts = {f"{key}.{name}": value for key, found in inner.items() for name, value in found.items()}
+    return {**{key: value for key, value in source.items() if key not in inner}, **parts}
 
 
 def _recipe(build: PlannedBuild, name: str) -> Mapping[str, Any]:

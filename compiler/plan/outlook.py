@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from compiler.plan.difference import UNSET, Input
 from compiler.plan.estimate import Power
@@ -49,14 +49,17 @@ class Outlook:
         return _sum([node.seconds for node in self.running])
 
     @property
-    def bytes(self) -> float | None:
+    def bytes(self) -> int | None:
         return _sum([node.bytes for node in self.sized])
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
     """Of those that are known; None when there are some and not one is known."""
     known = [value for value in values if value is not None]
-    return sum(known) if known or not values else None
+    return None if values and not known else sum(known)
 
 
 def to_json(outlook: Outlook) -> dict[str, Any]:

@@ -124,6 +124,11 @@ class Store:
         make_folder(folder)
         return folder
 
+    def drop_empty_attempts(self, node: str) -> None:
+        """The folder of its attempts, where none was kept."""
+        with suppress(OSError):
+            (self.root / "attempts" / node).rmdir()
+
     def publish_result(self, stage: str, attempt: Path) -> Path:
         """An attempt that holds result.json becomes a result, by rename."""
         target = self.root / "results" / stage / attempt.name

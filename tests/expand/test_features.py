@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.language import render
-from compiler.language.problem import Problems, SpecError
+from compiler.language.problem import SpecError
 from compiler.plan.compile import compile_spec
 from compiler.plan.model import Plan
 from tests.conftest import HOST

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,47 +10,16 @@ from hypothesis import strategies as st
 
 from compiler.language.problem import SpecError, Where
 from compiler.plan.model import Plan
+from tests.language.mutations import mutated
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 LIBRARY = (SPECS / "library" / "rocksdb.yaml").read_text(encoding="utf-8")
 STEPS = (SPECS / "library" / "db_bench.yaml").read_text(encoding="utf-8")
 QUICKSTART = (SPECS / "quickstart.yaml").read_text(encoding="utf-8")
 QUICKSTART = QUICKSTART.replace("library/rocksdb.yaml, library/db_bench.yaml", "rocksdb.yaml, steps.yaml")
-WORDS = [
-    "null", "~", "[]", "{}", "{a: 1}", "[1, 2]", "-1", "0", "1e400", "0x10", "yes", "'", '"', "{{", "{{ }}",
-    "{% for %}", "unset", "*a", "&a", "!!python/none", "? ", "- ", ": ", "#", "\t", "\ufeff", "é", "\u2028",
-    "99999999999999999999", "{{ params.keys }}", "{{ options.bloom_bits }}", "{{ 1 // 0 }}",
-    "{{ options.cache_size * 'a' }}", "when", "from: loaded", "version", "here", "sweep", "cache", "lru", "1KB", "5",
-    "a/b c", "{value: 1, when: 'x'}", "[{when: 'version', value: 3}]",
-]  # fmt: skip
+PYTHONISH = ("object at 0x", "NoneType", "<class", "Where(", "instance of", "'str'", "'int'", "'dict'", "__init__")
 
 Compile = Callable[..., Plan]
-
-
-def mutated(text: str, seed: int) -> str:
-    chance = random.Random(seed)
-    lines = text.split("\n")
-    for _ in range(chance.randint(1, 3)):
-        place = chance.randrange(len(lines))
-        line = lines[place]
-        match chance.randrange(6):
-            case 0:
-                del lines[place]
-            case 1:
-                lines.insert(chance.randrange(len(lines)), line)
-            case 2:
-                cut = chance.randrange(len(line) + 1)
-                lines[place] = line[:cut] + chance.choice(WORDS) + line[cut:]
-            case 3:
-                key, colon, _ = line.partition(":")
-                lines[place] = f"{key}{colon} {chance.choice(WORDS)}"
-            case 4:
-                lines[place] = "  " * chance.randrange(4) + line.lstrip()
-            case 5:
-                start = chance.randrange(len(line) + 1)
-                lines[place] = line[:start] + line[start + chance.randint(1, 6) :]
-        lines = lines or [""]
-    return "\n".join(lines)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -61,8 +29,11 @@ def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text: Compi
     texts[which] = mutated(texts[which], seed)
     for place, message in outcome(compile_text, texts):
         assert place.file in ("a.yaml", "rocksdb.yaml", "steps.yaml")
-        assert place.line >= 1
+        text = texts[{"a.yaml": "spec", "rocksdb.yaml": "library"}.get(place.file, "steps")].split("\n")
+        assert 1 <= place.line <= len(text) + 1
+        assert 1 <= place.column <= max(map(len, text)) + 2
         assert message
+        assert not any(word in message for word in PYTHONISH)
 
 
 def outcome(compile_text: Compile, texts: dict[str, str]) -> list[tuple[Where, str]]:

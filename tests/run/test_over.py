@@ -21,7 +21,7 @@ from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
 REQUEST = Request("spec.yaml")
-LOCK = "sources: {{maven x:y:1: 'sha256:{:064}'}}\n"
+LOCK = "sources:\n  maven x:y:1: sha256:{:064}\n"
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 INSTEAD = "name a binary that is installed instead, `source: {system: PROGRAM}`"
@@ -25,6 +25,8 @@ _DOWNLOAD = {
     r"No space left|enough free space": "the disk is full: apt could not store {packages} of suite {suite}",
     r"unmet dependencies|held broken": "{packages} of suite {suite} depends on packages that the suite lacks at the"
     " moment: try again later, choose another suite, or {instead}",
+    r"Failed to fetch .* 404": "the mirror has a file of {packages} in its lists of suite {suite}, and not the file:"
+    " try again later, or choose another suite",
     f"{_OFFLINE}|Failed to fetch": f"apt could not fetch {{packages}} of suite {{suite}} from its mirror: {_AGAIN}",
 }
 _MISSING = r"Unable to locate package (\S+)|Package '?(\S+?)'? has no installation candidate"
@@ -46,6 +48,20 @@ def explain_download(packages: Sequence[str], suite: str, architecture: str, nam
         )
     text = " ".join(packages)
     return _explain(_DOWNLOAD, said, f"apt could not fetch {text} of suite {suite}", suite=suite, packages=text)
+
+
+def explain_source(
+    package: str, version: str, suite: str, known: Callable[[], Mapping[str, Sequence[str]]], said: str
+) -> str:
+    """Why a source package could not be had; `known` gives those of the suite, with their versions."""
+    if re.search(r"[Cc]an not find version", said):
+        there = ", ".join(known().get(package, ["another version"]))
+        return f"suite {suite} has no {package} {version}, it has {there}: a suite moves on"
+    if re.search(r"Unable to find a source package", said):
+        close = get_close_matches(package, known(), n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        return f"suite {suite} has no source package {package}{hint}: choose a suite that has it"
+    return _explain(_DOWNLOAD, said, f"apt could not fetch {package} of suite {suite}", suite=suite, packages=package)
 
 
 def _explain(table: Mapping[str, str], said: str, otherwise: str, **values: str) -> str:

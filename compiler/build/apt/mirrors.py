@@ -23,11 +23,11 @@ class Mirror:
     components: tuple[str, ...]
     trust: tuple[tuple[str, str], ...] = ()  # fields of a .sources stanza, as they are written
 
-    def source(self, suite: str, architecture: str) -> str:
-        """The stanza of a .sources file that offers one suite of this mirror."""
+    def source(self, suite: str, architecture: str, types: str = "deb") -> str:
+        """The stanza of a .sources file that offers one suite of this mirror; `deb-src`: its source packages."""
         trust = "".join(f"{name}: {value}\n" for name, value in self.trust)
         where = f"URIs: {self.uri}\nSuites: {suite}\nComponents: main\nArchitectures: {architecture}\n"
-        return f"Types: deb\n{where}{trust}"
+        return f"Types: {types}\n{where}{trust}"
 
 
 def mirrors(etc: Path = ETC) -> tuple[Mirror, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.build.apt.complaints import INSTEAD, explain_download, explain_update
+from compiler.build.apt.complaints import INSTEAD, explain_download, explain_source, explain_update
 from compiler.build.apt.mirrors import Mirror
 from compiler.build.apt.stanzas import stanzas
 from compiler.build.command import Commands, Completed
@@ -32,6 +32,7 @@ APT::Install-Recommends "false";
 APT::Update::Error-Mode "any";
 APT::Get::Assume-Yes "true";
 Acquire::Languages "none";
+Acquire::GzipIndexes "false";
 Acquire::Retries "2";
 Debug::NoLocking "true";
 Dpkg::Use-Pty "false";
@@ -47,6 +48,7 @@ class Tree:
     folder: Path
     commands: Commands
     architecture: str
+    types: str = "deb"  # what its lists hold: binary packages; `deb-src`: source packages
 
     def update(self, mirrors: Sequence[Mirror], suite: str) -> None:
         """Fetches the lists of a suite from the first mirror that has it."""
@@ -76,6 +78,25 @@ class Tree:
             raise BuildError(explain_download([package], suite, self.architecture, [], done.stdout + done.stderr))
         return next(self.commands.folder.glob(f"{package}_*.deb"))
 
+    def download_source(self, package: str, version: str, suite: str) -> Path:
+        """A source package's files, into a folder of their own, which match the signed index; gives the .dsc file."""
+        into = self.folder / "source"
+        into.mkdir()
+        wanted = f"{package}={version}" if version else package
+        done = self._apt("apt-get", "source", "--download-only", wanted, seconds=DOWNLOAD_SECONDS, cwd=into)
+        found = sorted(into.glob("*.dsc"))
+        if done.status or len(found) != 1:
+            raise BuildError(explain_source(package, version, suite, self._sources, done.stdout + done.stderr))
+        return found[0]
+
+    def _sources(self) -> dict[str, list[str]]:
+        """The source packages of the lists, each with its versions."""
+        found: dict[str, list[str]] = {}
+        for path in (self.folder / "lists").glob("*_Sources"):
+            for fields in stanzas(path.read_text(encoding="utf-8", errors="replace")):
+                found.setdefault(fields["package"], []).append(fields["version"])
+        return found
+
     def checksums(self, packages: Sequence[str]) -> dict[tuple[str, str], str]:
         """(name, version) -> the sha256 that the signed index says."""
         shown = stanzas(self._apt("apt-cache", "show", *packages, quiet=True).stdout)
@@ -95,14 +116,21 @@ class Tree:
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "status").touch()
         (self.folder / "apt.conf").write_text(_CONFIG.format(tree=self.folder.resolve()), encoding="utf-8")
-        source = mirror.source(suite, self.architecture)
+        source = mirror.source(suite, self.architecture, self.types)
         (self.folder / "sources" / "suite.sources").write_text(source, encoding="utf-8")
         done = self._apt("apt-get", "update")
         return done.stdout + done.stderr if done.status else ""
 
-    def _apt(self, program: str, *arguments: str, seconds: float = LIST_SECONDS, quiet: bool = False) -> Completed:
+    def _apt(
+        self,
+        program: str,
+        *arguments: str,
+        seconds: float = LIST_SECONDS,
+        quiet: bool = False,
+        cwd: Path | None = None,
+    ) -> Completed:
         configured = [program, "-c", str(self.folder.resolve() / "apt.conf"), *arguments]
-        return self.commands.run(configured, seconds, quiet)
+        return self.commands.run(configured, seconds, quiet, cwd)
 
 
 def architecture(commands: Commands) -> str:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from compiler.build.recipes.program import Program
 from compiler.build.recipes.protocol import Recipe
 from compiler.build.recipes.ready import Ready
+from compiler.build.recipes.rocksdb_cmake import RocksDBCMake
+from compiler.build.recipes.rocksdb_library import RocksDBLibrary
+from compiler.build.recipes.rocksdb_make import RocksDBMake
+from compiler.build.recipes.server_prefix import ServerPrefix
 from compiler.plan.model import PlannedBuild
 
-RECIPES: tuple[Recipe, ...] = (Ready(),)
+RECIPES: tuple[Recipe, ...] = (
+    ServerPrefix(),
+    Ready(),
+    Program(),
+    RocksDBLibrary(),
+    RocksDBMake(),
+    RocksDBCMake(),
+)
 
 
 def recipe_of(build: PlannedBuild) -> Recipe | None:

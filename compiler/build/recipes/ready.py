@@ -21,5 +21,5 @@ class Ready:
         if material.prefix is None:
             return Made({name: (str(path),) for name, path in material.programs.items()})
         what = source_of(order.build.source).describe(order.build.source)
-        paths = find_programs(material.prefix, order.engine.programs, what)
+        paths = find_programs(material.prefix, order.programs, what)
         return Made({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})

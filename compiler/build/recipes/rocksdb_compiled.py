@@ -9,6 +9,7 @@ from pathlib import Path
 from compiler.build import flags as flags_of
 from compiler.build import slim
 from compiler.build.codegen import codegen
+from compiler.build.declared import TREES, kind_of
 from compiler.build.devel import Development, development
 from compiler.build.flags import Flags
 from compiler.build.order import Order
@@ -45,7 +46,8 @@ class Workshop:
 
 
 def takes(build: PlannedBuild, system: str) -> bool:
-    return build.engine == "rocksdb" and (flags_of.read(build.recipe).system or _DEFAULT) == system
+    chosen = flags_of.read(build.recipe).system or _DEFAULT
+    return build.engine == "rocksdb" and kind_of(build.source) in TREES and chosen == system
 
 
 def workshop(order: Order, material: Material, *tools: str) -> Workshop:

@@ -27,7 +27,6 @@ class RocksDBLibrary:
         return build.engine == "rocksdb" and "maven" in build.source
 
     def make(self, order: Order, material: Material) -> Made:
-        _refuse_patches(order.build)
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
         library = official.library(material.prefix)
@@ -45,12 +44,6 @@ class RocksDBLibrary:
             artifacts=(*fetched, *bench.artifacts),
             facts={**tools.facts(), **kept.facts(), "client": client, "standard": bench.standard},
         )
-
-
-def _refuse_patches(build: PlannedBuild) -> None:
-    if build.recipe.get("patches"):
-        told = "take this build from a `git` source, so that its library is compiled too"
-        raise BuildError(f"a patch cannot change an official library, only db_bench: {told}")
 
 
 def _tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:

@@ -10,6 +10,7 @@ from compiler.build.order import Order
 from compiler.build.recipes.protocol import Made
 from compiler.build.recipes.rocksdb_compiled import Workshop, finish, takes, workshop
 from compiler.build.sources.protocol import Material
+from compiler.build.toolchain import FOLDER_MAP
 from compiler.plan.model import Json, PlannedBuild
 
 # What the tree would take from the machine when it happens to be there: the same spec must give the same build.
@@ -34,7 +35,8 @@ class RocksDBMake:
 
     def make(self, order: Order, material: Material) -> Made:
         shop = workshop(order, material, "make")
-        environment = {**_ALONE, **shop.devel.search(shop.tree), **shop.flags.environment}
+        compilers = {"CC": shop.tools.cc, "CXX": shop.tools.cxx}  # for the script that looks at the machine
+        environment = {**_ALONE, **compilers, **shop.devel.search(shop.tree), **shop.flags.environment}
         shop.run([shop.tools["make"], *_arguments(shop)], shop.tree, environment)
         return finish(shop, self.name, shop.tree / "db_bench", _configured(shop.tree))
 
@@ -70,4 +72,8 @@ def _configured(tree: Path) -> dict[str, Json]:
     path = tree / "make_config.mk"
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     found = re.findall(r"^PLATFORM_(CCFLAGS|CXXFLAGS|LDFLAGS)=(.*)$", text, re.MULTILINE)
-    return {"configured": {name: value.strip() for name, value in found}}
+    return {"configured": {name: _anywhere(value) for name, value in found}}
+
+
+def _anywhere(words: str) -> str:
+    return " ".join(word for word in words.split() if not word.startswith(FOLDER_MAP))

@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.build.problem import BuildError
+from compiler.build.sources.crate import Crate
 from compiler.build.sources.debian import Debian
+from compiler.build.sources.debian_source import DebianSource
 from compiler.build.sources.git import GitSource
+from compiler.build.sources.maven import Maven
 from compiler.build.sources.path import LocalTree
 from compiler.build.sources.protocol import Source
+from compiler.build.sources.pypi import Pypi
 from compiler.build.sources.system import System
 from compiler.build.sources.tarball import Tarball
 from compiler.plan.model import Json
 
-SOURCES: dict[str, Source] = {source.route: source for source in (Debian(), System(), GitSource(), Tarball(), LocalTree())}
+_ALL: tuple[Source, ...] = (
+    Debian(),
+    System(),
+    GitSource(),
+    Tarball(),
+    Maven(),
+    Crate(),
+    Pypi(),
+    DebianSource(),
+    LocalTree(),
+)
+
+SOURCES: dict[str, Source] = {source.route: source for source in _ALL}
 
 
 def source_of(declared: Mapping[str, Json]) -> Source:

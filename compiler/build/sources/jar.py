@@ -29,7 +29,7 @@ def open_jar(jar: Path, prefix: Path) -> None:
     archives = sorted(path for path in aside.rglob("*") if path.name.endswith(_ARCHIVES))
     if archives:
         # some were packed with links to where they lay on the packer's machine
-        unpack(_of_this_machine(jar.name, archives), prefix, strip=True, absolute_links=False)
+        unpack(_of_this_machine(jar.name, archives), prefix, strip=True, drop_absolute_links=True)
         shutil.rmtree(aside)
     else:
         aside.rename(prefix)

@@ -17,8 +17,8 @@ from compiler.plan.model import Json
 
 SECONDS = 3600.0
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
-# no colours, no questions, a checksum that is wrong is an error
-_QUIETLY = ("--batch-mode", "--quiet", "--strict-checksums", "-Dstyle.color=never", "-Dmdep.useBaseVersion=true")
+# no question, no colours; a wrong checksum is an error; what was missing a while ago is looked for again
+_OPTIONS = ("--batch-mode", "--quiet", "--strict-checksums", "--update-snapshots", "-Dstyle.color=never")
 _COMPLAINTS = {
     r"offline mode and the artifact": "mvn is set to work offline, and its local repository does not hold {what}",
     r"Could not find artifact (?!org\.apache\.maven)\S+ in": "no repository of mvn's has {what}:"
@@ -54,7 +54,7 @@ class Maven:
     def _download(self, source: Mapping[str, Json], into: Path, order: Order) -> Path:
         into.mkdir()  # of its own, so that no project of the user's is around it
         wanted = ":".join([*_coordinates(source), "jar", *_classifier(source)])
-        argv = [require(order, "mvn"), *_QUIETLY, _COPY, f"-Dartifact={wanted}", f"-DoutputDirectory={into.absolute()}"]
+        argv = [require(order, "mvn"), *_OPTIONS, _COPY, f"-Dartifact={wanted}", f"-DoutputDirectory={into.absolute()}"]
         done = order.commands.run(argv, SECONDS, cwd=into)
         found = sorted(into.glob("*.jar"))
         if done.status or len(found) != 1:

@@ -24,7 +24,7 @@ class System:
         return f"system {source[self.route]}"
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
-        names = order.engine.programs
+        names = order.programs
         paths = {name: _find(str(source[self.route]), name, names) for name in names}
         for name, path in paths.items():
             order.commands.note(f"{name}: {path}")

@@ -1,4 +1,3 @@
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ def test_a_name_is_what_it_is_now(ref: str, fetch: Fetch, repository: Repository
 def test_only_the_commit_is_fetched(fetch: Fetch, tmp_path: Path):
     fetch("v2")
     assert (tmp_path / "attempt" / "tree" / ".git" / "shallow").is_file()
-    assert fetch.__name__ and "--depth=1" in log(tmp_path)
+    assert "--depth=1" in log(tmp_path)
 
 
 def test_a_tree_can_say_what_it_is_until_it_is_built(fetch: Fetch, tmp_path: Path):
@@ -84,23 +83,19 @@ def test_a_commit_without_a_name(ref: str, fetch: Fetch, repository: Repository,
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
 
 
-def test_a_server_that_gives_no_bare_commit(fetch: Fetch, repository: Repository, tmp_path: Path):
-    repository.git("config", "protocol.version", "0")
-    commit = repository.git("rev-parse", "v2^")
-    os.environ["GIT_CONFIG_COUNT"] = "1"
-    os.environ["GIT_CONFIG_KEY_0"], os.environ["GIT_CONFIG_VALUE_0"] = "protocol.version", "0"
-    try:
-        fetch(commit)
-    finally:
-        for name in ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"):
-            del os.environ[name]
+def test_a_server_that_gives_no_bare_commit(
+    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in {"COUNT": "1", "KEY_0": "protocol.version", "VALUE_0": "0"}.items():
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    fetch(repository.git("rev-parse", "v2^"))
     assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
     assert "refs/heads/*" in log(tmp_path), "everything was fetched"
 
 
 def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
     url = repository.url
-    assert refused(fetch, "v3") == f"{url} has no tag, branch or commit v3; did you mean v2?"
+    assert refused(fetch, "v22") == f"{url} has no tag, branch or commit v22; did you mean v2?"
     assert refused(fetch, "feedface") == f"{url} has no tag, branch or commit feedface"
     nowhere = "0" * 40
     assert refused(fetch, nowhere).startswith(f"{url} has no commit {nowhere}: ")
@@ -129,7 +124,7 @@ def test_a_pin_of_a_tag_that_is_gone(fetch: Fetch, repository: Repository, tmp_p
     repository.git("tag", "--delete", "v1")
     material = fetch("v1", pins=old)
     assert "ref_is_now" not in material.facts
-    told = f"whether v1 has moved cannot be told: {repository.url} has no tag, branch or commit v1; did you mean v2?\n"
+    told = f"whether v1 has moved cannot be told: {repository.url} has no tag, branch or commit v1\n"
     assert told in log(tmp_path)
 
 

@@ -6,7 +6,17 @@ from compiler.build.problem import BuildError
 from compiler.build.sources import SOURCES, source_of
 from compiler.build.sources.protocol import Source
 
-DECLARED = {"debian": {"debian": "rocksdb-tools", "suite": "trixie"}, "system": {"system": "db_bench"}}
+DECLARED = {
+    "debian": {"debian": "rocksdb-tools", "suite": "trixie"},
+    "system": {"system": "db_bench"},
+    "git": {"git": "https://host.example/a.git", "ref": "v1"},
+    "tarball": {"tarball": "https://host.example/a.tgz", "sha256": "0" * 64},
+    "maven": {"maven": "a.b:c:1", "classifier": "linux64"},
+    "crate": {"crate": "a", "version": "1"},
+    "pypi": {"pypi": "a", "version": "1"},
+    "debian-source": {"debian-source": "gflags", "suite": "bookworm"},
+    "path": {"path": "../a"},
+}
 
 
 @pytest.mark.parametrize("route", SOURCES)
@@ -26,4 +36,5 @@ def test_every_source_keeps_the_protocol(route: str):
 def test_one_source_each(declared: dict[str, str], given: str):
     with pytest.raises(BuildError) as caught:
         source_of(declared)
-    assert str(caught.value) == f"a source has exactly one of the keys debian, system; this one has {given}"
+    routes = "debian, system, git, tarball, maven, crate, pypi, debian-source, path"
+    assert str(caught.value) == f"a source has exactly one of the keys {routes}; this one has {given}"

@@ -1,5 +1,7 @@
 """Wrong specs and exactly what is said about them: place, code, sentence, hint."""
 
+from compiler.build.declared import SOURCES
+
 BASE = """\
 title: t
 builds:
@@ -16,6 +18,8 @@ sweep:
     from: loaded
     points: {lru: {options: {cache_type: lru_cache}}, hyper: {options: {cache_type: hyper_clock_cache}}}
 """
+
+KINDS = f"one of: {', '.join(SOURCES)}"
 
 # what lint says of BASE and of a sweep over it, in every case that gets so far: not repeated in each
 OF_BASE = frozenset({"no-repeats", "defaults-differ", "load-not-drained", "writer-unlimited", "step-short"})

@@ -151,7 +151,7 @@ CASES: dict[str, Said] = {
         (
             "title: t\n"
             "builds:\n"
-            "  rocksdb: {engine: x, versions: [7.8.3, 9.10.0], source: {system: db_bench}}\n"
+            "  rocksdb: {engine: rocksbd, versions: [7.8.3, 9.10.0], source: {system: db_bench}}\n"
             "steps:\n"
             "  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}\n"
             "  - checkpoint: loaded\n"
@@ -164,21 +164,11 @@ CASES: dict[str, Said] = {
             (
                 "3:21",
                 "undefined-name",
-                "there is no engine `x`",
-                "known here: mariadb, mysql, postgres, rocksdb",
+                "there is no engine `rocksbd`",
+                "did you mean `rocksdb`?",
             ),
-            (
-                "9:7",
-                "out-of-range",
-                "`seed`: expected at least 0, found `-1`",
-                "",
-            ),
-            (
-                "10:8",
-                "not-a-choice",
-                "`order`: expected `randomized`, `interleaved` or `as_written`, found `any`",
-                "",
-            ),
+            ("9:7", "out-of-range", "`seed`: expected at least 0, found `-1`", ""),
+            ("10:8", "not-a-choice", "`order`: expected `randomized`, `interleaved` or `as_written`, found `any`", ""),
         ],
     ),
 }

@@ -1,6 +1,6 @@
 """Wrong specs: more_names."""
 
-from tests.language.bad import BASE, SWEEP, Said
+from tests.language.bad import BASE, KINDS, SWEEP, Said
 
 CASES: dict[str, Said] = {
     "all points fail": (
@@ -21,7 +21,7 @@ CASES: dict[str, Said] = {
                 "3:3",
                 "no-source",
                 "build `rocksdb`: a source is of one kind, not of system and debian",
-                "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path",
+                KINDS,
             )
         ],
     ),

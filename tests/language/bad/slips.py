@@ -148,4 +148,34 @@ CASES: dict[str, Said] = {
         BASE + "hardware: @home\n",
         [("9:11", "yaml-syntax", "this is not YAML: a value cannot begin with `@`", "put it in quotes")],
     ),
+    "a claim without end": (
+        BASE + SWEEP + f'claims: [{{claim: c, expect: "{"(" * 5000}1{")" * 5000}"}}]\n',
+        [
+            (
+                "13:29",
+                "expression",
+                f"`{'(' * 120}…` is too long or too deep to be evaluated",
+                "",
+            )
+        ],
+    ),
+    "a claim that is empty": (
+        BASE + SWEEP + 'claims: [{claim: c, expect: ""}]\n',
+        [("13:29", "expression", "there is no expression", "")],
+    ),
+    "a claim with one equals sign": (
+        BASE + SWEEP + "claims: [{claim: c, expect: \"qps(cache='lru') = 2\"}]\n",
+        [
+            (
+                "13:29",
+                "expression",
+                "`qps(cache='lru') = 2` is not an expression: expected token 'end of print statement', got '='",
+                "equal is `==`",
+            )
+        ],
+    ),
+    "a claim that is not closed": (
+        BASE + SWEEP + "claims: [{claim: c, expect: \"qps(cache='lru'\"}]\n",
+        [("13:29", "expression", "`qps(cache='lru'` is not an expression: unexpected '}', expected ')'", "")],
+    ),
 }

@@ -1,6 +1,6 @@
 """Wrong specs: where builds come from, and their versions."""
 
-from tests.language.bad import BASE, Said
+from tests.language.bad import BASE, KINDS, Said
 
 VERSIONS = "versions: [7.8.3, 9.10.0], "
 SOURCE = "{system: db_bench}"
@@ -13,7 +13,7 @@ CASES: dict[str, Said] = {
                 "3:3",
                 "no-source",
                 "build `rocksdb` has no source",
-                "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path",
+                KINDS,
             )
         ],
     ),
@@ -24,7 +24,7 @@ CASES: dict[str, Said] = {
                 "3:3",
                 "no-source",
                 "build `rocksdb` has no source",
-                "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path",
+                KINDS,
             )
         ],
     ),

@@ -1,0 +1,57 @@
+"""What the catalogues of two builds differ in: options that only one has, other defaults, other types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+Catalogue: TypeAlias = Mapping[str, Mapping[str, Any]]  # option -> type, default, help
+
+DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND = "default", "type", "only-first", "only-second"
+KINDS = (DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND)
+
+_BOOLEANS = {"true": "true", "on": "true", "yes": "true", "false": "false", "off": "false", "no": "false"}
+
+
+class Difference(NamedTuple):
+    option: str
+    kind: str
+    first: Mapping[str, Any] | None  # type, default, help; None where this build has no such option
+    second: Mapping[str, Any] | None
+
+    @property
+    def help(self) -> str:
+        """The second's: it is mostly the newer."""
+        return str((self.second or self.first or {}).get("help", ""))
+
+
+def differences(first: Catalogue, second: Catalogue) -> list[Difference]:
+    """By kind, then by name. An option whose type changed with its default is one with another default."""
+    return sorted(_differences(first, second), key=lambda each: (KINDS.index(each.kind), each.option))
+
+
+def _differences(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
+    for name in first.keys() | second.keys():
+        one, other = first.get(name), second.get(name)
+        if one is None or other is None:
+            yield Difference(name, ONLY_SECOND if one is None else ONLY_FIRST, one, other)
+        elif not same(default(one), default(other)):
+            yield Difference(name, DEFAULT, one, other)
+        elif one.get("type") != other.get("type"):
+            yield Difference(name, TYPE, one, other)
+
+
+def default(info: Mapping[str, Any]) -> str:
+    return str(info.get("default", ""))
+
+
+def same(one: str, other: str) -> bool:
+    """0.5 and 0.500000 are one value, and so are ON and true."""
+    if one == other:
+        return True
+    if one.lower() in _BOOLEANS and other.lower() in _BOOLEANS:
+        return _BOOLEANS[one.lower()] == _BOOLEANS[other.lower()]
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return False

@@ -1,0 +1,88 @@
+"""What compiles of servers have in common: the tools, and an installed tree that can be moved."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.build import flags as flags_of
+from compiler.build import slim
+from compiler.build.declared import TREES, kind_of
+from compiler.build.devel import Development, development
+from compiler.build.elf import read_elf
+from compiler.build.flags import SYSTEMS, Flags
+from compiler.build.order import Order
+from compiler.build.problem import BuildError
+from compiler.build.sources.protocol import Material
+from compiler.build.toolchain import Toolchain, code_flags, find
+from compiler.plan.model import PlannedBuild
+
+SECONDS = 12 * 3600.0
+PREFIX = "prefix"  # below the build's folder
+# What a program is told of its own libraries. In the environment, since each build system quotes a `$` in its own way.
+RUN_PATH = {"LD_RUN_PATH": "$ORIGIN/../lib"}
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    """A tree, and all that it is compiled with."""
+
+    order: Order
+    tree: Path
+    flags: Flags
+    tools: Toolchain
+    devel: Development
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        return code_flags(self.order, self.flags)
+
+    @property
+    def parallel(self) -> tuple[str, str]:
+        return f"-j{self.order.jobs}", f"-l{self.order.jobs + 1}"
+
+    def run(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str] | None = None) -> None:
+        given = {**self.tools.environment, **(environment or {}), **self.flags.environment}
+        if self.order.commands.compile(argv, SECONDS, cwd=cwd, env=given):
+            raise BuildError(f"{Path(argv[0]).name} failed; the end of the log says where")
+
+
+def takes(build: PlannedBuild, engine: str, system: str) -> bool:
+    chosen = flags_of.read(build.recipe).system or SYSTEMS[engine][0]
+    return build.engine == engine and kind_of(build.source) in TREES and chosen == system
+
+
+def prepare(order: Order, material: Material, mark: str, packages: Sequence[str], *tools: str) -> Compile:
+    """`mark`: a file by which a tree of the engine is known; `packages`: headers and libraries that it wants."""
+    if material.tree is None:
+        raise BuildError(f"the source brings no tree to compile {order.build.engine} from")
+    flags = flags_of.read(order.build.recipe)
+    found = find(order, flags, *tools)  # before anything is fetched: what is missing is said at once
+    tree = _root(material.tree, mark, order.build.engine)
+    return Compile(order, tree, flags, found, development(order, packages, flags.libraries))
+
+
+def installed(compiled: Compile, staged: Path, kept: Iterable[str]) -> Path:
+    """Moves what was installed below a staging folder into the build; only these of its entries, without symbols."""
+    prefix = compiled.order.folder / PREFIX
+    shutil.move(staged, prefix)
+    slim.prune(prefix, kept)
+    for archive in prefix.rglob("*.a"):
+        archive.unlink()
+    paths = (path for path in prefix.rglob("*") if path.is_file() and not path.is_symlink())
+    slim.strip(compiled.order, [path for path in paths if _is_elf(path)])
+    return prefix
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF" and read_elf(path) is not None
+
+
+def _root(folder: Path, mark: str, engine: str) -> Path:
+    found = sorted([*folder.glob(mark), *folder.glob(f"*/{mark}")], key=lambda path: len(path.parts))
+    if not found:
+        raise BuildError(f"this is no source tree of {engine}: it has no {mark}")
+    return found[0].parents[mark.count("/")]

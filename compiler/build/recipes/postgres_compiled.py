@@ -1,0 +1,42 @@
+"""What the two ways of compiling Postgres have in common: its options, and the build that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from compiler.build import slim
+from compiler.build.codegen import codegen
+from compiler.build.recipes import pgvector
+from compiler.build.recipes.compiled import PREFIX, Compile, installed
+from compiler.build.recipes.protocol import Made
+from compiler.build.recipes.server_programs import PROGRAMS, find
+from compiler.plan.model import Json
+
+MARK = "src/include/access/xlog.h"
+PACKAGES = ("zlib1g-dev", "liblz4-dev", "libzstd-dev")
+# It is installed below a staging folder, and finds its files from where its programs are.
+HOME = "/stepgrid"
+
+
+def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
+    """`staging`: the folder that stands for the root of the file system."""
+    order, home = compiled.order, staging / HOME.lstrip("/")
+    added = pgvector.compile_asked(compiled, home)
+    seen = codegen(home / "bin" / "postgres")
+    prefix = installed(compiled, home, ("bin", "lib", "share"))
+    programs = find(prefix, "postgres", "the compiled tree")
+    _drop_programs(prefix, programs)
+    slim.prune(order.folder, (PREFIX,))
+    return Made(
+        {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
+        quality={"route": "source", **seen, **added.quality},
+        artifacts=(*compiled.devel.artifacts, *added.artifacts),
+        facts={**compiled.tools.facts(), **facts, **added.facts},
+    )
+
+
+def _drop_programs(prefix: Path, kept: Mapping[str, Path]) -> None:
+    for path in (prefix / "bin").iterdir():
+        if path not in kept.values():
+            path.unlink()

@@ -1,0 +1,61 @@
+"""stepgrid builds export and import: a finished build from one machine to another."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler.build.problem import BuildError
+from compiler.cli import compiled
+from compiler.cli.builds import FAILED, FINE, PROBLEMS, Wrong
+from compiler.cli.builds_named import SpecIsWrong, find, known
+from compiler.cli.told import counted, size
+
+
+def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
+    from compiler.build.exporting import export
+    from compiler.run import here
+
+    name, file = words[0], Path(words[1])
+    compiled.wrong_site(args)
+    store = here.store()
+    try:
+        node = find(name, known(args, store), store)
+    except SpecIsWrong:
+        return PROBLEMS
+    if not store.has_build(node):
+        raise Wrong(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
+    if file.exists():
+        raise Wrong(f"{file} is there already: name another file, or remove it")
+    try:
+        said = export(store.build(node), file)
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    print(f"{file}: {node}, {counted(len(said['files']), 'file')}, {size(file.stat().st_size)}")
+    return FINE
+
+
+def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
+    from compiler.build.importing import publish, read
+    from compiler.run import here
+
+    file = Path(words[0])
+    compiled.wrong_site(args)
+    store = here.store()
+    try:
+        if args.spec:
+            ids = known(args, store)
+            if (node := read(file)["id"]) not in ids:
+                there = ", ".join(ids)
+                raise Wrong(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
+        record = publish(store, file)
+    except SpecIsWrong:
+        return PROBLEMS
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")
+    return FINE

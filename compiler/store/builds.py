@@ -1,0 +1,96 @@
+"""The builds of a store: those that are there, those that failed, those that are being made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.plan.model import BUILD_PREFIX
+from compiler.store.lock import holders
+from compiler.store.measured import folder_bytes
+from compiler.store.store import Store
+
+BUILT, RUNNING, FAILED, NOT_BUILT = "built", "running", "failed", "not built"
+STATES = (BUILT, RUNNING, FAILED, NOT_BUILT)
+RECORD, FAILURE, LOG = "build.json", "failure.json", "build.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a store says of one build."""
+
+    id: str
+    state: str
+    record: Mapping[str, Any] = field(default_factory=dict)  # build.json
+    bytes: int | None = None
+    why: str = ""  # it failed
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What plans say of one build."""
+
+    build: Mapping[str, Any] = field(default_factory=dict)
+    specs: frozenset[str] = frozenset()
+
+
+def ids(store: Store) -> list[str]:
+    """Of all that are there, or were tried."""
+    found = {folder.name for folder in _folders(store.build("_").parent)}
+    tried = {folder.name for folder in _folders(store.root / "attempts") if folder.name.startswith(BUILD_PREFIX)}
+    return sorted(found | tried)
+
+
+def kept(store: Store, build: str) -> Kept:
+    if store.has_build(build):
+        folder = store.build(build)
+        return Kept(build, BUILT, _json(folder / RECORD), folder_bytes(folder), log=_log(folder))
+    attempts = store.attempts(build)
+    if holders(store.lock(build)):
+        return Kept(build, RUNNING, log=_log(attempts[-1]) if attempts else None)
+    return _tried(build, attempts[-1]) if attempts else Kept(build, NOT_BUILT)
+
+
+def record(store: Store, build: str) -> dict[str, Any]:
+    """build.json; nothing of a build that is not there."""
+    return _json(store.build(build) / RECORD)
+
+
+def planned(store: Store) -> dict[str, Planned]:
+    """What the plans that are kept say of the builds that they name."""
+    found: dict[str, Planned] = {}
+    for folder in sorted(_folders(store.plan("_").parent)):
+        header = _json(folder / "plan.json")
+        for build in header.get("builds", ()):
+            specs = found[build["id"]].specs if build["id"] in found else frozenset()
+            found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
+    return found
+
+
+def _tried(build: str, attempt: Path) -> Kept:
+    failure = _json(attempt / FAILURE)
+    why = str(failure.get("message") or "the build was killed")
+    return Kept(build, FAILED, why=why, log=_log(attempt))
+
+
+def _log(folder: Path) -> Path | None:
+    return folder / LOG if (folder / LOG).is_file() else None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Nothing when it is missing, or damaged."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def _folders(parent: Path) -> Sequence[Path]:
+    if not parent.is_dir():
+        return ()
+    return [each for each in parent.iterdir() if each.is_dir() and not each.name.startswith(".")]

@@ -1,0 +1,141 @@
+"""With the real apt and dpkg-source, and a mirror that is a folder."""
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.apt.mirrors import Mirror
+from compiler.build.problem import BuildError
+from compiler.build.sources import debian_source
+from compiler.build.sources.debian_source import DebianSource
+from compiler.build.sources.protocol import Artifact, Material
+from tests.build.ordering import order
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("apt-get") and shutil.which("dpkg-source")), reason="no apt-get or no dpkg-source here"
+)
+CONTROL = """\
+Source: thing
+Section: misc
+Priority: optional
+Maintainer: m <m@example.org>
+Standards-Version: 4.6.2
+
+Package: thing
+Architecture: any
+Description: d
+"""
+CHANGELOG = "thing (1.0-2) one; urgency=low\n\n  * c\n\n -- m <m@example.org>  Mon, 06 May 2024 07:08:09 +0000\n"
+PATCH = "--- a/main.c\n+++ b/main.c\n@@ -1 +1 @@\n-int upstream;\n+int debian;\n"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "mirror"
+    pool = root / "pool"
+    _source_package(pool)
+    description = (pool / "thing_1.0-2.dsc").read_text()
+    entry = f" {hashlib.sha256(description.encode()).hexdigest()} {len(description)} thing_1.0-2.dsc\n"
+    listed = description.replace("Source: ", "Package: ").replace("Checksums-Sha256:\n", f"Checksums-Sha256:\n{entry}")
+    index = root / "dists/one/main/source/Sources"
+    index.parent.mkdir(parents=True)
+    index.write_text(listed.rstrip() + "\nDirectory: pool\n")
+    content = index.read_bytes()
+    (root / "dists/one/Release").write_text(
+        "Suite: one\nCodename: uno\nDate: Fri, 20 Nov 2026 00:00:00 UTC\nComponents: main\n"
+        f"SHA256:\n {hashlib.sha256(content).hexdigest()} {len(content)} main/source/Sources\n"
+    )
+    one = Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
+    monkeypatch.setattr(debian_source, "mirrors", lambda: (one,))
+    return root
+
+
+def _source_package(pool: Path) -> None:
+    tree = pool / "thing-1.0"
+    for name, text in {
+        "main.c": "int upstream;\n",
+        "debian/control": CONTROL,
+        "debian/changelog": CHANGELOG,
+        "debian/source/format": "3.0 (quilt)\n",
+        "debian/patches/series": "change\n",
+        "debian/patches/change": PATCH,
+    }.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    subprocess.run(
+        ["tar", "-C", pool, "-czf", pool / "thing_1.0.orig.tar.gz", "--exclude=debian", "thing-1.0"], check=True
+    )
+    subprocess.run(["dpkg-source", "-b", "thing-1.0"], cwd=pool, check=True, capture_output=True)
+    shutil.rmtree(tree)
+
+
+def obtain(tmp_path: Path, **more: Any) -> Material:
+    source = {"debian-source": "thing", "suite": "one", **more}
+    return DebianSource().fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
+
+
+def digest(mirror: Path) -> str:
+    return hashlib.sha256((mirror / "pool/thing_1.0-2.dsc").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(("more", "content"), [({}, "int debian;\n"), ({"patched": "false"}, "int upstream;\n")])
+def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: str) -> None:
+    material = obtain(tmp_path, version="1.0-2", sha256=digest(mirror), **more)
+    assert material.tree is not None
+    assert (material.tree / "main.c").read_text() == content
+    assert material.artifacts == (Artifact("thing", "1.0-2", digest(mirror)),)
+    assert material.quality == {"route": "source"}
+    assert material.facts == {"suite": "uno", "package": "thing 1.0-2", "patched": not more}
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"version": "1.1-1"}, "suite one has no thing 1.1-1, it has 1.0-2: a suite moves on"),
+        (
+            {"debian-source": "thin"},
+            "suite one has no source package thin (did you mean thing?): choose a suite that has it",
+        ),
+    ],
+)
+def test_what_the_suite_has_not(tmp_path: Path, mirror: Path, more: dict[str, str], message: str) -> None:
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path, **more)
+    assert str(caught.value) == message
+
+
+def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path, sha256="0" * 64)
+    assert str(caught.value) == (
+        f"thing_1.0-2.dsc is not the file that the spec means: its sha256 is {digest(mirror)}, expected {'0' * 64}"
+    )
+    assert not (tmp_path / "attempt/tree").exists()
+
+
+def test_a_file_that_is_not_what_the_index_says(tmp_path: Path, mirror: Path) -> None:
+    path = mirror / "pool/thing_1.0.orig.tar.gz"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):
+        obtain(tmp_path)
+
+
+def test_a_file_that_the_mirror_lists_and_has_not(tmp_path: Path, mirror: Path) -> None:
+    (mirror / "pool/thing_1.0.orig.tar.gz").unlink()
+    with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):
+        obtain(tmp_path)
+
+
+def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path)
+    assert str(caught.value) == (
+        "`source: debian-source` needs a Debian machine: there is no apt-get on PATH; "
+        "name a binary that is installed instead, `source: {system: PROGRAM}`"
+    )

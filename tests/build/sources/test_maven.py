@@ -1,0 +1,95 @@
+import hashlib
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.problem import BuildError
+from compiler.build.sources.maven import Maven
+from compiler.build.sources.protocol import Artifact, Material
+from compiler.language.site import Site
+from tests.build.ordering import order
+from tests.build.test_unpack import zipped
+
+JAR = {"maven": "a.b:c:1", "classifier": "linux64"}
+
+# what mvn does with the words it gets: the jar of its repository, or what it says that it has not
+MVN = """#!/bin/sh
+echo "$@" >> {folder}/words
+[ -e {folder}/c.jar ] || {{ echo "Could not find artifact a.b:c:jar:linux64:1 in r"; exit 1; }}
+for word; do case $word in -DoutputDirectory=*) cp {folder}/c.jar "${{word#*=}}/c-1-linux64.jar";; esac; done
+"""
+
+
+@pytest.fixture
+def mvn(tmp_path: Path) -> Path:
+    program = tmp_path / "mvn"
+    program.write_text(MVN.format(folder=tmp_path))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    zipped(tmp_path / "c.jar", ("META-INF/MANIFEST.MF", 0o644, "m"), ("libc-linux64.so", 0o644, "so"))
+    return program
+
+
+def obtain(mvn: Path, source: dict[str, Any], **fields: Any) -> Material:
+    folder = mvn.with_name("attempt")
+    wanted = order(folder, source, site=Site(tools={"mvn": str(mvn)}), **fields)
+    return Maven().fetch(source, folder, wanted)
+
+
+def digest(mvn: Path) -> str:
+    return hashlib.sha256(mvn.with_name("c.jar").read_bytes()).hexdigest()
+
+
+def test_a_jar(mvn: Path) -> None:
+    material = obtain(mvn, JAR)
+    assert material.prefix is not None
+    assert [path.name for path in material.prefix.iterdir()] == ["libc-linux64.so"]
+    assert material.artifacts == (Artifact("a.b:c:linux64", "1", digest(mvn)),)
+    assert (material.quality, material.facts) == ({"route": "maven"}, {"artifact": "a.b:c:linux64"})
+    assert sorted(path.name for path in mvn.with_name("attempt").iterdir()) == ["build.log", "prefix"]
+    assert " -Dartifact=a.b:c:1:jar:linux64 " in mvn.with_name("words").read_text()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_checksum_of_the_lock_file(mvn: Path, right: bool) -> None:
+    expected = digest(mvn) if right else "0" * 64
+    pins = {"maven a.b:c:1 linux64": f"sha256:{expected}"}
+    if right:
+        assert obtain(mvn, JAR, pins=pins).prefix
+        return
+    with pytest.raises(BuildError) as caught:
+        obtain(mvn, JAR, pins=pins)
+    assert str(caught.value) == (
+        f"c-1-linux64.jar is not the file that the lock file means: its sha256 is {digest(mvn)}, expected {'0' * 64}"
+    )
+    assert not mvn.with_name("attempt").joinpath("prefix").exists()
+
+
+def test_a_wrong_checksum_of_the_spec(mvn: Path) -> None:
+    with pytest.raises(BuildError, match=r"^c-1-linux64\.jar is not the file that the spec means: its sha256 is "):
+        obtain(mvn, {**JAR, "sha256": "1" * 64})
+
+
+def test_what_no_repository_has(mvn: Path) -> None:
+    mvn.with_name("c.jar").unlink()
+    with pytest.raises(BuildError) as caught:
+        obtain(mvn, JAR)
+    assert str(caught.value) == (
+        "no repository of mvn's has a.b:c:1 linux64: check the group, the artifact, the version and the classifier"
+    )
+
+
+def test_no_mvn(tmp_path: Path) -> None:
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path / "not-there", JAR)
+    assert str(caught.value) == (
+        f"there is no program {tmp_path}/not-there, which this build needs: "
+        "install it (Debian package maven), or name it under `tools:` in the site file"
+    )
+
+
+def test_no_version(mvn: Path) -> None:
+    with pytest.raises(BuildError) as caught:
+        obtain(mvn, {"maven": "a.b:c"})
+    assert str(caught.value) == "`maven: a.b:c` names no version: write GROUP:ARTIFACT:VERSION"

@@ -1,0 +1,122 @@
+"""With the real pip and an index that is a folder: nothing is fetched from elsewhere."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.problem import BuildError
+from compiler.build.sources.protocol import Artifact, Material
+from compiler.build.sources.pypi import Pypi
+from tests.build.ordering import order
+from tests.build.test_unpack import file, tar, zipped
+
+SETUP = "open({canary!r}, 'w')\nfrom setuptools import setup\nsetup(name='thing', version='1.0')\n"
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'
+METADATA = "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    return folder
+
+
+def sdist(index: Path, *more: str) -> Path:
+    """One whose code says that it ran."""
+    canary = str(index.with_name("canary"))
+    members = [file(f"thing-1.0/{name}", PROJECT.encode()) for name in more]
+    code = SETUP.format(canary=canary).encode()
+    return tar(
+        index / "thing-1.0.tar.gz",
+        file("thing-1.0/PKG-INFO", METADATA.encode()),
+        file("thing-1.0/setup.py", code),
+        file("thing-1.0/evil.py", code),
+        *members,
+    )
+
+
+def wheel(index: Path, tag: str = "py3-none-any") -> Path:
+    info = "thing-1.0.dist-info"
+    return zipped(
+        index / f"thing-1.0-{tag}.whl",
+        ("thing/bin/tool", 0o100755, "tool"),
+        (f"{info}/METADATA", 0o644, METADATA),
+        (f"{info}/WHEEL", 0o644, f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n"),
+        (f"{info}/RECORD", 0o644, ""),
+    )
+
+
+def obtain(tmp_path: Path, **more: Any) -> Material:
+    source = {"pypi": "thing", "version": "1.0", **more}
+    return Pypi().fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_wheel_is_kept_whole(tmp_path: Path, index: Path) -> None:
+    path = wheel(index)
+    sdist(index)
+    material = obtain(tmp_path)
+    assert material.tree is None and material.prefix is not None
+    assert sorted(entry.name for entry in material.prefix.iterdir()) == ["thing", "thing-1.0.dist-info"]
+    assert (material.prefix / "thing/bin/tool").stat().st_mode & 0o111
+    assert material.artifacts == (Artifact("thing", "1.0", digest(path)),)
+    assert (material.quality, material.facts) == ({"route": "pypi"}, {"file": path.name})
+    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "prefix"]
+
+
+@pytest.mark.parametrize("more", [(), ("pyproject.toml",)])
+def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: tuple[str, ...]) -> None:
+    wheel(index)
+    path = sdist(index, *more)
+    found = digest(path)
+    material = obtain(tmp_path, kind="sdist")
+    assert material.prefix is None and material.tree is not None
+    assert (material.tree / "setup.py").is_file()
+    assert material.artifacts == (Artifact("thing", "1.0", found),)
+    assert material.quality == {"route": "source"}
+    assert not (tmp_path / "canary").exists()
+    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+
+
+def test_the_source_where_no_wheel_is_for_this_machine(tmp_path: Path, index: Path) -> None:
+    wheel(index, "cp311-cp311-win_amd64")
+    sdist(index)
+    assert obtain(tmp_path).tree
+    assert not (tmp_path / "canary").exists()
+
+
+def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:
+    path = wheel(index)
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path, sha256="0" * 64)
+    assert str(caught.value) == (
+        f"{path.name} is not the file that the spec means: its sha256 is {digest(path)}, expected {'0' * 64}"
+    )
+    assert not (tmp_path / "attempt/prefix").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"version": "1.1"}, "pip's index has no thing 1.1 for this machine; did you mean `1.0`?"),
+        (
+            {"pypi": "other"},
+            "pip's index has no other 1.0 for this machine: check the package's name, or choose the other `kind`",
+        ),
+        ({"version": ""}, "`pypi: thing` names no version: add `version:`"),
+    ],
+)
+def test_what_the_index_has_not(tmp_path: Path, index: Path, more: dict[str, str], message: str) -> None:
+    wheel(index)
+    with pytest.raises(BuildError) as caught:
+        obtain(tmp_path, **more)
+    assert str(caught.value) == message

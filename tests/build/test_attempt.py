@@ -1,0 +1,68 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from compiler.build import attempt as attempts
+from compiler.build.surroundings import COOKIE, client, compiler
+from compiler.store.store import Store
+
+
+def test_tidy_leaves_no_history_and_no_temporary_file(tmp_path: Path):
+    for name in ("tmp", "tree/.git", "tree/lib/.git", "tree/src"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x").touch()
+    (tmp_path / "tree" / "src" / ".git").write_text("gitdir: ../.git/modules/src\n")
+    (tmp_path / "tree" / ".git" / "x").chmod(0o444)
+    attempts.tidy(tmp_path)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "tree",
+        "tree/lib",
+        "tree/lib/x",
+        "tree/src",
+        "tree/src/x",
+    ]
+
+
+def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path: Path):
+    """As an ordinary user; root may do anything."""
+    (tmp_path / "attempt" / "cache" / "deep").mkdir(parents=True)
+    (tmp_path / "attempt" / "cache" / "deep" / "file").touch()
+    (tmp_path / "attempt" / "cache" / "deep").chmod(0o555)
+    (tmp_path / "attempt" / "cache").chmod(0o555)
+    attempts.clear(tmp_path / "attempt")
+    assert [*(tmp_path / "attempt").iterdir()] == []
+
+
+def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
+    store = Store(tmp_path / "outputs")
+    killed, other = store.new_attempt("b-0"), store.new_attempt("b-1")
+    sleep = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"]
+    children = [
+        subprocess.Popen(sleep, env=client(str(folder.absolute()), {}), stdout=subprocess.PIPE)
+        for folder in (killed, other)
+    ]
+    try:
+        for child in children:
+            assert child.stdout is not None
+            child.stdout.readline()
+        attempts.sweep(store, "b-0")
+        assert children[0].wait() == -9
+        assert children[1].poll() is None
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+    assert sorted(path.name for path in killed.iterdir()) == ["failure.json"]
+
+
+def test_what_reaches_a_compiler(monkeypatch):
+    monkeypatch.setenv("CXXFLAGS", "-O0")
+    monkeypatch.setenv("GIT_DIR", "x")
+    monkeypatch.setenv("https_proxy", "http://a.example:3128")
+    asked, made = client("/a", {"X": "y"}), compiler("/a", {"X": "y"})
+    assert ("CXXFLAGS" in asked, "CXXFLAGS" in made) == (True, False)
+    assert "GIT_DIR" not in {**asked, **made}
+    assert asked["https_proxy"] == made["https_proxy"] == "http://a.example:3128"
+    assert (made["X"], made["LC_ALL"], made[COOKIE], made["TMPDIR"]) == ("y", "C", "/a", "/a/tmp")
+    assert "TMPDIR" not in asked or asked["TMPDIR"] == os.environ["TMPDIR"]

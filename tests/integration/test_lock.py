@@ -1,0 +1,36 @@
+"""stepgrid lock on artifacts: the checksums of what the machine's own clients fetch, which its builds then hold to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.build.problem import BuildError
+from compiler.build.sources import source_of
+from compiler.cli import main
+from compiler.language import lock
+from compiler.language.problem import Problems
+from compiler.run import here
+from tests.build.ordering import order
+
+SPEC = """\
+title: t
+builds: {r: {engine: rocksdb, version: 1.0.0, source: {crate: cfg-if}}}
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
+params: {keys: 1M}
+"""
+CFG_IF = "sha256:baf1de4339761588bc0619e3cbc0120ee582ebb74b53b4efbf79117bd2da40fd"
+
+
+def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(SPEC)
+    assert main(["lock", "a.yaml"]) == 0
+    assert lock.read("a.yaml", Problems()).pins == {"crate cfg-if 1.0.0": CFG_IF}
+    build = here.compiled("a.yaml", None).builds[0]
+    source, route = build.source, source_of(build.source)
+    route.fetch(source, tmp_path / "one", order(tmp_path / "one", source, pins=build.pins))
+    other = order(tmp_path / "two", source, pins={"crate cfg-if 1.0.0": "0" * 64})
+    with pytest.raises(BuildError, match="is not the file that the lock file means"):
+        route.fetch(source, tmp_path / "two", other)

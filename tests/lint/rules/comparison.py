@@ -1,0 +1,40 @@
+# ruff: noqa: E501
+"""Rules of compiler.lint.comparison."""
+
+from tests.lint.rules import GRID, TWO, WHILE, spec
+
+HOLED = (
+    'sweep: {threads: [1, 2], bits: {option: bloom_bits, values: [8, 10]}}\nexclude: ["bits == 10 and threads == 1"]\n'
+)
+BUILDS = "title: t\nbuilds:\n  a: {engine: rocksdb, version: 9.9.3, source: {%s}}\n  b: {engine: rocksdb, version: 9.10.0, source: {%s}}\n"
+
+FIRES = {
+    "base-without-cell": [
+        (spec(WHILE, rest=HOLED + "report: {base: {bits: 10, threads: 1}}\n"), "no cell is at the base, bits 10, threads 1: nothing can be compared with it"),
+    ],
+    "mixed-quality": [
+        (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO, "builds of different quality are compared: a: debian bookworm; b: debian trixie"),
+    ],
+    "defaults-differ": [
+        (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
+        (spec(WHILE, version="7.6.0, 7.7.8"), "`cache_numshardbits` is left to the builds: 6 in b-7.6.0, -1 in b-7.7.8"),
+        (spec(WHILE, version="10.8.3, 10.9.1"), "`cache_type` is left to the builds: lru_cache in b-10.8.3, hyper_clock_cache in b-10.9.1"),
+    ],
+}  # fmt: skip
+
+QUIET = {
+    "base-without-cell": [
+        spec(WHILE, rest=GRID + "report: {base: {bits: 8}}\n"),
+        spec(WHILE, rest=GRID),
+    ],
+    "mixed-quality": [
+        BUILDS % ("system: one", "system: other") + TWO,
+        (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
+         + "report: {base: {bits: 8}}\n"),
+    ],
+    "defaults-differ": [
+        spec(WHILE, version="8.7.3, 9.10.0"),
+        spec(WHILE, version="8.6.7, 8.7.3", options="compaction_readahead_size: 1MiB"),
+        spec(WHILE, version="8.6.7, 8.7.3", rest=GRID + "report: {base: {bits: 8}}\n"),
+    ],
+}  # fmt: skip

@@ -1,0 +1,22 @@
+# ruff: noqa: E501
+"""Rules of compiler.lint.shape_of_tree."""
+
+from tests.lint.rules import DRAINED, WHILE, spec, step
+
+FIRES = {
+    "read-only-step": [
+        (spec(step("multireadrandom")), "step `s` only reads: the shape that the tree happens to have decides the result"),
+    ],
+    "load-not-drained": [
+        (spec(WHILE, load=DRAINED.replace(", waitforcompaction", "")), "step `s` begins while the load's compaction may still run: no step waits for it"),
+    ],
+}  # fmt: skip
+
+QUIET = {
+    "read-only-step": [spec(WHILE), spec(step("readrandom", more="measured: false"))],
+    "load-not-drained": [
+        spec(WHILE),
+        spec(WHILE, load=""),
+        spec(step("flush", "drain", "measured: false"), WHILE, load=DRAINED.replace(", waitforcompaction", "")),
+    ],
+}  # fmt: skip

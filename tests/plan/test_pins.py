@@ -1,0 +1,130 @@
+"""What holds a build still, in its id and for its job."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from compiler.build.content import content
+from compiler.build.pin import pin
+from compiler.language import lock
+from compiler.language.problem import Problems
+from compiler.plan.compile import check_scales, compile_spec
+from compiler.plan.model import Plan, PlannedBuild
+
+HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
+REST = """\
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
+params: {keys: 1M}
+"""
+GIT = '{git: "https://example.org/r.git", ref: "v{{ version }}"}'
+JAR = "{maven: 'org.rocksdb:rocksdbjni'}"
+V1, V2 = "git https://example.org/r.git v1.0.1", "git https://example.org/r.git v1.0.2"
+COMMIT, OTHER, CHECKSUM = "5ec0ffee" * 5, "0ddba11a" * 5, "5ec0ffee" * 8
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compiled(builds: str, rest: str = "", problems: Problems | None = None, spec: str = "a.yaml") -> Plan:
+    Path(spec).write_text(f"title: t\nbuilds: {{{builds}}}\n{REST}{rest}")
+    return compile_spec(spec, None, HOST, pin, problems)
+
+
+def built(builds: str, spec: str = "a.yaml") -> PlannedBuild:
+    return compiled(builds, spec=spec).builds[0]
+
+
+def of(source: str, more: str = "") -> str:
+    return f"r: {{engine: rocksdb, version: 1.0.1, source: {source}{more}}}"
+
+
+def held(pins: dict[str, str]) -> Plan:
+    lock.path("a.yaml").write_text(lock.text(pins))
+    return compiled(f"r: {{engine: rocksdb, versions: [1.0.1, 1.0.2], source: {GIT}}}")
+
+
+def test_a_pin_is_of_one_source_and_in_the_id_of_its_build_alone() -> None:
+    one, other = held({V1: COMMIT, V2: OTHER}), held({V1: OTHER, V2: OTHER})
+    assert {build.version: build.pins for build in one.builds} == {"1.0.1": {V1: COMMIT}, "1.0.2": {V2: OTHER}}
+    assert {build.version for build in other.builds if build.id not in {b.id for b in one.builds}} == {"1.0.1"}
+    assert {build.pin for build in held({}).builds} == {""}
+
+
+def test_a_companion_has_a_pin_of_its_own() -> None:
+    jar, tree = "maven org.rocksdb:rocksdbjni:1.0.1 linux64", "git https://github.com/facebook/rocksdb.git v1.0.1"
+    lock.path("a.yaml").write_text(lock.text({jar: f"sha256:{CHECKSUM}", tree: COMMIT}))
+    build = built(of(JAR))
+    assert build.pins == {jar: CHECKSUM, tree: COMMIT}
+    assert build.pin == f"{CHECKSUM} {COMMIT}"
+
+
+def test_what_says_itself_what_it_is_takes_no_pin() -> None:
+    lock.path("a.yaml").write_text(lock.text({f"git https://example.org/r.git {COMMIT}": OTHER}))
+    assert built(of(f'{{git: "https://example.org/r.git", ref: {COMMIT}}}')).pins == {}
+
+
+def test_patches_are_their_contents_in_order(folder: Path) -> None:
+    (folder / "a.patch").write_text("one")
+    (folder / "b.patch").write_text("two")
+    both = built(of(GIT, ", patches: [a.patch, b.patch]"))
+    assert both.recipe == {
+        "patches": [
+            {"path": "a.patch", "sha256": hashlib.sha256(b"one").hexdigest()},
+            {"path": "b.patch", "sha256": hashlib.sha256(b"two").hexdigest()},
+        ]
+    }
+    swapped = built(of(GIT, ", patches: [b.patch, a.patch]"))
+    (folder / "x").mkdir()
+    (folder / "x" / "c.patch").write_text("one")
+    moved = built(of(GIT, ", patches: [c.patch, ../b.patch]"), "x/b.yaml")
+    assert moved.recipe["patches"][0]["path"] == "x/c.patch"  # type: ignore[index, call-overload]
+    assert moved.id == both.id != swapped.id
+    (folder / "a.patch").write_text("three")
+    assert built(of(GIT, ", patches: [a.patch, b.patch]")).id != both.id
+
+
+def test_a_local_tree_is_its_content(folder: Path) -> None:
+    for name in ("one", "x"):
+        (folder / name).mkdir()
+    (folder / "x" / "other").mkdir()
+    for name in ("one", "x/other"):
+        (folder / name / "a.c").write_text("int a;")
+    first, second = built(of("{path: one}")), built(of("{path: other}"), "x/b.yaml")
+    assert (first.source, second.source) == ({"path": "one"}, {"path": "x/other"})
+    assert first.pins == {"path one": content(folder / "one")}
+    assert first.id == second.id
+    (folder / "one" / "a.c").write_text("int b;")
+    assert built(of("{path: one}")).id != first.id
+
+
+def test_an_entry_that_no_scale_uses() -> None:
+    lock.path("a.yaml").write_text(lock.text({V1: COMMIT, V2: COMMIT}))
+    problems = Problems()
+    compiled(of(GIT), problems=problems)
+    assert [str(p.where) for p in problems.warnings if p.code == "lock-unused"] == ["a.lock.yaml:5:3"]
+    scales = "scales: {s: {builds: {r: {version: %s}}}}\n"
+    assert _unused(scales % "1.0.2") == []
+    assert _unused(scales % "1.0.3") == [f"the spec has no source `{V2}`"]
+
+
+def _unused(scales: str) -> list[str]:
+    problems = Problems()
+    plan = compiled(of(GIT), scales, problems)
+    assert "lock-unused" not in {problem.code for problem in problems.found}  # a scale may use it
+    check_scales("a.yaml", HOST, problems, base=plan)
+    return [problem.message for problem in problems.found if problem.code == "lock-unused"]
+
+
+def test_a_wrong_lock_file_is_said_once_for_all_scales() -> None:
+    Path("a.lock.yaml").write_text("source: {}\n")
+    problems = Problems()
+    with pytest.raises(Exception, match="is not a key of a lock file"):
+        compiled(of(GIT), "scales: {s: {params: {keys: 2M}}}\n", problems)
+    check_scales("a.yaml", HOST, problems)
+    assert [problem.code for problem in problems.errors] == ["unknown-key"]
