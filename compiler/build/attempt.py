@@ -16,6 +16,7 @@ from compiler.store.durable import write_json
 from compiler.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"
+_KEPT = (LOG, FAILURE)
 _HISTORY = ".git"
 
 
@@ -31,17 +32,23 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
 
 
 def sweep(store: Store, build: str) -> None:
-    """Under the build's lock an attempt that says nothing of its end was killed."""
+    """Under the build's lock an attempt that says nothing of its end was killed.
+
+    Of one that was killed during a run, the run has said so: what it left is there all the same.
+    """
     for attempt in store.attempts(build):
         if not (attempt / FAILURE).exists():
             fail(attempt, build, "interrupted", "the build was killed")
+        elif any(entry.name not in _KEPT for entry in attempt.iterdir()):
+            survivors.end(attempt)
+            clear(attempt)
 
 
 def clear(attempt: Path) -> None:
     for entry in attempt.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, onerror=_again)
-        elif entry.name != LOG:
+        elif entry.name not in _KEPT:
             entry.unlink(missing_ok=True)
 
 

@@ -13,6 +13,7 @@ from compiler.build.order import Order
 from compiler.build.programs import RECORD
 from compiler.build.recipes.protocol import Made
 from compiler.build.sources.protocol import Material
+from compiler.engines.protocol import OptionInfo
 from compiler.plan.model import Json, PlannedBuild
 
 CATALOGUE = "catalogue.json"
@@ -35,6 +36,13 @@ def write(order: Order, finished: Finished) -> None:
         options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in listed}
         _dump(order.folder / CATALOGUE, options)
     _dump(order.folder / RECORD, record(order.build, finished))  # last: it says that the rest is there
+
+
+def _option(option: OptionInfo) -> dict[str, Json]:
+    """What the binary does not tell is not there."""
+    told: dict[str, Json] = {"least": option.least, "most": option.most, "choices": list(option.choices)}
+    known: dict[str, Json] = {"type": option.type, "default": option.default, "help": option.help}
+    return known | {name: value for name, value in told.items() if value}
 
 
 def record(build: PlannedBuild, finished: Finished) -> dict[str, Any]:

@@ -6,6 +6,7 @@ reads an empty configuration and knows them, one at a time.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from compiler.engines.protocol import IdentityError, OptionInfo, Run
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing
 _COLUMNS = 9
+_AVAILABLE = re.compile(r"Available values: (.+?)\.?$", re.MULTILINE)
 _AT_A_TIME = 4
 
 # options for developers that benchmarks are run with, or that make one slow: the listing leaves them out
@@ -86,11 +88,18 @@ def _values(run: Run, names: Sequence[str]) -> dict[str, str]:
 
 def _option(row: list[str]) -> OptionInfo:
     help_ = " ".join(part for part in (*row[7:9], _range(row[5], row[6]), f"({row[1]})") if part)
-    return OptionInfo(row[0], _TYPES[row[3]], row[4], help_)
+    return OptionInfo(row[0], _TYPES[row[3]], row[4], help_, row[5], row[6])
 
 
 def _range(least: str, most: str) -> str:
     return f"{least} to {most}." if least and most else ""
+
+
+def _choices(run: Run, name: str, folder: str) -> tuple[str, ...]:
+    """It names them to whoever gives it another one."""
+    _, stderr = run("postgres", ("-C", name, "-D", folder, "-c", f"{name}=?"))
+    match = _AVAILABLE.search(stderr)
+    return tuple(match[1].split(", ")) if match else ()
 
 
 def _unlisted(name: str, found: str) -> OptionInfo:

@@ -20,6 +20,9 @@ class OptionInfo(NamedTuple):
     type: str
     default: str
     help: str
+    least: str = ""  # of a number, as far as the binary tells
+    most: str = ""
+    choices: tuple[str, ...] = ()  # of an enumeration, likewise
 
 
 class Identity(NamedTuple):

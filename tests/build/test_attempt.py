@@ -18,7 +18,6 @@ def test_tidy_leaves_no_history_and_no_temporary_file(tmp_path: Path):
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
         "tree",
         "tree/lib",
-        "tree/lib/x",
         "tree/src",
         "tree/src/x",
     ]
@@ -32,6 +31,18 @@ def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path: Path):
     (tmp_path / "attempt" / "cache").chmod(0o555)
     attempts.clear(tmp_path / "attempt")
     assert [*(tmp_path / "attempt").iterdir()] == []
+
+
+def test_what_was_killed_during_a_run_is_cleared_up_too(tmp_path: Path):
+    """The run has written its failure.json, and knows nothing of builds."""
+    store = Store(tmp_path / "outputs")
+    killed = store.new_attempt("b-0")
+    (killed / "tree").mkdir()
+    (killed / "build.log").touch()
+    (killed / "failure.json").write_text("{}")
+    attempts.sweep(store, "b-0")
+    assert sorted(path.name for path in killed.iterdir()) == ["build.log", "failure.json"]
+    assert (killed / "failure.json").read_text() == "{}"
 
 
 def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):

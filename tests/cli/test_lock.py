@@ -219,3 +219,11 @@ def test_check_takes_a_lock_file_for_its_spec(origin: Repository, capsys: Captur
     locked(capsys)
     assert main(["check", "a.lock.yaml", "a.yaml"]) == 0
     assert capsys.readouterr().out == "a.yaml: fine; 2 cells, 2 builds, 2 stages; about 10s of measuring\n"
+
+
+@pytest.mark.parametrize("branch", ["main", "master"])  # one of them is what a new repository begins with
+def test_a_commit_by_its_place_beside_another(branch: str, origin: Repository, capsys: Capture) -> None:
+    origin.git("branch", "--move", "--force", branch)
+    Path("a.yaml").write_text(SPEC.format(url=origin.url).replace('"v{{ version }}"', "v1.0.3^"))
+    assert locked(capsys)[0] == 0
+    assert held() == {f"git {origin.url} v1.0.3^": commit(origin, "v1.0.2")}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 
+from compiler.plan import files
+from compiler.plan.compile import compile_spec
 from tests.build.repository import Repository
+from tests.conftest import HOST
 from tests.integration.conftest import Lab
 from tests.integration.test_interrupted import wait_for
 
@@ -26,7 +29,7 @@ PATCH = """\
 """
 # a phase that is to be slow goes on writing, from a process that left its group, until the file `slow` is gone
 SLOW = """\
-if [ -e "$LAB/slow" ] && grep -qx "$1" "$LAB/slow"; then
+if [ -e "$LAB/slow" ] && grep -qx "PHASE" "$LAB/slow"; then
   setsid sh -c 'while :; do echo . >> grows; echo . >> "$LAB/grows"; sleep 0.02; done' &
   sleep 300
 fi
@@ -34,10 +37,10 @@ fi
 BUILD = f"""\
 #!/bin/sh
 set -e
-{SLOW.replace('"$1"', "compile")}
+{SLOW.replace("PHASE", "compile")}
 cc -o speed main.c
 mkdir -p bin
-{SLOW.replace('"$1"', "install")}
+{SLOW.replace("PHASE", "install")}
 cp speed bin/speed
 """
 SPEC = """\
@@ -54,16 +57,18 @@ steps:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Lab]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     lab = Lab(tmp_path / "lab")
     lab.folder.mkdir()
+    monkeypatch.setenv("LAB", str(lab.folder))
+    monkeypatch.setenv("STEPGRID_SITE", str(lab.folder / "site.yaml"))
     repository = Repository(tmp_path / "origin")
     (repository.folder / "build.sh").write_text(BUILD)
     (repository.folder / "build.sh").chmod(0o755)
     repository.commit("v1.0.0", main_c=MAIN)
     (lab.folder / "faster.patch").write_text(PATCH)
     git = lab.folder / "git"
-    git.write_text(f'#!/bin/sh\nshift 2\n{SLOW}exec git "$@"\n')
+    git.write_text(f'#!/bin/sh\n{SLOW.replace("PHASE", "$3")}exec git "$@"\n')  # behind -c and a setting
     git.chmod(0o755)
     (lab.folder / "site.yaml").write_text(f"tools: {{git: {git}}}\n")
     lab.write(SPEC.replace("URL", repository.url))
@@ -74,73 +79,72 @@ def bench(tmp_path: Path) -> Iterator[Lab]:
     assert not left, f"processes were left behind: {left}"
 
 
-def at_work(lab: Lab) -> list[psutil.Process]:
-    return [process for process in lab.processes() if "compiler.build" in process.cmdline()]
-
-
-def figures(lab: Lab) -> list[Any]:
-    found = (lab.folder / "outputs" / "results").glob("*/*/steps/*/stdout")
-    return [path.read_text() for path in found]
+def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Snakemake would start for the one build."""
+    monkeypatch.chdir(lab.folder)
+    plan = compile_spec("spec.yaml", None, HOST)
+    lab.store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    return [sys.executable, "-m", "compiler.build", plan.digest, plan.builds[0].id]
 
 
 @pytest.mark.parametrize("phase", ["fetch", "apply", "compile", "install"])
-def test_a_killed_build_starts_clean(phase: str, bench: Lab) -> None:
-    """Of the job alone, which can say nothing any more: the next run completes, and nobody goes on writing."""
+def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job can say nothing any more: nobody goes on writing, and the next one completes."""
+    argv = job(bench, monkeypatch)
     (bench.folder / "slow").write_text(f"{phase}\n")
-    run = bench.start(bench.argv("run", "spec.yaml"), LAB=str(bench.folder))
+    first = bench.start(argv)
     wait_for((bench.folder / "grows").exists)
-    for process in at_work(bench):
-        process.send_signal(signal.SIGKILL)
-    assert run.wait(60) == 3
+    first.kill()
+    first.wait()
     wait_for(lambda: not bench.processes())
     (bench.folder / "slow").unlink()
-    again = bench.run(LAB=str(bench.folder))
+    again = bench.execute(argv)
     assert again.returncode == 0, again.stderr
-    assert figures(bench) == ["speed 42\n"]
     (build,) = (bench.folder / "outputs" / "builds").iterdir()
     assert sorted(path.name for path in build.iterdir()) == ["build.json", "build.log", "tree"]
     assert not (build / "tree" / "grows").exists()
+    assert subprocess.check_output([build / "tree" / "bin" / "speed"], text=True) == "speed 42\n"
     (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")
     assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
     assert json.loads((attempt / "failure.json").read_text())["message"] == "the build was killed"
 
 
-def test_a_build_whose_keeper_was_killed_as_well(bench: Lab) -> None:
+def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) -> None:
     """kill -9 of everything but the compile itself, all at once: the next run ends what is left of it."""
     (bench.folder / "slow").write_text("compile\n")
-    run = bench.start(bench.argv("run", "spec.yaml"), LAB=str(bench.folder))
+    run = bench.start(bench.argv("run", "spec.yaml"))
     wait_for((bench.folder / "grows").exists)
-    ours = [p for p in bench.processes() if p.name().startswith(("python", "stepgrid", "snakemake"))]
-    for process in ours:
-        process.send_signal(signal.SIGSTOP)  # else one would see another die
-    for process in ours:
-        process.send_signal(signal.SIGKILL)
+    ours = [process for process in bench.processes() if process.name().startswith(("python", "snakemake"))]
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: else one would see another die
+        for process in ours:
+            process.send_signal(number)
     run.wait(60)
     assert bench.processes(), "the compile goes on"
     (bench.folder / "slow").unlink()
-    assert bench.run(LAB=str(bench.folder)).returncode == 0
+    again = bench.run()
+    assert again.returncode == 0, again.stderr
     assert figures(bench) == ["speed 42\n"]
 
 
 def test_a_failed_build_fails_only_its_own_cells(bench: Lab) -> None:
+    (bench.folder / "other.patch").write_text(PATCH.replace("include", "exclude"))
+    more = "  broken: {extends: patched, flags: {command: cc -o bin/speed none.c}}\n"
+    more += "  refused: {extends: patched, patches: [other.patch]}\n"
     text = (bench.folder / "spec.yaml").read_text()
-    broken = "  broken:\n    extends: patched\n    flags: {command: cc -o bin/speed none.c}\nsteps:"
-    bench.write(text.replace("steps:", broken, 1))
+    bench.write(text.replace("steps:", more + "steps:", 1))
     run = bench.run()
     assert run.returncode == 3
     assert figures(bench) == ["speed 42\n"]
-    (log,) = (bench.folder / "outputs" / "attempts").glob("b-*/*/build.log")
     said = run.stderr
     assert "failed: build broken\n  the build's command cc ended with exit status 1\n  | " in said
     assert "  | cc1: fatal error: none.c: No such file or directory\n" in said
-    assert f"  log: {log.relative_to(bench.folder)}\n" in said
+    for log in (bench.folder / "outputs" / "attempts").glob("b-*/*/build.log"):
+        assert f"  log: {log.relative_to(bench.folder)}\n" in said
+    refused = "failed: build refused\n  the patch other.patch is refused: its hunk at main.c:1 does not fit\n"
+    assert refused in said
     assert "Traceback" not in said
 
 
-def test_a_refused_patch(bench: Lab) -> None:
-    (bench.folder / "faster.patch").write_text(PATCH.replace("include", "exclude"))
-    run = bench.run()
-    assert run.returncode == 3
-    assert (
-        "failed: build patched\n  the patch faster.patch is refused: its hunk at main.c:1 does not fit\n" in run.stderr
-    )
+def figures(lab: Lab) -> list[str]:
+    found = (lab.folder / "outputs" / "results").glob("*/*/steps/*/stdout")
+    return [path.read_text() for path in found]

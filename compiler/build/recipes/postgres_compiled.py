@@ -10,13 +10,20 @@ from compiler.build.codegen import codegen
 from compiler.build.recipes import pgvector
 from compiler.build.recipes.compiled import PREFIX, Compile, installed
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.server_programs import PROGRAMS, find
+from compiler.build.recipes.server_programs import find
+from compiler.build.sources.protocol import Material
 from compiler.plan.model import Json
 
 MARK = "src/include/access/xlog.h"
 PACKAGES = ("zlib1g-dev", "liblz4-dev", "libzstd-dev")
 # It is installed below a staging folder, and finds its files from where its programs are.
 HOME = "/stepgrid"
+
+
+def generators(material: Material) -> tuple[str, ...]:
+    """What makes the parsers, which the archives of older releases bring along."""
+    made = material.tree is not None and any(material.tree.glob("**/backend/parser/gram.c"))
+    return () if made else ("bison", "flex")
 
 
 def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:

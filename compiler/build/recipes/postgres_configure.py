@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler.build.order import Order
 from compiler.build.recipes.compiled import RUN_PATH, Compile, prepare, takes
-from compiler.build.recipes.postgres_compiled import HOME, MARK, PACKAGES, finish
+from compiler.build.recipes.postgres_compiled import HOME, MARK, PACKAGES, finish, generators
 from compiler.build.recipes.protocol import Made
 from compiler.build.sources.protocol import Material
 from compiler.plan.model import PlannedBuild
@@ -25,7 +25,7 @@ class PostgresConfigure:
         return takes(build, "postgres", self.name)
 
     def make(self, order: Order, material: Material) -> Made:
-        compiled = prepare(order, material, MARK, PACKAGES, "make", "bison", "flex", "perl")
+        compiled = prepare(order, material, MARK, PACKAGES, "make", "perl", *generators(material))
         made, staging = order.folder / "made", order.folder / "staging"
         made.mkdir()
         environment = {**compiled.devel.search(made), **RUN_PATH}

@@ -65,7 +65,8 @@ def test_a_wheel_is_kept_whole(tmp_path: Path, index: Path) -> None:
     path = wheel(index)
     sdist(index)
     material = obtain(tmp_path)
-    assert material.tree is None and material.prefix is not None
+    assert material.tree is None
+    assert material.prefix is not None
     assert sorted(entry.name for entry in material.prefix.iterdir()) == ["thing", "thing-1.0.dist-info"]
     assert (material.prefix / "thing/bin/tool").stat().st_mode & 0o111
     assert material.artifacts == (Artifact("thing", "1.0", digest(path)),)
@@ -79,7 +80,8 @@ def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: t
     path = sdist(index, *more)
     found = digest(path)
     material = obtain(tmp_path, kind="sdist")
-    assert material.prefix is None and material.tree is not None
+    assert material.prefix is None
+    assert material.tree is not None
     assert (material.tree / "setup.py").is_file()
     assert material.artifacts == (Artifact("thing", "1.0", found),)
     assert material.quality == {"route": "source"}
