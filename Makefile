@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo test lint format lock clean
+.PHONY: setup demo builds-all test lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -16,6 +16,9 @@ $(STAMP): requirements.lock requirements-build.lock pyproject.toml scripts/envir
 
 demo: $(STAMP)
 	@$(BIN)/stepgrid run specs/quickstart.yaml
+
+builds-all: $(STAMP)  # every build of specs/builds: hours
+	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --make || failed=1; done; test -z "$$failed"
 
 test: lint  # pytest last: its summary is the end of the output
 	@$(BIN)/python -m pytest

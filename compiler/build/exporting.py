@@ -12,7 +12,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from compiler.build import manifest
 from compiler.build.problem import BuildError
@@ -67,7 +67,7 @@ def _compressed(file: Path, zstd: bool) -> Iterator[IO[bytes]]:
     with file.open("wb") as raw:
         if not zstd:
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as out:
-                yield out
+                yield cast(IO[bytes], out)
             return
         if shutil.which("zstd") is None:
             raise BuildError("there is no zstd on PATH; install zstd, or export to a .tar.gz")

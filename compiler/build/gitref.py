@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Mapping
 
 from compiler.build.git import COMMIT, Git, complaint
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
+from compiler.build.toolchain import require
 
 _HISTORY = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _PLACED = frozenset("^~@{")  # a commit by its place beside another
@@ -55,7 +57,10 @@ def _by_history(order: Order, url: str, ref: str) -> str | None:
     git = Git(order, order.folder / ".git-history")
     git.init()
     try:
-        fetched = git.run("fetch", "--quiet", "--update-head-ok", "--filter=tree:0", "--", where, *_HISTORY)
+        git.check("config", "remote.origin.url", where)
+        git.check("config", "remote.origin.promisor", "true")  # else git misses the trees that it asked not to get
+        serving = _serving(order, where)
+        fetched = git.run("fetch", "--quiet", "--update-head-ok", "--filter=tree:0", *serving, "origin", *_HISTORY)
         if fetched.status:
             raise BuildError(f"git cannot read {told}: {complaint(fetched)}")
         done = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
@@ -63,6 +68,13 @@ def _by_history(order: Order, url: str, ref: str) -> str | None:
         shutil.rmtree(git.folder)
     found = done.stdout.strip()
     return found if COMMIT.fullmatch(found) and not done.status else None
+
+
+def _serving(order: Order, where: str) -> tuple[str, ...]:
+    """The other end of a fetch from this machine is ours too: it leaves trees out only when it is told that it may."""
+    if not where.startswith(("file:", "/")):
+        return ()
+    return (f"--upload-pack={shlex.quote(require(order, 'git'))} -c uploadpack.allowFilter=true upload-pack",)
 
 
 def _nearest(ref: str, listed: Mapping[str, str]) -> str:

@@ -52,6 +52,6 @@ def _file(folder: Path, path: Path) -> Mapping[str, Json]:
 def _inside(folder: Path, link: Path) -> str:
     target = os.readlink(link)  # noqa: PTH115 - as it is written
     root = os.path.realpath(folder)
-    if os.path.isabs(target) or os.path.commonpath((root, os.path.realpath(link))) != root:
+    if target.startswith("/") or os.path.commonpath((root, os.path.realpath(link))) != root:
         raise BuildError(f"{link} is a link out of the build, to {target}: the build cannot be moved")
     return target

@@ -143,8 +143,9 @@ def _markdown(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[s
     yield f"| option | {names[0]} | {names[1]} | help |"
     yield "|---|---|---|---|"
     for each in found:
-        cells = ["–" if side is None else _typed(side, each.kind) for side in (each.first, each.second)]
-        yield "| " + " | ".join(_escaped(shortened(cell, _CELL)) for cell in (f"`{each.option}`", *cells, each.help)) + " |"
+        values = ["-" if side is None else _typed(side, each.kind) for side in (each.first, each.second)]
+        cells = (f"`{each.option}`", *values, each.help)
+        yield f"| {' | '.join(_escaped(shortened(cell, _CELL)) for cell in cells)} |"
 
 
 def _typed(info: Mapping[str, Any], kind: str) -> str:

@@ -85,7 +85,8 @@ def told(found: Sequence[Entry], where: str) -> Iterator[str]:
     states = Counter(entry.kept.state for entry in found)
     counts = ", ".join(f"{states[state]:,} {state}" for state in builds.STATES if states[state])
     space = sum(entry.kept.bytes or 0 for entry in found)
-    yield f"{where}: {counted(len(found), 'build')}" + (f": {counts}" if found else "") + (f"; {size(space)}" if space else "")
+    disk = f"; {size(space)}" if space else ""
+    yield f"{where}: {counted(len(found), 'build')}{f': {counts}' if found else ''}{disk}"
     for entry in found:
         yield ""
         yield from _told(entry)
@@ -141,9 +142,9 @@ def obtained(record: Mapping[str, Any]) -> str:
 
 
 def quality(said: Mapping[str, Any]) -> str:
-    from compiler.summarize.builds import said as told
+    from compiler.summarize.quality import words
 
-    return "; ".join(f"{name} {told(value)}" for name, value in said.items())
+    return "; ".join(f"{name} {value}" for name, value in words(said))
 
 
 def to_json(entry: Entry) -> dict[str, Any]:

@@ -19,6 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     compiled.arguments(parser)
     parser.add_argument("cell", metavar="CELL", help="its id as `stepgrid plan --format json` has it, or axis=label,…")
     parser.add_argument("--step", metavar="NAME", help="this step alone")
+    what = "also the options that the spec leaves alone, with the build's defaults"
+    parser.add_argument("--all", action="store_true", help=what)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -26,14 +28,14 @@ def run(args: argparse.Namespace) -> int:
     if plan is None:
         return 1
     try:
-        print("\n".join(told(plan, found(plan, args.cell), args.step)))
+        print("\n".join(told(plan, found(plan, args.cell), args.step, args.all)))
     except Nothing as nothing:
         print(nothing, file=sys.stderr)
         return 2
     return 0
 
 
-def told(plan: Plan, cell: PlannedCell, name: str | None) -> Iterator[str]:
+def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
     from compiler.store.known import catalogue
     from compiler.store.store import Store
 
@@ -45,6 +47,8 @@ def told(plan: Plan, cell: PlannedCell, name: str | None) -> Iterator[str]:
         yield f"{step.name} ({step.kind}, stage {stage.id})"
         yield from _settings(step)
         yield from _options(step, known)
+        if every and known is not None:
+            yield from _left_alone(step, build, known)
 
 
 def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
@@ -84,6 +88,18 @@ def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
     rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
     if rows:
         yield from _table("options", rows)
+
+
+def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
+    """What the driver or the runner sets is neither the spec's nor the build's."""
+    from compiler.drivers import driver
+    from compiler.engines import engine
+
+    set_by_us = {*driver(step.kind).reserved, *engine(build.engine).reserved}
+    left = sorted(known.keys() - step.options.keys() - set_by_us)
+    rows = [(name, str(known[name].get("default", "")) or "empty", "") for name in left]
+    if rows:
+        yield from _table(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
 
 
 def _shown(name: str, option: Option, known: Catalogue) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compiler.collect.parquet import Row
 from compiler.collect.rows import Collected
-from compiler.plan.model import Plan
+from compiler.plan.model import Option, Options, Plan, PlannedStage, Value
 from compiler.store.store import Store
+
+WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
 
 
 def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
@@ -19,6 +22,9 @@ def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterat
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         yield from _rows("build", build.id, {"name": build.name, **record(store.build(build.id) / "build.json")})
+        yield from _rows("default", build.id, _defaults(store.build(build.id) / "catalogue.json"))
+    for node, options in requested(plan.stages).items():
+        yield from _rows("requested", node, options)
     for stage in plan.stages:
         state = collected[stage.id].state
         if state.result is not None:
@@ -26,6 +32,33 @@ def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterat
             yield from _attempt(subject, state.result, state.folders)
             for index, figures in enumerate(collected[stage.id].figures):
                 yield from _rows("facts", f"{subject}/{index}", figures.facts)
+
+
+def _defaults(path: Path) -> dict[str, str]:
+    return {name: str(info.get("default", "")) for name, info in record(path).items()}
+
+
+def requested(stages: Iterable[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:
+    """Build -> option -> what its steps ask for; None is among it where some step leaves it to the build."""
+    asked: dict[str, dict[tuple[int, ...], Mapping[str, Option]]] = defaultdict(dict)
+    for stage in stages:
+        for step in stage.steps:
+            if step.kind != WITHOUT_OPTIONS:  # many steps have the same: they are looked at once
+                asked[stage.build].setdefault(_parts(step.options), step.options)
+    return {build: _values(list(options.values())) for build, options in asked.items()}
+
+
+def _parts(options: Mapping[str, Option]) -> tuple[int, ...]:
+    return tuple(map(id, options.parts)) if isinstance(options, Options) else (id(options),)
+
+
+def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | None]]:
+    found: dict[str, dict[str, Value | None]] = defaultdict(dict)
+    for name in {name for options in asked for name in options}:
+        for options in asked:
+            value = options[name].value if name in options else None
+            found[name].setdefault(repr(value), value)
+    return {name: list(values.values()) for name, values in found.items()}
 
 
 def _attempt(subject: str, result: Path, folders: tuple[Path, ...]) -> Iterator[Row]:

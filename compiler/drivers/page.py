@@ -110,7 +110,8 @@ def _sources() -> Iterator[str]:
     yield from ("", "## Sources", "")
     yield from _heading("kind", "needs", "takes", "built by this version")
     for kind, form in SOURCES.items():
-        yield _row(kind, ", ".join(form.required), ", ".join(form.optional), "yes" if kind in BUILDABLE else "not yet")
+        takes = ", ".join((*form.optional, *form.nested))
+        yield _row(kind, ", ".join(form.required), takes, "yes" if kind in BUILDABLE else "not yet")
     yield ""
     yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
     offers = {name: " and ".join(engines.engine(name).extensions) for name in engines.names()}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from compiler.engines.mysqld_choices import choices
 from compiler.engines.protocol import OptionInfo
 
 # in a default, in place of what differs from machine to machine
@@ -78,7 +79,8 @@ def _option(entry: _Entry, value: str, here: Sequence[tuple[re.Pattern[str], str
     kind = _type(entry)
     for pattern, name in here if kind == "text" else ():
         default = pattern.sub(name, default)
-    return OptionInfo(entry.name, kind, default, entry.help)
+    named = choices(entry.help, default) if kind == "enum" else ()
+    return OptionInfo(entry.name, kind, default, entry.help, choices=named)
 
 
 def _type(entry: _Entry) -> str:

@@ -54,7 +54,11 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
         raise IdentityError(f"postgres --describe-config does not list its options; it said: {last(stdout + stderr)}")
     asked = [name for name, option in listed.items() if option.type not in _DESCRIBED]
     found = _values(run, [*asked, *_UNLISTED])
-    known = {name: option._replace(default=found.get(name, option.default)) for name, option in listed.items()}
+    choices = _choices(run, [name for name, option in listed.items() if option.type == "enum"])
+    known = {
+        name: option._replace(default=found.get(name, option.default), choices=choices.get(name, ()))
+        for name, option in listed.items()
+    }
     return {**{name: _unlisted(name, found[name]) for name in _UNLISTED if name in found}, **known}
 
 
@@ -95,11 +99,16 @@ def _range(least: str, most: str) -> str:
     return f"{least} to {most}." if least and most else ""
 
 
-def _choices(run: Run, name: str, folder: str) -> tuple[str, ...]:
-    """It names them to whoever gives it another one."""
-    _, stderr = run("postgres", ("-C", name, "-D", folder, "-c", f"{name}=?"))
-    match = _AVAILABLE.search(stderr)
-    return tuple(match[1].split(", ")) if match else ()
+def _choices(run: Run, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """It names them to whoever gives an enumeration a value that it does not have."""
+
+    def asked(name: str) -> tuple[str, ...]:
+        _, stderr = run("postgres", ("-C", name, "-D", folder, "-c", f"{name}=?"))
+        match = _AVAILABLE.search(stderr)
+        return tuple(match[1].split(", ")) if match else ()
+
+    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
+        return dict(zip(names, pool.map(asked, names), strict=True))
 
 
 def _unlisted(name: str, found: str) -> OptionInfo:

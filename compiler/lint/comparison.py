@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compiler.build.declared import kind_of
+from compiler.build.declared import TREES, kind_of
+from compiler.build.flags import SYSTEMS
 from compiler.expand.builds import Build
 from compiler.lint.derived import release_of
 from compiler.lint.releases import CHANGES, Change
@@ -14,6 +15,10 @@ from compiler.lint.subject import Subject
 from compiler.lint.workloads import READ_ONLY
 
 _QUALITY = ("suite",)  # of a source: another suite is another compiler
+# of flags: what decides how fast the code is; the rest says what is in it
+_OWN = ("system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type")
+_SYSTEMS = ("OPTIMIZE_LEVEL", "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS")
+_FLAGS = frozenset((*_OWN, *_SYSTEMS))
 
 
 def _no_base(subject: Subject) -> Iterator[Finding]:
@@ -43,7 +48,7 @@ def _mixed(subject: Subject) -> Iterator[Finding]:
         return
     made: dict[tuple[str, str], Build] = {}
     for build in subject.expansion.builds:
-        made.setdefault((build.engine, _how(build.source)), build)
+        made.setdefault((build.engine, _how(build)), build)
     for engine in dict.fromkeys(engine for engine, _ in made):
         ways = [(how, build) for (name, how), build in made.items() if name == engine]
         if len(ways) > 1:
@@ -59,9 +64,17 @@ def _compares_builds(subject: Subject) -> bool:
     return not base or "build" in base
 
 
-def _how(source: Mapping[str, Any]) -> str:
-    """debian bookworm, system, maven …"""
+def _how(build: Build) -> str:
+    """As the finished build's quality will have it: source march native, library, debian bookworm, system …"""
+    source = build.source
     kind = kind_of(source) or ""
+    if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
+        default = {"system": SYSTEMS.get(build.engine, ("",))[0], "assertions": "false"}
+        flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}
+        chosen = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
+        return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in chosen)])
+    if kind == "maven" and build.engine == "rocksdb":
+        return "official library"
     return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
 
 

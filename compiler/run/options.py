@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compiler.build.catalogue_values import wrong
 from compiler.plan.model import Option, PlannedStage, PlannedStep, Value
 from compiler.run.failure import StageError, UnsupportedError
 from compiler.run.job import Job
 
 Catalogue = Mapping[str, Any]
-_WHOLE = re.compile(r"[+-]?(\d+|0[xX][0-9a-fA-F]+)")
-_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
-NUMBERS = {**dict.fromkeys(("int32", "int64", "uint32", "uint64"), _WHOLE), "double": _REAL}  # gflags' names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepte
         if step.options[name].unsupported != "drop":
             _refuse(job, step, name, step.options[name], catalogue or {})
     for name in step.options.keys() - set(lacking):
-        _refuse_no_number(step, name, step.options[name], (catalogue or {}).get(name) or {})
+        _refuse_value(job, step, name, step.options[name], (catalogue or {}).get(name) or {})
     kept = {name: option.value for name, option in step.options.items() if name not in lacking}
     return Accepted(kept, tuple(lacking))
 
@@ -51,14 +48,11 @@ def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: C
     raise StageError(f"{prefix}{lacks}{_nearest(name, catalogue)}{_advice(option)}", step.name)
 
 
-def _refuse_no_number(step: PlannedStep, name: str, option: Option, info: Mapping[str, Any]) -> None:
-    """A unit slip such as 64MB, which some programs take for 64 and others for nothing."""
-    kind, value = str(info.get("type", "")), option.value
-    if kind not in NUMBERS or not isinstance(value, str) or NUMBERS[kind].fullmatch(value.strip()):
-        return
-    prefix = f"{option.where}: " if option.where else ""
-    units = "; sizes are written in KiB, MiB or GiB" if re.match(r"\d", value) else ""
-    raise StageError(f"{prefix}{name} takes a number ({kind}), not `{value}`{units}", step.name)
+def _refuse_value(job: Job, step: PlannedStep, name: str, option: Option, info: Mapping[str, Any]) -> None:
+    """A slip such as 64MB, which some programs take for 64, others for nothing, and others not at all."""
+    if said := wrong(job.build.engine, info, option.value):
+        prefix = f"{option.where}: " if option.where else ""
+        raise StageError(f"{prefix}{name} {said}", step.name)
 
 
 def _may_exist_elsewhere(job: Job, name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from compiler.plan.model import Axis
 from compiler.summarize.layout import BUILD
 from compiler.summarize.points import Point
+from compiler.summarize.quality import LIBRARY, differences, words
 from compiler.summarize.tables import Run
 
 
@@ -29,7 +30,21 @@ class Build:
         """rocksdb-tools 7.8.3-2: the artifact of the program itself comes first."""
         first = self.artifacts[0] if self.artifacts else None
         artifact = f"{first['name']} {first['version']}" if first else None
-        return ", ".join(part for part in (self.route, artifact) if part) or "not built"
+        return ", ".join(part for part in (self.route, artifact, self._label) if part) or "not built"
+
+    @property
+    def from_library(self) -> bool:
+        """Made the fast way: of the engine nothing was compiled."""
+        return (self.quality or {}).get("route") == LIBRARY
+
+    @property
+    def _label(self) -> str:
+        return "the official library; only db_bench is compiled" if self.from_library else ""
+
+    @property
+    def told(self) -> str:
+        """Its quality: suite bookworm; assertions yes"""
+        return "; ".join(f"{name} {value}" for name, value in words(self.quality or {}))
 
 
 def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
@@ -68,15 +83,3 @@ def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
     if one == other:
         return None
     return f"{base.build} and {point.build} were built differently: {differences(one, other)}"
-
-
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """suite bullseye / bookworm; compiler …"""
-    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-    return "; ".join(f"{name} {said(one.get(name))} / {said(other.get(name))}" for name in names)
-
-
-def said(value: Any) -> str:
-    if value is None:
-        return "unknown"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -11,6 +11,7 @@ from compiler.plan.model import Axis
 from compiler.summarize import builds, layout, status, warnings
 from compiler.summarize.builds import Build
 from compiler.summarize.comparison import Comparison, compare
+from compiler.summarize.defaults import Defaults, defaults
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
@@ -51,6 +52,7 @@ class Report:
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Status
     warnings: tuple[str, ...]
+    defaults: Defaults | None = None
 
     @property
     def overviews(self) -> list[Overview]:
@@ -79,7 +81,12 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
         facts=tables.facts,
         status=status.status(tables.runs),
         warnings=tuple(warnings.warnings(header.get("warnings", ()), known, tables)),
+        defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
     )
+
+
+def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:
+    return next((axis.labels for axis in axes if axis.name == layout.BUILD), ())
 
 
 def _steps(axis: Mapping[str, Any]) -> tuple[str, ...] | None:

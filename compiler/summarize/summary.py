@@ -10,6 +10,7 @@ from compiler.collect.states import DONE, UNSUPPORTED
 from compiler.store.store import Store
 from compiler.summarize import figures, grid, host, layout, numbers, wording
 from compiler.summarize.commands import dropped
+from compiler.summarize.defaults import Defaults
 from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
 from compiler.summarize.status import Trouble
@@ -33,6 +34,7 @@ def page_path(store: Store, plan: str) -> Path:
 def text(report: Report, page: Path) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
     parts += [_section(report, section) for section in report.sections]
+    parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
@@ -165,6 +167,18 @@ def _absolute(report: Report, section: Section) -> list[str]:
         for labels, status, values in found.rows
     ]
     return [title, "-" * len(title), *grid.grid(heads, rows, len(section.names))]
+
+
+def _defaults(found: Defaults | None) -> list[str]:
+    if found is None:
+        return []
+    title = f"defaults that differ from those of {found.base}, of options that the spec leaves alone"
+    lines = [title, "-" * len(title)]
+    for index, build in enumerate(found.others):
+        if changes := found.changes(index):
+            said = f"{build}: {'; '.join(changes)}"
+            lines += textwrap.wrap(said, grid.WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
 
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from compiler.summarize.builds import Build
-from compiler.summarize.builds import said as told
+from compiler.summarize.quality import spread
 from compiler.summarize.tables import Run, Tables
 
 FAR_APART = timedelta(days=7)
+_LIBRARY = "such builds compare with each other, not with those compiled from source"
 
 
 def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
     yield from planned
     yield from _said_by_builds(builds.values())
+    yield from _libraries(builds.values())
     yield from _unlike(list(builds.values()))
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
@@ -32,12 +34,16 @@ def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
 def _unlike(builds: Sequence[Build]) -> Iterator[str]:
     """Ratios across such builds carry no verdict: what they were built with is in them as well."""
     made = [build.quality for build in builds]
-    names = dict.fromkeys(name for quality in made for name in quality or {})
-    unlike = {name: dict.fromkeys(told((quality or {}).get(name)) for quality in made) for name in names}
-    parts = [f"{name} {' / '.join(values)}" for name, values in unlike.items() if len(values) > 1]
+    parts = spread([quality or {} for quality in made])
     if parts or (len(made) > 1 and None in made):
         why = "; ".join(parts) or "of some it is not recorded how"
         yield f"ratios across builds carry no verdict: the binaries were not made alike ({why})"
+
+
+def _libraries(builds: Iterable[Build]) -> Iterator[str]:
+    names = [build.name for build in builds if build.from_library]
+    if names:
+        yield f"{', '.join(names)}: the official library, and db_bench compiled against it: {_LIBRARY}"
 
 
 def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:

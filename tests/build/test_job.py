@@ -1,14 +1,20 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compiler.build import job
 from compiler.build.changed import changed
+from compiler.build.content import content
+from compiler.build.pin import pin
 from compiler.build.programs import programs
+from compiler.engines.program import Program
 from compiler.engines.protocol import Identity, Run
+from compiler.plan.model import PlannedBuild
 from compiler.run.signals import Interrupted
 from compiler.store.store import Store
 from tests.build.snake import VERSION, Snake, planned
@@ -178,3 +184,55 @@ def test_a_binary_that_is_another_program_is_told_without_a_traceback(
     assert job.make(store, planned()) == 1
     assert "  it did not say what it is\n" in capsys.readouterr().err
     assert "Traceback" not in (store.attempts(ID)[0] / "build.log").read_text()
+
+
+def unknown(tree: Path, **fields: Any) -> PlannedBuild:
+    """A build of an engine that nobody knows."""
+    recipe = {"flags": {"programs": "run"}}
+    return PlannedBuild("b-1", "mine", "program", "", {"path": str(tree)}, recipe=recipe, **fields)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    made = tmp_path / "mine"
+    (made / ".git").mkdir(parents=True)
+    (made / "run").write_text("#!/bin/sh\ntouch started\n")
+    (made / "run").chmod(0o755)
+    return made
+
+
+def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(job, "building", lambda name: Program())
+    assert job.make(store, unknown(tree)) == 0
+    folder = store.build("b-1")
+    assert sorted(path.name for path in folder.iterdir()) == ["build.json", "build.log", "tree"]
+    record = json.loads((folder / "build.json").read_text())
+    assert (record["version"], record["recipe"], record["quality"]["route"]) == ("unknown", "program", "source")
+    assert programs(folder) == {"run": (str(folder.absolute() / "tree" / "run"),)}
+    assert not [*folder.rglob("started")]
+
+
+def test_what_such_a_program_declares_is_believed(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(job, "building", lambda name: Program())
+    assert job.make(store, replace(unknown(tree), version="1.0")) == 0
+    assert json.loads((store.build("b-1") / "build.json").read_text())["version"] == "1.0"
+
+
+def test_a_tree_that_changed_after_the_spec_was_compiled(
+    store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(job, "building", lambda name: Program())
+    build = unknown(tree, pins={f"path {tree}": content(tree)})
+    (tree / "run").write_text("#!/bin/sh\n")
+    assert job.make(store, build) == 1
+    said = f"  {tree} changed after the spec was compiled: run the same command again\n"
+    assert said in capsys.readouterr().err
+
+
+def test_a_program_of_the_machine(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(job, "building", lambda name: Program())
+    source = {"system": sys.executable}
+    pins = {f"system {sys.executable}": pin(source)}
+    build = PlannedBuild("b-1", "py", "program", "", source, pin=pin(source), pins=pins)
+    assert job.make(store, build) == 0
+    assert programs(store.build("b-1")) == {Path(sys.executable).name: (sys.executable,)}

@@ -151,6 +151,18 @@ def test_one_that_grows_beyond_all_bounds(tmp_path: Path, refused: Callable[...,
     assert refused(lying, limit=1000) == expected.replace("x.tar", "y.zip")
 
 
+def test_absolute_links_can_be_left_out(tmp_path: Path):
+    packed = tar(tmp_path / "x.tar", file("a"), link("b", "a"), link("c", "/home/packer/a"))
+    unpack(packed, tmp_path / "into", drop_absolute_links=True)
+    assert sorted(path.name for path in (tmp_path / "into").iterdir()) == ["a", "b"]
+
+
+def test_other_links_out_are_refused_then_too(tmp_path: Path, refused: Callable[..., str]):
+    packed = tar(tmp_path / "x.tar", link("b", "../canary"))
+    said = "x.tar is not unpacked: its entry 'b' is a link out of its folder, to ../canary"
+    assert refused(packed, drop_absolute_links=True) == said
+
+
 @pytest.mark.parametrize("how", ["", "gzip", "bzip2", "xz", ZSTD])
 def test_one_that_was_cut_off(how: str, tmp_path: Path, refused: Callable[..., str]):
     plain = tar(tmp_path / "x.tar", file("a", bytes(range(256)) * 4000))

@@ -70,6 +70,17 @@ def test_binaries_that_are_made_already_honour_no_recipe() -> None:
     ]
 
 
+def test_which_programs_of_a_package_are_run_is_no_recipe() -> None:
+    fio = PlannedBuild("b-1", "fio", "program", "", {"debian": "fio", "suite": "x"}, "a.yaml:2:3")
+    chosen = replace(fio, recipe={"flags": {"programs": "fio"}})
+    made = replace(fio, recipe={"flags": {"programs": "fio", "command": "make"}})
+    assert refusals("a.yaml", [chosen], []) == []
+    assert refusals("a.yaml", [made], []) == [
+        "a.yaml:2:3: the binaries of `source: debian` are made already: no `flags` for them; "
+        "leave them out, or build from source"
+    ]
+
+
 @pytest.mark.parametrize("key", ["sql", "counters"])
 def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     probes = {"before": [{"name": "rows", key: "select 1"}], "after": [{"name": "du", "command": ["du"]}]}

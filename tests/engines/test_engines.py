@@ -10,7 +10,7 @@ from compiler.engines import buildable, building, engine, names, unrunnable
 
 
 def test_an_unknown_engine_names_the_known_ones() -> None:
-    expected = "^there is no engine 'rocksbd'; the engines are: rocksdb, mysql, mariadb, postgres$"
+    expected = "^there is no engine 'rocksbd'; the engines are: rocksdb, mysql, mariadb, postgres, program, sysbench$"
     with pytest.raises(LookupError, match=expected):
         engine("rocksbd")
 

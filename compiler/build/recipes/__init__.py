@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.build.recipes.program import Program
 from compiler.build.recipes.postgres_configure import PostgresConfigure
+from compiler.build.recipes.program import Program
 from compiler.build.recipes.protocol import Recipe
 from compiler.build.recipes.ready import Ready
 from compiler.build.recipes.rocksdb_cmake import RocksDBCMake
@@ -19,6 +19,7 @@ RECIPES: tuple[Recipe, ...] = (
     RocksDBLibrary(),
     RocksDBMake(),
     RocksDBCMake(),
+    PostgresConfigure(),
 )
 
 

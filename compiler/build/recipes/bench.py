@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,28 +44,45 @@ class Bench:
 
 
 def compile_bench(order: Order, tools: Toolchain, flags: Flags, tree: Path, library: Library) -> Bench:
-    abi = ("-D_GLIBCXX_USE_CXX11_ABI=0",) if library.old_abi else ()
-    code = (*code_flags(order, flags), *abi)
+    code = (*code_flags(order, flags), *(("-D_GLIBCXX_USE_CXX11_ABI=0",) if library.old_abi else ()))
     devel = development(order, _PACKAGES, flags.libraries)
     gflags, artifacts = compile_gflags(order, tools, code) if library.old_abi else (devel.folder, ())
-    environment = {**tools.environment, **devel.search(tree)}
+    work = _Work(order, tools, flags, tree, library, gflags, {**tools.environment, **devel.search(tree)})
     standard = rocksdb_tree.standard(tree)
-    places = [gflags / "include"] if gflags else []
-    argv = [tools.cxx, f"-std={standard}", *_options(flags, library), *code, *flags.cxxflags]
-    argv += [f"-I{place}" for place in (*places, ".", "include")]
+    objects = work.objects([f"-std={standard}", *code])
+    return Bench(work.program(objects), standard, (*devel.artifacts, *artifacts))
 
-    def run(words: Sequence[str], what: str) -> None:
-        if order.commands.compile(words, _SECONDS, cwd=tree, env=environment):
-            raise BuildError(f"{what} could not be compiled against {library.path.name}")
 
-    objects = []
-    for number, source in enumerate(rocksdb_tree.bench_sources(tree)):
-        objects.append(str(order.folder / f"{number}.o"))
-        launcher = [tools.ccache] if tools.ccache else []
-        run([*launcher, *argv, "-c", str(source), "-o", objects[-1]], str(source))
-    program = order.folder / "db_bench"
-    run([tools.cxx, *objects, *_link(library, gflags), *flags.ldflags, "-o", str(program)], "db_bench")
-    return Bench(program, standard, (*devel.artifacts, *artifacts))
+@dataclass(frozen=True, slots=True)
+class _Work:
+    order: Order
+    tools: Toolchain
+    flags: Flags
+    tree: Path
+    library: Library
+    gflags: Path | None  # its include/ and lib/; None: the machine's own
+    environment: Mapping[str, str]
+
+    def objects(self, code: Sequence[str]) -> list[str]:
+        launcher = [self.tools.ccache] if self.tools.ccache else []
+        places = [*([str(self.gflags / "include")] if self.gflags else []), ".", "include"]
+        added = [*rocksdb_tree.forgotten(self.tree), *self.flags.cxxflags, *(f"-I{place}" for place in places)]
+        argv = [*launcher, self.tools.cxx, *code, *_options(self.flags, self.library), *added]
+        sources = rocksdb_tree.bench_sources(self.tree)
+        objects = [str(self.order.folder / f"{number}.o") for number in range(len(sources))]
+        for source, made in zip(sources, objects, strict=True):
+            self._run([*argv, "-c", str(source), "-o", made], str(source))
+        return objects
+
+    def program(self, objects: Sequence[str]) -> Path:
+        program = self.order.folder / "db_bench"
+        linked = [*objects, *_link(self.library, self.gflags), *self.flags.ldflags]
+        self._run([self.tools.cxx, *linked, "-o", str(program)], program.name)
+        return program
+
+    def _run(self, argv: Sequence[str], what: str) -> None:
+        if self.order.commands.compile(argv, _SECONDS, cwd=self.tree, env=self.environment):
+            raise BuildError(f"{what} could not be compiled against {self.library.path.name}")
 
 
 def _options(flags: Flags, library: Library) -> list[str]:

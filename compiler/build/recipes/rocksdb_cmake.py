@@ -54,7 +54,7 @@ def _arguments(shop: Workshop, made: Path) -> list[str]:
         "CMAKE_C_COMPILER": tools.cc,
         "CMAKE_CXX_COMPILER": tools.cxx,
         "CMAKE_C_FLAGS": shlex.join((*shop.code, *flags.cflags)),
-        "CMAKE_CXX_FLAGS": shlex.join((*shop.code, *flags.cxxflags)),
+        "CMAKE_CXX_FLAGS": shlex.join(shop.cxx_code),
         "CMAKE_EXE_LINKER_FLAGS": shlex.join(flags.ldflags),
         **({"CMAKE_PREFIX_PATH": str(shop.devel.folder)} if shop.devel.folder else {}),
         **({"PORTABLE": "1"} if flags.march else {}),  # else the tree adds -march=native beside it

@@ -16,7 +16,7 @@ from compiler.build.order import Order
 from compiler.build.problem import BuildError
 from compiler.build.recipes import rocksdb_tree
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.rocksdb_probe import compressions
+from compiler.build.recipes.rocksdb_probe import probe
 from compiler.build.sources.protocol import Material
 from compiler.build.toolchain import Toolchain, code_flags, find
 from compiler.plan.model import Json, PlannedBuild
@@ -39,6 +39,10 @@ class Workshop:
     @property
     def code(self) -> tuple[str, ...]:
         return code_flags(self.order, self.flags)
+
+    @property
+    def cxx_code(self) -> tuple[str, ...]:
+        return (*self.code, *rocksdb_tree.forgotten(self.tree), *self.flags.cxxflags)
 
     def run(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
         if self.order.commands.compile(argv, SECONDS, cwd=cwd, env={**self.tools.environment, **environment}):
@@ -65,10 +69,10 @@ def finish(shop: Workshop, recipe: str, program: Path, facts: Mapping[str, Json]
         raise BuildError(f"the compile ended well and left no {program.name}")
     seen = codegen(program)
     kept = slim.keep(shop.order, {"db_bench": program})
-    can = compressions(shop.order, kept.programs["db_bench"])
+    said = probe(shop.order, kept.programs["db_bench"])
     return Made(
         kept.programs,
-        quality={"route": "source", **seen, "compressions": [*can]},
+        quality={"route": "source", **seen, "compressions": said.compressions},
         artifacts=shop.devel.artifacts,
         facts={**shop.tools.facts(), **kept.facts(), **facts, "system": recipe},
     )

@@ -13,7 +13,7 @@ from compiler.build.problem import BuildError
 from compiler.build.recipes import official, rocksdb_tree
 from compiler.build.recipes.bench import compile_bench
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.rocksdb_probe import compressions
+from compiler.build.recipes.rocksdb_probe import probe
 from compiler.build.sources import source_of
 from compiler.build.sources.protocol import Artifact, Material
 from compiler.build.toolchain import find
@@ -30,20 +30,28 @@ class RocksDBLibrary:
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
         library = official.library(material.prefix)
-        tree, fetched = _tree(order)
         flags = flags_of.read(order.build.recipe)
-        tools = find(order, flags, "cmake", "make")
+        tools = find(order, flags, "cmake", "make")  # before more is fetched: what is missing is said at once
+        tree, fetched = _tree(order)
+        release = rocksdb_tree.version(tree)
         bench = compile_bench(order, tools, flags, tree, library)
         client = codegen(bench.program)
         kept = slim.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
-        can = compressions(order, kept.programs["db_bench"])
+        said = probe(order, kept.programs["db_bench"])
+        _refuse_other(said.version, release)
         quality = official.quality(order.folder / slim.LIBRARIES / library.path.name)
         return Made(
             kept.programs,
-            quality={**quality, "route": self.name, "compressions": [*can]},
+            quality={**quality, "route": self.name, "compressions": said.compressions},
             artifacts=(*fetched, *bench.artifacts),
             facts={**tools.facts(), **kept.facts(), "client": client, "standard": bench.standard},
         )
+
+
+def _refuse_other(library: str | None, tree: str) -> None:
+    if library not in (None, tree):
+        told = "db_bench and its library must be of one release, so name another `tree:`"
+        raise BuildError(f"the library is of {library}, the tree of {tree}: {told}")
 
 
 def _tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:

@@ -56,7 +56,7 @@ def _arguments(shop: Workshop) -> list[str]:
         f"CC={shop.tools.launched_cc}",
         f"CXX={shop.tools.launched_cxx}",
         f"EXTRA_CFLAGS={_joined(*shop.code, *flags.cflags)}",
-        f"EXTRA_CXXFLAGS={_joined(*shop.code, *flags.cxxflags)}",
+        f"EXTRA_CXXFLAGS={_joined(*shop.cxx_code)}",
         f"EXTRA_LDFLAGS={_joined(*flags.ldflags)}",
         *(["PORTABLE=1"] if flags.march else []),  # else the tree adds -march=native beside it
         *(f"{name}={value}" for name, value in flags.variables.items()),

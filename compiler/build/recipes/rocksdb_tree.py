@@ -10,6 +10,8 @@ from compiler.build.problem import BuildError
 _PLACES = ("", "rocksdb", "*", "*/*")  # a crate and an archive have it in a folder
 _HEADER = "include/rocksdb/version.h"
 _ALWAYS = ("tools/db_bench.cc", "test_util/testutil.cc")  # as the tree's own rule for db_bench has it
+_FORGOTTEN = ("cstdint", "functional", "limits")
+_NAMES_THEM = 8
 _OLDER = {"test_util/testutil.cc": "util/testutil.cc"}
 
 
@@ -36,6 +38,12 @@ def standard(tree: Path) -> str:
         if found := re.search(r"-std=(?:c|gnu)\+\+(\d\w)|CMAKE_CXX_STANDARD (\d\d)", text):
             return f"c++{found[1] or found[2]}"
     raise BuildError("the source tree does not say which C++ standard it is in")
+
+
+def forgotten(tree: Path) -> tuple[str, ...]:
+    """Standard headers that old releases use without naming them: the compilers of their time brought them along."""
+    old = int(version(tree).partition(".")[0]) < _NAMES_THEM
+    return tuple(word for header in _FORGOTTEN for word in ("-include", header)) if old else ()
 
 
 def bench_sources(tree: Path) -> list[Path]:

@@ -40,7 +40,7 @@ class GitSource:
             tree=into / "tree",
             artifacts=tuple(fetched),
             quality={"route": "source"},
-            facts={"commit": commit, **_about(git, ref), **moved},
+            facts={"commit": commit, **_about(git, order.site.mirror(url), ref), **moved},
             advice=_ADVICE,
         )
 
@@ -51,10 +51,11 @@ def _refuse(source: Mapping[str, Json]) -> None:
         raise BuildError(f"the source cannot be used: {fault.message}")
 
 
-def _about(git: Git, ref: str) -> dict[str, Json]:
-    """The tag is made known to the tree: programs that print what they were built from ask git."""
-    if not COMMIT.fullmatch(ref) and not git.run("check-ref-format", f"refs/tags/{ref}").status:
-        git.run("update-ref", f"refs/tags/{ref}", "HEAD")
+def _about(git: Git, where: str, ref: str) -> dict[str, Json]:
+    """A tag is made known to the tree: programs that print what they were built from ask git."""
+    tag = f"refs/tags/{ref}"
+    if not COMMIT.fullmatch(ref) and not git.run("ls-remote", "--exit-code", "--tags", "--", where, tag).status:
+        git.run("update-ref", tag, "HEAD")
     date = git.check("show", "--no-patch", "--no-show-signature", "--format=%cI", "HEAD").strip()
     described = git.run("describe", "--tags", "--always", "--abbrev=12")
     return {"commit_date": date, **({"describe": described.stdout.strip()} if not described.status else {})}

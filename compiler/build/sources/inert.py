@@ -1,12 +1,13 @@
 """Runs pip and lets it start nothing: to get a source archive, pip would run that archive's own code for its metadata.
 
-A script of its own: `inert.py KEPT WORD…`. pip fetches, checks and unpacks the archive, then wants to start a program;
-at that moment the archive is copied into the folder KEPT, and pip ends.
+A script of its own: `inert.py PACKAGE KEPT WORD…`. pip fetches, checks and unpacks the archive, then wants to start a
+program; at that moment the archive is copied into the folder KEPT, and pip ends.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -20,28 +21,37 @@ _ARCHIVES = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 class Guard:
     """Sees all that pip opens and starts."""
 
-    def __init__(self, kept: str) -> None:
-        self._kept, self._archive = kept, ""
+    def __init__(self, package: str, kept: str) -> None:
+        self._package, self._kept = _normal(package), kept
+        self._archives: list[str] = []  # of the package, that were read; those within the first come later
 
     def __call__(self, event: str, said: tuple[object, ...]) -> None:
-        if event == "open" and not self._archive:
+        if event == "open":
             path, mode, *_ = said
-            if mode == "rb" and str(path).endswith(_ARCHIVES):
-                self._archive = str(path)  # the first that is read; those within it come later
+            if str(mode).startswith("r") and self._is_archive(str(path)):
+                self._archives.append(str(path))
         elif event in _STARTS:
             self._refuse(event)
 
+    def _is_archive(self, path: str) -> bool:
+        return path.endswith(_ARCHIVES) and _normal(path.rpartition("/")[2]).startswith(f"{self._package}-")
+
     def _refuse(self, event: str) -> None:
-        if self._archive and os.path.isfile(self._archive):  # noqa: PTH113 - its events are ours, too
-            shutil.copy(self._archive, self._kept)
+        for archive in filter(os.path.isfile, self._archives):
+            shutil.copy(archive, self._kept)
             os._exit(0)
         raise PermissionError(f"{event}: no program is started here")
 
 
-def main(kept: str, *arguments: str) -> None:
+def _normal(name: str) -> str:
+    """Names of packages and of their files differ in these."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def main(package: str, kept: str, *arguments: str) -> None:
     del sys.path[0]  # the modules beside this script are not pip's
     sys.argv = ["pip", *arguments]
-    sys.addaudithook(Guard(kept))
+    sys.addaudithook(Guard(package, kept))
     runpy.run_module("pip", run_name="__main__", alter_sys=True)
 
 

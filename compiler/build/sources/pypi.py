@@ -64,7 +64,8 @@ class Pypi:
 class _Download:
     def __init__(self, name: str, version: str, folder: Path, order: Order) -> None:
         self._wanted, self._version = f"{name}=={version}", version
-        self._what, self._folder, self._order = f"{name} {version}", folder, order
+        self._name, self._what = name, f"{name} {version}"
+        self._folder, self._order = folder, order
 
     def archive(self, kind: str) -> Path:
         """Of no kind asked for a wheel, and where there is none for this machine the source."""
@@ -88,10 +89,9 @@ class _Download:
 
     def _pip(self, argv: Sequence[str], inert: bool, temporary: Path) -> Completed:
         python = self._order.site.tools.get("python", sys.executable)
-        start = [python, _INERT, str((self._folder / "kept").absolute())] if inert else [python, "-m", "pip"]
-        return self._order.commands.run(
-            [*start, *argv], SECONDS, cwd=self._folder, env={"TMPDIR": str(temporary.absolute())}
-        )
+        start = [_INERT, self._name, str(self._folder.absolute() / "kept")] if inert else ["-m", "pip"]
+        environment = {"TMPDIR": str(temporary.absolute())}
+        return self._order.commands.run([python, *start, *argv], SECONDS, cwd=self._folder, env=environment)
 
     def _complaint(self, done: Completed) -> BuildError:
         if others := _OTHERS.search(done.stderr):

@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.build.apt.complaints import explain_download, explain_update
+from compiler.build.apt.complaints import explain_download, explain_source, explain_update
 
 SYSTEM = "name a binary that is installed instead, `source: {system: PROGRAM}`"
 
@@ -58,6 +58,11 @@ def test_a_package_of_other_architectures():
         ),
         (
             "E: Failed to fetch http://mirror.example/a.deb  404  Not Found",
+            "the mirror has a file of a b in its lists of suite sid, and not the file: try again later, or choose another"
+            " suite",
+        ),
+        (
+            "E: Failed to fetch http://mirror.example/a.deb  Connection failed",
             "apt could not fetch a b of suite sid from its mirror: check the network, then run the same command again",
         ),
         (
@@ -69,3 +74,25 @@ def test_a_package_of_other_architectures():
 )
 def test_download(said: str, message: str):
     assert explain_download(["a", "b"], "sid", "amd64", [], said) == message
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            "E: Unable to find a source package for gflag",
+            "suite sid has no source package gflag (did you mean gflags?): choose a suite that has it",
+        ),
+        (
+            "E: Can not find version '2' of package 'gflag'\nE: Unable to find a source package for gflag",
+            "suite sid has no gflag 2, it has another version: a suite moves on",
+        ),
+        (
+            "E: Failed to fetch x.dsc  Connection failed",
+            "apt could not fetch gflag of suite sid from its mirror: "
+            "check the network, then run the same command again",
+        ),
+    ],
+)
+def test_source(said: str, message: str):
+    assert explain_source("gflag", "2", "sid", lambda: {"gflags": ["1"]}, said) == message

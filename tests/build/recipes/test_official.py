@@ -68,8 +68,9 @@ def test_db_bench_is_compiled_in_the_abi_of_the_library_and_finds_it_anywhere(tm
     assert bench.standard == "c++17"
     assert bench.artifacts == ()
     log = (placed.folder / "build.log").read_text()
-    assert "-std=c++17 -O2 -w -DNDEBUG -fno-rtti -DROCKSDB_PLATFORM_POSIX" in log
-    assert " -DLZ4 -frecord-gcc-switches" in log
+    assert " -std=c++17 -frecord-gcc-switches " in log
+    assert " -O2 -w -DNDEBUG -fno-rtti -DROCKSDB_PLATFORM_POSIX " in log
+    assert " -DLZ4 -I. -Iinclude -c tools/db_bench_tool.cc " in log
     assert "_GLIBCXX_USE_CXX11_ABI" not in log
     assert b"$ORIGIN/../lib\0" in bench.program.read_bytes()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from compiler.build.problem import BuildError
-from compiler.build.recipes.rocksdb_probe import compressions, supported
+from compiler.build.recipes.rocksdb_probe import probe, supported
 from tests.build.ordering import order
 
 LOG = """\
@@ -28,5 +28,5 @@ def test_from_the_log_of_a_database():
 def test_a_program_that_does_not_run(tmp_path: Path):
     (tmp_path / "db_bench").write_text("raise SystemExit('no such option')")
     with pytest.raises(BuildError) as error:
-        compressions(order(tmp_path, {}), (sys.executable, "db_bench"))
+        probe(order(tmp_path, {}), (sys.executable, "db_bench"))
     assert str(error.value) == "the new db_bench does not run: no such option"

@@ -37,6 +37,13 @@ def test_the_standard_of_the_trees_own_script(tmp_path: Path, text: str, standar
     assert rocksdb_tree.standard(tmp_path) == standard
 
 
+def test_headers_that_an_old_tree_forgets_to_name(tmp_path: Path):
+    header = tree(tmp_path) / "include" / "rocksdb" / "version.h"
+    assert rocksdb_tree.forgotten(tmp_path) == ()
+    header.write_text(header.read_text().replace("MAJOR 9", "MAJOR 7"))
+    assert rocksdb_tree.forgotten(tmp_path)[:2] == ("-include", "cstdint")
+
+
 def test_an_old_tree_keeps_a_file_elsewhere(tmp_path: Path):
     (tree(tmp_path) / "util").mkdir()
     (tmp_path / "test_util" / "testutil.cc").rename(tmp_path / "util" / "testutil.cc")

@@ -74,6 +74,11 @@ def test_a_tree_can_say_what_it_is_until_it_is_built(fetch: Fetch, tmp_path: Pat
     assert (tmp_path / "attempt" / "tree" / "main.c").is_file()
 
 
+def test_what_is_no_tag_is_not_described_as_one(fetch: Fetch, repository: Repository):
+    commit = repository.commit(main_c="4\n")
+    assert fetch("main").facts["describe"] == commit[:12]
+
+
 @pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2^", "v2~1", "main^"])
 def test_a_commit_without_a_name(ref: str, fetch: Fetch, repository: Repository, tmp_path: Path):
     commit = repository.git("rev-parse", "v2^")

@@ -1,5 +1,6 @@
 """With the real pip and an index that is a folder: nothing is fetched from elsewhere."""
 
+import gzip
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -32,13 +33,16 @@ def sdist(index: Path, *more: str) -> Path:
     canary = str(index.with_name("canary"))
     members = [file(f"thing-1.0/{name}", PROJECT.encode()) for name in more]
     code = SETUP.format(canary=canary).encode()
-    return tar(
-        index / "thing-1.0.tar.gz",
+    plain = tar(
+        index.with_name("plain"),
         file("thing-1.0/PKG-INFO", METADATA.encode()),
         file("thing-1.0/setup.py", code),
         file("thing-1.0/evil.py", code),
         *members,
     )
+    packed = index / "thing-1.0.tar.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    return packed
 
 
 def wheel(index: Path, tag: str = "py3-none-any") -> Path:
@@ -120,5 +124,5 @@ def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:
 def test_what_the_index_has_not(tmp_path: Path, index: Path, more: dict[str, str], message: str) -> None:
     wheel(index)
     with pytest.raises(BuildError) as caught:
-        obtain(tmp_path, **more)
+        obtain(tmp_path, kind="wheel", **more)
     assert str(caught.value) == message

@@ -1,0 +1,66 @@
+"""What the builds' own defaults differ in, of the options that some step leaves to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.build.catalogue import same
+from compiler.summarize.tables import Tables
+
+Facts = Mapping[str, Mapping[str, str]]  # build -> option -> default, or what is requested
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """A row for each option; the base's default first, None where a build has no such option."""
+
+    base: str
+    others: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str | None, ...]], ...]
+
+    def changes(self, index: int) -> list[str]:
+        """Of one of the others: `format_version 5 -> 6`."""
+        found = [(option, values[0], values[index + 1]) for option, values in self.rows]
+        return [f"{name} {one or 'empty'} -> {new or 'empty'}" for name, one, new in found if _differ(one, new)]
+
+
+def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Defaults | None:
+    """`builds`: the labels of the axis. None where there is nothing to compare, or no difference."""
+    known: Facts = tables.facts.get("default", {})
+    ids = {run.build: run.build_id for run in tables.runs if run.build_id in known}
+    first = base if base is not None else next(iter(builds), None)
+    if first is None or first not in ids:
+        return None
+    others = tuple(build for build in builds if build != first and build in ids and ids[build] != ids[first])
+    nodes = [ids[build] for build in (first, *others)]
+    left = _left_alone(nodes, known, tables.facts.get("requested", {}), _set_by_us(tables))
+    rows = ((name, tuple(known[node].get(name) for node in nodes)) for name in sorted(left))
+    found = tuple(row for row in rows if any(_differ(row[1][0], value) for value in row[1][1:]))
+    return Defaults(first, others, found) if found else None
+
+
+def _left_alone(nodes: Sequence[str], known: Facts, requested: Facts, set_by_us: set[str]) -> set[str]:
+    """By some step of some build, in all of the builds that have the option: what is always said has no default."""
+    names = {name for node in nodes for name in known[node]} - set_by_us
+    return {name for name in names if any(_leaves(requested.get(node, {}).get(name)) for node in nodes)}
+
+
+def _leaves(asked: str | None) -> bool:
+    return asked is None or None in json.loads(asked)
+
+
+def _set_by_us(tables: Tables) -> set[str]:
+    """By the driver, or by whoever runs a server."""
+    from compiler import drivers, engines
+
+    used = {facts["engine"] for facts in tables.facts.get("build", {}).values() if "engine" in facts}
+    kinds = {run.kind for run in tables.runs}
+    theirs = {name for kind in kinds for name in drivers.driver(kind).reserved}
+    return theirs.union(*(engines.engine(name).reserved for name in used))
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """An option that one of them lacks has no default there that could differ."""
+    return one is not None and other is not None and not same(one, other)

@@ -1,0 +1,58 @@
+"""A build's quality in words: what of it stands in the way of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+LIBRARY = "library"
+Quality = Mapping[str, Any]
+
+_NAMES: Mapping[str, str] = MappingProxyType({"route": "made as", "march": "-march", "sha256": "checksum"})
+_ROUTES: Mapping[str, str] = MappingProxyType(
+    {
+        "source": "compiled from source",
+        LIBRARY: "an official library, with only the client compiled",
+        "debian": "Debian packages",
+        "maven": "published binaries (Maven)",
+        "pypi": "published binaries (PyPI)",
+        "system": "a program of this machine",
+    }
+)
+_DIGITS = 12  # of a checksum
+
+
+def differences(one: Quality, other: Quality) -> str:
+    """suite bullseye / bookworm; compiler …"""
+    return "; ".join(spread([one, other]))
+
+
+def spread(qualities: Iterable[Quality]) -> list[str]:
+    """Of each thing that is not the same in all: what it is, in the order in which it comes up."""
+    every = list(qualities)
+    names = dict.fromkeys(name for quality in every for name in quality)
+    found = {name: dict.fromkeys(_value(name, quality.get(name)) for quality in every) for name in names}
+    return [f"{_NAMES.get(name, name)} {' / '.join(values)}" for name, values in found.items() if len(values) > 1]
+
+
+def words(quality: Quality) -> list[tuple[str, str]]:
+    return [(_NAMES.get(name, name), _value(name, value)) for name, value in quality.items()]
+
+
+def _value(name: str, value: Any) -> str:
+    if name == "route":
+        return _ROUTES.get(str(value), said(value))
+    if name == "sha256" and isinstance(value, Mapping):
+        return ", ".join(f"{program} {str(digest)[:_DIGITS]}…" for program, digest in value.items())
+    return said(value)
+
+
+def said(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {said(each)}" for name, each in value.items()) or "none"
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)

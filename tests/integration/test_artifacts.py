@@ -1,0 +1,46 @@
+"""Small artifacts, by the clients of their registries."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.sources import source_of
+from compiler.build.sources.protocol import Material
+from tests.build.ordering import order
+
+JFFI = "a38dd049951a27f7a423389fecf0195a5bd414f418e90f5ac9992652c22a5b8e"
+ITOA = "1aab8fc367588b89dcee83ab0fd66b72b50b72fa1904d7095045ace2b0c81c35"
+SIX = {
+    "wheel": "8abb2f1d86890a2dfb989f9a77cfcfd3e47c2a354b01111771326f8aa26e0254",
+    "sdist": "1e61c37477a1626458e36f7b1d82aa5c9b094fa4802892072e49de9c60c4c926",
+}
+
+
+def obtain(folder: Path, **source: Any) -> Material:
+    return source_of(source).fetch(source, folder / "attempt", order(folder / "attempt", source))
+
+
+@pytest.mark.skipif(not shutil.which("mvn"), reason="no mvn here")
+def test_a_jar_with_libraries(tmp_path: Path) -> None:
+    material = obtain(tmp_path, maven="com.github.jnr:jffi:1.3.13", classifier="native", sha256=JFFI)
+    assert material.prefix is not None
+    assert (material.prefix / "jni/x86_64-Linux/libjffi-1.2.so").read_bytes()[:4] == b"\x7fELF"
+    assert not [*material.prefix.rglob("*.class")]
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo here")
+def test_a_crate(tmp_path: Path) -> None:
+    material = obtain(tmp_path, crate="itoa", version="1.0.1", sha256=ITOA)
+    assert material.tree is not None
+    assert (material.tree / "src/lib.rs").is_file()
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+
+
+@pytest.mark.parametrize("kind", SIX)
+def test_a_python_package(tmp_path: Path, kind: str) -> None:
+    material = obtain(tmp_path, pypi="six", version="1.16.0", kind=kind, sha256=SIX[kind])
+    found = material.prefix or material.tree
+    assert found is not None
+    assert (found / "six.py").is_file()
