@@ -32,9 +32,7 @@ class Finished:
 def write(order: Order, finished: Finished) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
-        listed = catalogue.values()
-        options = {o.name: {"type": o.type, "default": o.default, "help": o.help} for o in listed}
-        _dump(order.folder / CATALOGUE, options)
+        _dump(order.folder / CATALOGUE, {option.name: _option(option) for option in catalogue.values()})
     _dump(order.folder / RECORD, record(order.build, finished))  # last: it says that the rest is there
 
 

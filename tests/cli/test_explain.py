@@ -152,3 +152,12 @@ def places(told: str) -> dict[str, str]:
     """Of the settings."""
     lines = told.partition("  settings\n")[2].partition("  options\n")[0].splitlines()
     return {line.split()[0]: line.rpartition("  ")[2] for line in lines}
+
+
+def test_a_source_within_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "builds: {a: {engine: rocksdb, version: 9.9.3, source: {maven: 'x:y:1', tree: {path: z}}}}\n"
+    steps = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"
+    Path("a.yaml").write_text(f"title: t\n{text}{steps}", encoding="utf-8")
+    assert main(["explain", "a.yaml", "build=a"]) == 0
+    assert "rocksdb 9.9.3 (maven: x:y:1, tree: {path: z})" in capsys.readouterr().out

@@ -73,6 +73,13 @@ def test_settings_builds_and_steps(compile_text: Compile) -> None:
     ]
 
 
+def test_a_source_within_the_source(compile_text: Compile) -> None:
+    jar = "source: {maven: 'a:b:1', tree: {git: 'https://host.example/a.git', ref: v%d}}"
+    debian = "source: {debian: rocksdb-tools, suite: sid}"
+    old, new = (chain(compile_text(SPEC.replace(debian, jar % number))) for number in (1, 2))
+    assert named(differences(old, new)) == [("build.source.tree.ref", "v1", "v2")]
+
+
 def test_a_policy_a_seed_and_a_revision_count(compile_text: Compile) -> None:
     dropped = ("bloom_bits: 10", "bloom_bits: {value: 10, when_unsupported: drop}")
     assert named(between(compile_text, dropped)) == [("options.bloom_bits.when_unsupported", "error", "drop")]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from compiler.build.recipes.mysqld_cmake import MySQLdCMake
 from compiler.build.recipes.postgres_configure import PostgresConfigure
+from compiler.build.recipes.postgres_meson import PostgresMeson
 from compiler.build.recipes.program import Program
 from compiler.build.recipes.protocol import Recipe
 from compiler.build.recipes.ready import Ready
@@ -20,6 +22,9 @@ RECIPES: tuple[Recipe, ...] = (
     RocksDBMake(),
     RocksDBCMake(),
     PostgresConfigure(),
+    PostgresMeson(),
+    MySQLdCMake("mysql"),
+    MySQLdCMake("mariadb"),
 )
 
 

@@ -58,8 +58,8 @@ def test_a_package_of_other_architectures():
         ),
         (
             "E: Failed to fetch http://mirror.example/a.deb  404  Not Found",
-            "the mirror has a file of a b in its lists of suite sid, and not the file: try again later, or choose another"
-            " suite",
+            "the mirror has a file of a b in its lists of suite sid, and not the file: "
+            "try again later, or choose another suite",
         ),
         (
             "E: Failed to fetch http://mirror.example/a.deb  Connection failed",

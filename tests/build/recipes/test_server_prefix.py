@@ -64,12 +64,12 @@ def test_one_that_finds_its_libraries_and_files_by_itself(tmp_path: Path, postgr
 
 def test_one_that_is_told_where_its_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)  # no apt: its libraries are the machine's
-    mysqld = prefix(tmp_path, "mysqld")
+    mysqld = prefix(tmp_path / "build", "mysqld")
     (mysqld / "share").mkdir()
     (mysqld / "share" / "mysql_system_tables.sql").touch()
-    made = make(tmp_path, "mysql", mysqld)
+    made = make(tmp_path / "build", "mysql", mysqld)
     assert made.facts == {"basedir": "prefix", "system tables": "prefix/share"}
-    moved = tmp_path.rename(tmp_path.with_name("moved"))
+    moved = (tmp_path / "build").rename(tmp_path / "moved")
     done = subprocess.run(absolute(moved, made.programs["mysqld"]), capture_output=True, text=True, check=True)
     assert done.stdout == f"{moved}/prefix\n"
 

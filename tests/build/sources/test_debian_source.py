@@ -33,11 +33,18 @@ CHANGELOG = "thing (1.0-2) one; urgency=low\n\n  * c\n\n -- m <m@example.org>  M
 PATCH = "--- a/main.c\n+++ b/main.c\n@@ -1 +1 @@\n-int upstream;\n+int debian;\n"
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pool = tmp_path_factory.mktemp("pool")
+    _source_package(pool)
+    return pool
+
+
 @pytest.fixture
-def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mirror(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "mirror"
     pool = root / "pool"
-    _source_package(pool)
+    shutil.copytree(package, pool)
     description = (pool / "thing_1.0-2.dsc").read_text()
     entry = f" {hashlib.sha256(description.encode()).hexdigest()} {len(description)} thing_1.0-2.dsc\n"
     listed = description.replace("Source: ", "Package: ").replace("Checksums-Sha256:\n", f"Checksums-Sha256:\n{entry}")

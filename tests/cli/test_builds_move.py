@@ -1,0 +1,194 @@
+"""stepgrid builds export and import: a build runs in another checkout, and nothing else is let in."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build import importing
+from compiler.build.programs import programs
+from compiler.cli import main
+from compiler.run import here
+from compiler.store.store import Store
+
+Capture = pytest.CaptureFixture[str]
+SPEC = """\
+title: t
+builds:
+  tool: {engine: program, version: "1.0", source: {path: tree}, flags: {programs: bin/hello}}
+steps: [{name: hi, kind: command, argv: ["{program:hello}"]}]
+"""
+Members = dict[str, tuple[tarfile.TarInfo, bytes]]
+
+
+@pytest.fixture
+def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> Path:
+    """The file, with an empty checkout elsewhere as the current folder."""
+    home = tmp_path / "one"
+    (home / "tree" / "bin").mkdir(parents=True)
+    script = home / "tree" / "bin" / "hello"
+    script.write_text('#!/bin/sh\ncat "${0%/*}/../text"\n')
+    script.chmod(0o755)
+    (home / "tree" / "words").write_text("hello from the tree\n")
+    (home / "tree" / "text").symlink_to("words")
+    (home / "a.yaml").write_text(SPEC)
+    monkeypatch.chdir(home)
+    assert main(["builds", "a.yaml", "--make"]) == 0
+    file = tmp_path / "tool.tar.gz"
+    assert main(["builds", "export", "tool", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{file}: b-")
+    there = tmp_path / "somewhere" / "two"
+    there.mkdir(parents=True)
+    monkeypatch.chdir(there)
+    return file
+
+
+def node(file: Path) -> str:
+    return str(importing.read(file)["id"])
+
+
+def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
+    """The same archive, with other members."""
+    with tarfile.open(file) as tar:
+        members = {
+            info.name: (info, found.read() if (found := tar.extractfile(info)) and info.isreg() else b"")
+            for info in tar
+        }
+    change(members)
+    changed = file.with_name("changed.tar.gz")
+    with tarfile.open(changed, "w:gz") as tar:
+        for name, (info, content) in members.items():
+            info.name, info.size = name, len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return changed
+
+
+def with_manifest(members: Members, **fields: Any) -> None:
+    info, content = members["export.json"]
+    members["export.json"] = (info, json.dumps({**json.loads(content), **fields}).encode())
+
+
+def refused(file: Path, capsys: Capture) -> str:
+    assert main(["builds", "import", str(file)]) == 3
+    assert not list(Store().root.glob("builds/*"))
+    assert not list(Store().root.glob("attempts/*"))
+    return capsys.readouterr().err.replace(str(file), "FILE")
+
+
+def test_it_runs_in_another_checkout(exported: Path, capsys: Capture) -> None:
+    assert main(["builds", "import", str(exported)]) == 0
+    build = Store().build(node(exported))
+    assert capsys.readouterr().out == f"{build}: tool, program 1.0\n"
+    assert subprocess.check_output(programs(build)["hello"], text=True) == "hello from the tree\n"
+    assert Store().mark(build.name).exists()
+    assert not list(Store().root.glob("attempts/*"))
+    assert main(["builds", "import", str(exported)]) == 3
+    assert capsys.readouterr().err == f"build {build.name} is there already: {build}; nothing was changed\n"
+
+
+def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) -> None:
+    """The tree itself is not needed any more where the build is; another tree is another build."""
+    home = exported.parent / "one"
+    (Path.cwd() / "a.yaml").write_text(SPEC)
+    (Path.cwd() / "tree").symlink_to(home / "tree")
+    assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 0
+    (build,) = here.compiled("a.yaml", None).builds
+    assert Store().has_build(build.id)
+
+
+def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> None:
+    (Path.cwd() / "a.yaml").write_text(SPEC.replace('"1.0"', '"2.0"'))
+    (Path.cwd() / "tree").mkdir()
+    assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 2
+    (build,) = here.compiled("a.yaml", None).builds
+    said = f"{exported} holds {node(exported)}, which is no build of a.yaml; its builds are: {build.id}\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_file_that_was_changed(exported: Path, capsys: Capture) -> None:
+    def change(members: Members) -> None:
+        info, _ = members["build/tree/words"]
+        members["build/tree/words"] = (info, b"hello from nowhere!\n")
+
+    said = "FILE is not imported: its file tree/words is not what was exported: the checksum differs\n"
+    assert refused(rewrite(exported, change), capsys) == said
+
+
+def test_a_file_that_is_missing_and_one_too_many(exported: Path, capsys: Capture) -> None:
+    gone = rewrite(exported, lambda members: members.pop("build/tree/words") and None)
+    assert "link out of its folder" not in (said := refused(gone, capsys))
+    assert said == "FILE is not imported: its file tree/words is missing\n"
+
+    def add(members: Members) -> None:
+        members["build/zz"] = (tarfile.TarInfo(), b"x")
+
+    assert refused(rewrite(exported, add), capsys) == (
+        "FILE is not imported: it holds a file that no checksum is for, zz\n"
+    )
+
+
+def test_another_machine(exported: Path, capsys: Capture) -> None:
+    changed = rewrite(exported, lambda members: with_manifest(members, machine="vax"))
+    assert refused(changed, capsys) == f"FILE was built for vax, this machine is {platform.machine()}\n"
+
+
+def test_another_id(exported: Path, capsys: Capture) -> None:
+    """What build.json declares decides which build it is."""
+    other = "b-" + "0" * 20
+    changed = rewrite(exported, lambda members: with_manifest(members, id=other))
+    made = node(exported)
+    assert refused(changed, capsys) == (
+        f"FILE is not imported: it says it is {other}, and what its build.json declares is {made}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../../evil", "changed.tar.gz is not unpacked: its entry '../../evil' leads out of its folder\n"),
+        ("/evil", "changed.tar.gz is not unpacked: its entry '/evil' is an absolute path\n"),
+    ],
+)
+def test_paths_are_not_trusted(name: str, said: str, exported: Path, capsys: Capture) -> None:
+    def add(members: Members) -> None:
+        members[name] = (tarfile.TarInfo(), b"x")
+
+    assert refused(rewrite(exported, add), capsys) == said
+    assert not list(exported.parent.rglob("evil"))
+
+
+def test_no_exported_build(exported: Path, capsys: Capture) -> None:
+    other = rewrite(exported, lambda members: members.pop("export.json") and None)
+    assert refused(other, capsys) == "FILE is no exported build: it does not begin with export.json\n"
+    other.write_bytes(exported.read_bytes()[:400])
+    assert "cannot be unpacked: a whole tar (plain, .gz, .bz2, .xz, .zst) or zip file is expected" in refused(
+        other, capsys
+    )
+
+
+def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(SPEC.replace("{path: tree}, flags: {programs: bin/hello}", "{system: sh}"))
+    assert main(["builds", "a.yaml", "--make"]) == 0
+    capsys.readouterr()
+    assert main(["builds", "export", "tool", "x.tar.gz"]) == 3
+    assert capsys.readouterr().err.endswith(", which belongs to this machine: there is nothing to move\n")
+    assert not list(tmp_path.glob("*x.tar*"))
+
+
+def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
+    assert main(["builds", "import", str(exported)]) == 0
+    capsys.readouterr()
+    assert main(["builds", "export", "tool", "x.zip"]) == 3
+    said = "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"
+    assert capsys.readouterr().err == said
+    assert main(["builds", "export", "tool", str(exported)]) == 2
+    assert capsys.readouterr().err == f"{exported} is there already: name another file, or remove it\n"
