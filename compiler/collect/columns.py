@@ -44,7 +44,7 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "microseconds": "the latency that so many percent of the operations do not exceed",
     },
     "environment": {
-        "scope": "plan, hardware, build, host, image, facts (of a step's output) or command (of a step)",
+        "scope": "plan, hardware, build, default (of an option), requested, host, image, facts or command (of a step)",
         "subject": "digest of the plan, id of the build, stage/attempt, or stage/attempt/position",
         "name": "of the fact",
         "value": "text as it is, anything else as JSON",

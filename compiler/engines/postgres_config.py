@@ -19,6 +19,7 @@ from compiler.engines.protocol import IdentityError, OptionInfo, Run
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing
 _COLUMNS = 9
+_UNKNOWN = "unrecognized configuration parameter"
 _AVAILABLE = re.compile(r"Available values: (.+?)\.?$", re.MULTILINE)
 _AT_A_TIME = 4
 
@@ -79,7 +80,9 @@ def empty_configuration() -> Iterator[str]:
 
 def value(run: Run, name: str, folder: str) -> str | None:
     """None where there is no such option. -C comes first: a server that is started by root refuses all else."""
-    stdout, _ = run("postgres", ("-C", name, "-D", folder))
+    stdout, stderr = run("postgres", ("-C", name, "-D", folder))
+    if not stdout and _UNKNOWN not in stderr:
+        raise IdentityError(f"postgres -C {name} gives no value; it said: {last(stderr)}")
     return stdout.removesuffix("\n") if stdout else None
 
 

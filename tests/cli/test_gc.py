@@ -57,6 +57,14 @@ in all 0 bytes in 1 folder; `stepgrid gc --yes` removes it
     assert not gone.exists()
 
 
+def test_builds_that_no_spec_names_are_listed_with_their_sizes(capsys: Capture) -> None:
+    (put("builds", here.compiled("specs/a.yaml", None).builds[0].id) / "program").write_bytes(b"x" * 5000)
+    (put("builds", "b-gone") / "program").write_bytes(b"x" * 5000)
+    assert main(["gc"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:3] == ["  builds: 1, 8.0 KiB", "    outputs/builds/b-gone  8.0 KiB"]
+
+
 def test_a_wrong_spec_stops_it(folder: Path, capsys: Capture) -> None:
     gone = put("results", "s-0")
     (folder / "specs" / "a.yaml").write_text(SPEC.replace("keys", "kees"))

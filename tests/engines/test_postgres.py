@@ -48,6 +48,9 @@ VALUES = {
 }
 
 
+HINT = "Available values: minimal, replica, logical."
+
+
 def server(version: str = "", listing: str = LISTING, values: Mapping[str, str] = VALUES) -> Run:
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
         assert program == "postgres"
@@ -58,6 +61,9 @@ def server(version: str = "", listing: str = LISTING, values: Mapping[str, str] 
         option, name, _, folder = arguments[:4]
         assert option == "-C"  # first: all else is refused when it is started by root
         assert Path(folder, "postgresql.conf").read_text() == ""
+        if arguments[4:]:
+            assert arguments[4:] == ("-c", f"{name}=?")
+            return "", f'FATAL:  invalid value for parameter "{name}": "?"\nHINT:  {HINT}\n'
         if name in values:
             return f"{values[name]}\n", ""
         return "", f'FATAL:  unrecognized configuration parameter "{name}"\n'
@@ -94,6 +100,19 @@ def test_one_that_does_not_start() -> None:
         POSTGRES.identify(server())
 
 
+def test_one_that_does_not_find_its_files() -> None:
+    def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
+        lost = 'FATAL:  could not open directory "/usr/lib": No such file or directory\n'
+        return ("postgres (PostgreSQL) 17.11\n", "") if arguments[0] == "--version" else ("", lost)
+
+    with pytest.raises(IdentityError) as caught:
+        POSTGRES.identify(run)
+    assert str(caught.value) == (
+        'postgres -C debug_assertions gives no value; it said: FATAL:  could not open directory "/usr/lib": '
+        "No such file or directory"
+    )
+
+
 def test_the_listing() -> None:
     found = described(LISTING)
     kinds = {name: option.type for name, option in found.items()}
@@ -119,6 +138,13 @@ def test_defaults_are_asked_for_where_the_listing_has_none() -> None:
         "shared_buffers": "16384",
         "wal_level": "replica",
     }
+
+
+def test_what_numbers_and_enumerations_take() -> None:
+    found = POSTGRES.catalogue(server()) or {}
+    assert (found["shared_buffers"].least, found["shared_buffers"].most) == ("16", "1073741823")
+    assert found["wal_level"].choices == ("minimal", "replica", "logical")
+    assert (found["autovacuum"].least, found["autovacuum"].choices) == ("", ())
 
 
 def test_options_for_developers_that_this_release_has() -> None:

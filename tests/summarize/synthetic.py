@@ -146,7 +146,13 @@ class Experiment:
         ]
 
     # what a run would leave
-    def add_build(self, build: str, quality: Mapping[str, object] | None = None, warnings: Sequence[str] = ()) -> None:
+    def add_build(
+        self,
+        build: str,
+        quality: Mapping[str, object] | None = None,
+        warnings: Sequence[str] = (),
+        defaults: Mapping[str, str] | None = None,
+    ) -> None:
         node, version = f"b-{build}", build[8:]
         attempt = self.store.new_attempt(node)
         package = {"name": "rocksdb-tools", "version": f"{version}-1", "digest": "ab" * 32}
@@ -162,6 +168,9 @@ class Experiment:
             "quality": quality or {"route": "debian", "suite": SUITES[build]},
         }
         (attempt / "build.json").write_text(json.dumps(record))
+        if defaults is not None:
+            catalogue = {name: {"type": "string", "default": text, "help": ""} for name, text in defaults.items()}
+            (attempt / "catalogue.json").write_text(json.dumps(catalogue))
         self.store.publish_build(node, attempt)
 
     def add_load(self, build: str, load: int, qps: float = 300_000) -> Path:

@@ -47,7 +47,13 @@ def configure(compiled: Compile, engine: str, made: Path) -> None:
     made.mkdir()
     places = ["-S", str(compiled.tree), "-B", str(made), "-G", "Ninja"]
     argv = [compiled.tools["cmake"], *places, *compiled.tools.cmake_launcher, *_arguments(compiled, engine)]
-    compiled.run(argv, made, {**compiled.devel.search(made), **RUN_PATH})
+    compiled.run(argv, made, {**_search(compiled), **RUN_PATH})
+
+
+def _search(compiled: Compile) -> dict[str, str]:
+    """Absolute: cmake tries what it looks for in folders of its own."""
+    folder = compiled.devel.folder
+    return {"CPATH": f"{folder}/include", "LIBRARY_PATH": f"{folder}/lib"} if folder else {}
 
 
 def _arguments(compiled: Compile, engine: str) -> list[str]:

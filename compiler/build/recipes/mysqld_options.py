@@ -72,6 +72,8 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "WITH_PCRE": "system",
         "WITH_LIBFMT": "system",
         "WITH_ZLIB": "system",
+        "WITH_LIBAIO": "ON",
+        "WITH_MARIABACKUP": "OFF",
         "WITH_NUMA": "OFF",
         "WITH_JEMALLOC": "no",
         "CONC_WITH_SSL": "OPENSSL",

@@ -7,6 +7,9 @@ HOLED = (
     'sweep: {threads: [1, 2], bits: {option: bloom_bits, values: [8, 10]}}\nexclude: ["bits == 10 and threads == 1"]\n'
 )
 BUILDS = "title: t\nbuilds:\n  a: {engine: rocksdb, version: 9.9.3, source: {%s}}\n  b: {engine: rocksdb, version: 9.10.0, source: {%s}}\n"
+GIT = 'git: "https://a.example/x.git", ref: v1'
+CRATE = "crate: librocksdb-sys, version: 0.17.3+10.4.2"
+MAVEN = 'maven: "org.rocksdb:rocksdbjni:9.10.0", tree: {crate: librocksdb-sys, version: 0.17.3+10.4.2}'
 
 FIRES = {
     "base-without-cell": [
@@ -14,6 +17,9 @@ FIRES = {
     ],
     "mixed-quality": [
         (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO, "builds of different quality are compared: a: debian bookworm; b: debian trixie"),
+        (BUILDS % (GIT, MAVEN) + TWO, "builds of different quality are compared: a: compiled from source; b: official library"),
+        (BUILDS % (GIT, GIT + "}, flags: {march: native, assertions: true") + TWO,
+         "builds of different quality are compared: a: compiled from source; b: compiled from source, assertions true, march native"),
     ],
     "defaults-differ": [
         (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
@@ -29,6 +35,8 @@ QUIET = {
     ],
     "mixed-quality": [
         BUILDS % ("system: one", "system: other") + TWO,
+        BUILDS % (GIT, CRATE) + TWO,
+        BUILDS % (GIT, GIT + "}, flags: {system: make, libraries: bookworm") + TWO,
         (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
          + "report: {base: {bits: 8}}\n"),
     ],

@@ -1,0 +1,76 @@
+"""Finished builds are all that a run needs: no client, no compiler, no network, no origin."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.build.repository import Repository
+from tests.integration.conftest import Lab
+
+MAIN = '#include <stdio.h>\nint main(void) { puts("speed 41"); return 0; }\n'
+SPEC = """\
+title: "an unknown engine"
+builds:
+  speed:
+    engine: program
+    source: {git: "URL", ref: v1.0.0}
+    flags: {command: cc -o speed main.c, programs: speed}
+steps:
+  - {name: run, kind: command, argv: ["{program:speed}"], metrics: {speed: {pattern: 'speed (\\d+)', required: true}}}
+"""
+NOWHERE = "http://127.0.0.1:9"
+PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy")
+TOOLS = ("bash", "sh")  # what Snakemake starts jobs with
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Lab:
+    lab = Lab(tmp_path / "lab")
+    lab.folder.mkdir()
+    repository = Repository(tmp_path / "origin")
+    repository.commit("v1.0.0", main_c=MAIN)
+    lab.write(SPEC.replace("URL", repository.url))
+    return lab
+
+
+def offline(folder: Path) -> dict[str, str]:
+    """The environment of a machine with nothing but a shell."""
+    path = folder / "bin"
+    path.mkdir()
+    for tool in TOOLS:
+        (path / tool).symlink_to(str(shutil.which(tool)))
+    return {"PATH": str(path), **dict.fromkeys(PROXIES, NOWHERE)}
+
+
+def built(lab: Lab) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in (lab.folder / "outputs").glob("builds/*/build.json")}
+
+
+def test_a_run_with_finished_builds_goes_without_anything_else(bench: Lab, tmp_path: Path) -> None:
+    made = bench.execute(bench.argv("builds", "spec.yaml", "--make"))
+    assert made.returncode == 0, made.stderr
+    shutil.rmtree(tmp_path / "origin")
+    before = built(bench)
+    done = bench.run(**offline(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "1 done (measured steps)" in done.stdout
+    assert built(bench) == before
+
+
+def test_nothing_is_built_twice(bench: Lab, tmp_path: Path) -> None:
+    """By another plan of the spec, and by another spec."""
+    assert bench.run().returncode == 0
+    before = built(bench)
+    shutil.rmtree(tmp_path / "origin")
+    text = (bench.folder / "spec.yaml").read_text()
+    bench.write(text.replace("name: run,", "name: again,"))
+    again = bench.run()
+    assert again.returncode == 0, again.stderr
+    bench.write(text.replace("  speed:\n", "  another:\n"), "other.yaml")
+    shared = bench.execute(bench.argv("run", "other.yaml"))
+    assert shared.returncode == 0, shared.stderr
+    assert built(bench) == before
+    assert not list((bench.folder / "outputs").glob("attempts/b-*/*"))
