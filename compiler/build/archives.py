@@ -20,6 +20,10 @@ from compiler.build.problem import BuildError
 
 Kind = Literal["file", "folder", "link", "hard link", "other"]
 
+_HEADER = 1 << 20  # bytes of a header that tarfile reads at once: a long name, a set of attributes
+_LINK = 4096  # no link's target is longer
+_IN_ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks without a bound
+_LONG = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 _ZIP, _ZSTD = (b"PK\x03\x04", b"PK\x05\x06"), b"\x28\xb5\x2f\xfd"
 _BROKEN = (
     tarfile.TarError,
@@ -72,8 +76,28 @@ def _of_zstd(file: IO[bytes]) -> Iterator[Entry]:
         yield from _of_tar(zstd.stdout, "r|")
 
 
+class _Header(tarfile.TarInfo):
+    """What tarfile would read into memory before anybody can look at its size."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _LONG and found.size > _HEADER:
+            raise BuildError("an archive is not unpacked: it has a header of more than 1 MiB, which no source tree needs")
+        if found.type == tarfile.GNUTYPE_SPARSE:
+            cls._refuse_sparse()
+        return found
+
+    def _proc_gnusparse_10(self, *_: object) -> None:
+        self._refuse_sparse()
+
+    @staticmethod
+    def _refuse_sparse() -> None:
+        raise BuildError("an archive is not unpacked: it has a sparse file, which no source tree needs")
+
+
 def _of_tar(file: IO[bytes], mode: Literal["r|", "r|*"]) -> Iterator[Entry]:
-    with tarfile.open(fileobj=file, mode=mode) as tar:
+    with tarfile.open(fileobj=file, mode=mode, tarinfo=_Header) as tar:
         for member in tar:
             kind = _tar_kind(member)
             content = tar.extractfile(member) if kind == "file" else None
@@ -94,11 +118,19 @@ def _of_zip(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
         for info in content_of.infolist():
             if info.flag_bits & 1:
                 raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is encrypted")
+            if info.compress_type not in _IN_ZIP:
+                raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is not stored or deflated")
             mode, mtime = info.external_attr >> 16, time.mktime((*info.date_time, 0, 0, -1))
             kind = _zip_kind(info, mode)
-            target = content_of.read(info).decode(errors="surrogateescape") if kind == "link" else ""
+            target = _target(content_of, info) if kind == "link" else ""
             with content_of.open(info) as content:
                 yield Entry(info.filename, kind, mode, info.file_size, mtime, target, content)
+
+
+def _target(content_of: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
+    """Cut off where it is too long for any: no file system takes it then."""
+    with content_of.open(info) as content:
+        return content.read(_LINK).decode(errors="surrogateescape")
 
 
 def _zip_kind(info: zipfile.ZipInfo, mode: int) -> Kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from compiler.language.nodes import Text
@@ -24,14 +24,25 @@ def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: li
         definition = parent(names[0], above)
         if definition is None:
             if not problems.unread:
-                message, hint = f"`{above}` is not defined", nearest(above, known)
+                itself = f"its own name means an include's, and none defines `{above}`"
+                message = f"`{above}` is not defined"
+                hint = itself if above == names[0] else nearest(above, known)
                 problems.add("undefined-name", above.where, message, hint, len(above))
             break
         if any(definition is other for other in found):
-            around = names[: next(n for n, other in enumerate(found) if other is definition) + 1]
-            circle = " → ".join([*reversed(around), above])
-            problems.add("extends-cycle", above.where, f"definitions go round: {circle}", width=len(above))
+            last = next(n for n, other in enumerate(found) if other is definition)
+            _round(names[: last + 1], [link.extends for link in found[: last + 1]], problems)
             break
         found.insert(0, definition)
         names.insert(0, above)
     return found
+
+
+def _round(names: list[str], said: Sequence[Text | None], problems: Problems) -> None:
+    """Told from the first of them in the file, from whichever it was found: once."""
+    links = [(text, name) for text, name in zip(reversed(said), reversed(names), strict=True) if text is not None]
+    first = min(range(len(links)), key=lambda number: links[number][0].where)
+    links = [*links[first:], *links[:first]]
+    last = links[-1][0]
+    circle = " → ".join([name for _, name in links] + [last])
+    problems.add("extends-cycle", last.where, f"definitions go round: {circle}", width=len(last))

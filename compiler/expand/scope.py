@@ -186,7 +186,7 @@ class Scope:
     def _known_in(self, expression: str, name: str) -> list[str]:
         """What the name may have been meant for: after `params.` a param."""
         machine = getattr(self.names.get("hardware"), "facts", {})
-        facts = [*machine, *(machine.get("storage") or {})]
+        facts = [*(machine.keys() - {"declared", "real"}), *(machine.get("storage") or {})]
         known = {"params": [*self.params], "options": [*self.options], "hardware": facts}
         above = {first for first, below in expressions.references(expression) if below == name} & known.keys()
         said = [each for first in above for each in known[first]]

@@ -51,7 +51,7 @@ def read(spec: str, problems: Problems) -> Lock:
 def _lock(nodes: Map, problems: Problems) -> Lock:
     for key, value in nodes.items():
         if key not in _KEYS:
-            hint = f"{nearest(key, _KEYS)} {_HINT}"
+            hint = f"{nearest(key, _KEYS)}; {_HINT}"
             problems.add("unknown-key", nodes.at[key], f"`{key}` is not a key of a lock file", hint, len(key))
         elif key == "lock" and value != FORM:
             message = "`lock`: this version reads lock files of the form 1"

@@ -47,6 +47,7 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: dict[Problem, list[str]] = {}  # a fault that many cells meet is one problem
+        self._told: dict[Problem, Problem] = {}  # also where what is known, and so the hint, differs between them
         self.unread: list[str] = []  # files that could not be read: what is not defined may be in them
 
     def add(self, code: str, where: Where, message: str, hint: str = "", width: int = 1, step: str = "") -> None:
@@ -84,6 +85,7 @@ class Problems:
     def _add(self, problem: Problem, step: str = "") -> None:
         if len(problem.message) > LONGEST:
             problem = problem._replace(message=_QUOTED_LONG.sub(r"`\1…`", problem.message))
+        problem = self._told.setdefault(problem._replace(hint=""), problem)
         steps = self._found.setdefault(problem, [])
         if step and step not in steps:
             steps.append(step)

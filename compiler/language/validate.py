@@ -158,6 +158,8 @@ def _bounded(kind: str, context: Any) -> str:
             return f"at most {context['le']}" if "le" in context else f"less than {context['lt']}"
         case "multiple_of":
             return f"a multiple of {context['multiple_of']:g}"
+        case "too_long":
+            return f"at most {context['max_length']} entries"
         case "too_short" | "string_too_short":
             return "at least one entry" if kind == "too_short" else "some text"
         case "string_pattern_mismatch":

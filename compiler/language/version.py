@@ -17,6 +17,7 @@ class Version(str):
     __hash__ = str.__hash__
 
     def __eq__(self, other: object) -> bool:
+        _refuse_number(other)
         return isinstance(other, str) and _compare(self, other) == 0
 
     def __ne__(self, other: object) -> bool:
@@ -35,7 +36,14 @@ class Version(str):
         return _compare(self, other) >= 0
 
 
+def _refuse_number(other: object) -> None:
+    """8.10 is 8.1 to a number."""
+    if isinstance(other, int | float):
+        raise ValueError(f"a version is compared with a text: '{other}'")
+
+
 def _compare(left: str, right: str) -> int:
+    _refuse_number(right)
     for a, b in zip_longest(_parts(left), _parts(right), fillvalue=(1, 0, "")):
         if a != b:
             return -1 if a < b else 1

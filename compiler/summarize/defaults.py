@@ -33,12 +33,17 @@ def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Default
     first = base if base is not None else next(iter(builds), None)
     if first is None or first not in ids:
         return None
-    others = tuple(build for build in builds if build != first and build in ids and ids[build] != ids[first])
+    there = {build: node for build, node in ids.items() if _engine(tables, node) == _engine(tables, ids[first])}
+    others = tuple(build for build in builds if build in there and ids[build] != ids[first])
     nodes = [ids[build] for build in (first, *others)]
     left = _left_alone(nodes, known, tables.facts.get("requested", {}), _set_by_us(tables))
     rows = ((name, tuple(known[node].get(name) for node in nodes)) for name in sorted(left))
     found = tuple(row for row in rows if any(_differ(row[1][0], value) for value in row[1][1:]))
     return Defaults(first, others, found) if found else None
+
+
+def _engine(tables: Tables, node: str) -> str | None:
+    return tables.facts.get("build", {}).get(node, {}).get("engine")
 
 
 def _left_alone(nodes: Sequence[str], known: Facts, requested: Facts, set_by_us: set[str]) -> set[str]:
