@@ -37,6 +37,10 @@ _BROKEN = (
 )
 
 
+class _RefusedError(Exception):
+    """It is whole, and would take more memory than it should."""
+
+
 class Entry(NamedTuple):
     name: str
     kind: Kind
@@ -53,6 +57,8 @@ def reading(archive: Path) -> Iterator[Iterator[Entry]]:
     try:
         with archive.open("rb") as file:
             yield _entries(archive, file)
+    except _RefusedError as error:
+        raise BuildError(f"{archive.name} is not unpacked: {error}") from None
     except _BROKEN as error:
         expected = "a whole tar (plain, .gz, .bz2, .xz, .zst) or zip file is expected"
         raise BuildError(f"{archive.name} cannot be unpacked: {expected} ({error})") from None
@@ -83,7 +89,7 @@ class _Header(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
         found = super().frombuf(buf, encoding, errors)
         if found.type in _LONG and found.size > _HEADER:
-            raise BuildError("an archive is not unpacked: it has a header of more than 1 MiB, which no source tree needs")
+            raise _RefusedError("it has a header of more than 1 MiB, which no source tree needs")
         if found.type == tarfile.GNUTYPE_SPARSE:
             cls._refuse_sparse()
         return found
@@ -93,7 +99,7 @@ class _Header(tarfile.TarInfo):
 
     @staticmethod
     def _refuse_sparse() -> None:
-        raise BuildError("an archive is not unpacked: it has a sparse file, which no source tree needs")
+        raise _RefusedError("it has a sparse file, which no source tree needs")
 
 
 def _of_tar(file: IO[bytes], mode: Literal["r|", "r|*"]) -> Iterator[Entry]:
@@ -116,10 +122,9 @@ def _tar_kind(member: tarfile.TarInfo) -> Kind:
 def _of_zip(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
     with zipfile.ZipFile(file) as content_of:
         for info in content_of.infolist():
-            if info.flag_bits & 1:
-                raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is encrypted")
-            if info.compress_type not in _IN_ZIP:
-                raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is not stored or deflated")
+            if info.flag_bits & 1 or info.compress_type not in _IN_ZIP:
+                wrong = "encrypted" if info.flag_bits & 1 else "not stored or deflated"
+                raise BuildError(f"{archive.name} is not unpacked: its entry {info.filename!r} is {wrong}")
             mode, mtime = info.external_attr >> 16, time.mktime((*info.date_time, 0, 0, -1))
             kind = _zip_kind(info, mode)
             target = _target(content_of, info) if kind == "link" else ""

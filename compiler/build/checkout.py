@@ -38,9 +38,16 @@ def checkout(order: Order, url: str, commit: str, tree: Path) -> Git:
             raise BuildError(f"git cannot fetch {told}: {complaint(done)}")
     there = git.run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     if there.status:
-        raise BuildError(f"{told} has no commit {commit}: {complaint(shallow)}")
+        raise BuildError(f"{told} has no commit {commit}{_gone(order, commit)}")
     git.check("checkout", "--quiet", "--force", "--detach", commit)
     return git
+
+
+def _gone(order: Order, commit: str) -> str:
+    """Branches are rewritten, and a server forgets what nothing leads to any more."""
+    if commit not in order.build.pins.values():
+        return ": check it, or ask for a tag or a branch"
+    return ", to which the lock file holds it: `stepgrid lock --update` takes what its ref is now"
 
 
 def submodules(order: Order, git: Git, url: str, depth: int = 0) -> list[Submodule]:

@@ -14,6 +14,7 @@ from typing import IO
 
 from compiler.build import surroundings
 from compiler.build.problem import BuildError
+from compiler.build.secrets import hidden
 
 _KEEPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")))
 
@@ -67,7 +68,7 @@ class Commands:
 
     def note(self, text: str) -> None:
         with self.log.open("a", encoding="utf-8") as file:
-            file.write(text.rstrip("\n") + "\n" if text else "")
+            file.write(hidden(text.rstrip("\n")) + "\n" if text else "")
 
     def _began(self, argv: Sequence[str], cwd: Path | None) -> float:
         where = f"  [in {os.path.relpath(cwd, self.folder)}]" if cwd and cwd != self.folder else ""
@@ -105,7 +106,7 @@ def _communicate(keeper: subprocess.Popen[bytes], argv: Sequence[str], timeout: 
     try:
         return keeper.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise BuildError(f"{argv[0]} did not end within {timeout:g} s: {shlex.join(argv)}") from None
+        raise BuildError(f"{argv[0]} did not end within {timeout:g} s: {hidden(shlex.join(argv))}") from None
     finally:
         if keeper.poll() is None:
             keeper.terminate()  # it kills the rest; to be killed itself would leave the rest alone
@@ -117,5 +118,5 @@ def _status(argv: Sequence[str], report: bytes) -> int:
     if "errno" in said:
         raise BuildError(f"{argv[0]} cannot be started: {os.strerror(int(said['errno']))}")
     if "status" not in said:
-        raise BuildError(f"{argv[0]} was stopped from outside: {shlex.join(argv)}")
+        raise BuildError(f"{argv[0]} was stopped from outside: {hidden(shlex.join(argv))}")
     return int(said["status"])

@@ -7,15 +7,17 @@ import shutil
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from compiler.build.problem import BuildError
+from compiler.run.failure import is_disk_full
 
 LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte
 _CHUNK = 1 << 20
+_AGAIN = "check the network and its proxy, then run the same command again"
 
 
 def download(url: str, to: Path, largest: int = LARGEST) -> str:
@@ -26,8 +28,17 @@ def download(url: str, to: Path, largest: int = LARGEST) -> str:
             return _copy(Path(unquote(parts.path)), to)
         return _fetch(url, to, largest)
     except (OSError, HTTPException) as error:
-        why = error.reason if isinstance(error, URLError) else (getattr(error, "strerror", None) or error)
-        raise BuildError(f"{url} cannot be had: {why}") from None
+        if isinstance(error, OSError) and is_disk_full(error):
+            raise
+        raise BuildError(f"{url} cannot be had: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, HTTPError):
+        return f"its server says {error.code} {error.reason}: check the URL"
+    cause = error.reason if isinstance(error, URLError) else error
+    said = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+    return said if isinstance(cause, str) else f"{said}: {_AGAIN}"
 
 
 def _copy(path: Path, to: Path) -> str:

@@ -5,9 +5,10 @@ The user's own settings (credentials, proxy, `insteadOf`) hold.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from compiler.build.command import Completed
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
+from compiler.build.secrets import hidden
 from compiler.build.toolchain import require
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -25,6 +27,7 @@ _ENVIRONMENT: Mapping[str, str] = MappingProxyType(
         "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "",
+        "SSH_ASKPASS_REQUIRE": "never",
         "GIT_LFS_SKIP_SMUDGE": "1",
     }
 )
@@ -32,6 +35,19 @@ _SETTINGS = f"include.path={Path(__file__).with_name('safe.gitconfig')}"  # on t
 _ATTRIBUTES = "* -filter -ident -working-tree-encoding\n"  # goes before what the repository's own .gitattributes say
 _SECONDS = 4 * 3600.0
 _SHOWN = 3
+# a name and a password are asked of nobody, and an end that says nothing is not waited for
+_SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
+_ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "Could not resolve|Couldn't connect|Connection (refused|reset|timed out)|timed out|unreachable|too slow"
+        "|Temporary failure": "check the network and its proxy, then run the same command again",
+        "could not read Username|Authentication failed|Permission denied|Host key verification|error: 40[13]": (
+            "let git in by a credential helper, or ssh by an agent and a known host; nobody is asked"
+        ),
+        "does not appear to be a git repository|[Rr]epository .*not found": "check the URL",
+        "not allowed|is not a git command|unable to find remote helper": f"a URL of {', '.join(PROTOCOLS)} is expected",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +68,15 @@ class Git:
 
     def run(self, *arguments: str, quiet: bool = False) -> Completed:
         argv = [require(self.order, "git"), "-c", _SETTINGS, *arguments]
-        return self.order.commands.run(
-            argv, _SECONDS, quiet=quiet, cwd=self.folder, env={**_ENVIRONMENT, **self.environment}
-        )
+        given = {**_ENVIRONMENT, **self._ssh(arguments), **self.environment}
+        return self.order.commands.run(argv, _SECONDS, quiet=quiet, cwd=self.folder, env=given)
+
+    def _ssh(self, arguments: Sequence[str]) -> Mapping[str, str]:
+        """ssh waits without an end for a host that says nothing, unless the user has an ssh of his own."""
+        if not any(word.startswith("ssh:") for word in arguments) or {"GIT_SSH", "GIT_SSH_COMMAND"} & os.environ.keys():
+            return {}
+        own = self.run("config", "--get", "core.sshCommand", quiet=True)
+        return {} if own.status == 0 else {"GIT_SSH_COMMAND": _SSH}
 
     def check(self, *arguments: str, quiet: bool = False) -> str:
         done = self.run(*arguments, quiet=quiet)
@@ -64,7 +86,9 @@ class Git:
 
 
 def complaint(done: Completed) -> str:
-    """What git says is wrong, without its advice."""
+    """What git says is wrong, without its own advice, and what to do."""
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
-    return "; ".join(list(dict.fromkeys(told or lines))[:_SHOWN]) or f"exit status {done.status}"
+    ended = f"it was killed by signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+    said = hidden("; ".join(list(dict.fromkeys(told or lines))[:_SHOWN]) or ended).rstrip(".")
+    return said + next((f": {advice}" for pattern, advice in _ADVICE.items() if re.search(pattern, done.stderr)), "")

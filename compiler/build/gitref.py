@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from compiler.build.git import COMMIT, Git, complaint
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
+from compiler.build.secrets import hidden
 from compiler.build.toolchain import require
 
 _HISTORY = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -33,7 +34,7 @@ def commit_of(order: Order, url: str, ref: str) -> str:
 def place(order: Order, url: str) -> tuple[str, str]:
     """Where it is really fetched from, and how that is told."""
     where = order.site.mirror(url)
-    return where, url if where == url else f"{url} (by the site file: {where})"
+    return where, url if where == url else f"{url} (by the site file: {hidden(where)})"
 
 
 def _listed(order: Order, url: str) -> dict[str, str]:

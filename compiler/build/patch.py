@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compiler.build.command import Completed
 from compiler.build.git import Git, complaint
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
@@ -29,8 +30,9 @@ def apply(order: Order, material: Material) -> Material:
     folder = order.folder / ".patches"
     folder.mkdir()
     kept = [_kept(path, sha256, folder / str(index)) for index, (path, sha256) in enumerate(listed)]
+    git = _git(order, material.tree, folder / "git")
     for (path, _), file in zip(listed, kept, strict=True):
-        _apply(order, material.tree, path, file)
+        _apply(git, path, file)
     shutil.rmtree(folder)
     said: list[Json] = [{"path": path, "sha256": sha256} for path, sha256 in listed]
     return replace(material, facts={**material.facts, "patches": said})
@@ -57,11 +59,26 @@ def _kept(path: str, sha256: str, to: Path) -> Path:
     return to
 
 
-def _apply(order: Order, tree: Path, path: str, file: Path) -> None:
+def _git(order: Order, tree: Path, repository: Path) -> Git:
+    """For the tree, and of a repository of our own: an archive may bring one, whose settings name programs to run."""
+    Git(order, repository).init()
+    own = {"GIT_DIR": str(repository.absolute() / ".git"), "GIT_WORK_TREE": str(tree.absolute())}
+    return Git(order, tree, own)
+
+
+def _apply(git: Git, path: str, file: Path) -> None:
     """git refuses what leads out of the tree, also through a link, and looks at all hunks before it writes."""
-    git = Git(order, tree, {"GIT_CEILING_DIRECTORIES": str(tree.parent.absolute())})
     done = git.run("apply", "--whitespace=nowarn", "--", str(file.absolute()))
     if done.status:
-        failed = _FAILED.search(done.stderr)
-        why = f"its hunk at {failed[1]}:{failed[2]} does not fit" if failed else complaint(done)
-        raise BuildError(f"the patch {path} is refused: {why}")
+        raise BuildError(f"the patch {path} is refused: {_why(done, file.read_bytes())}")
+
+
+def _why(done: Completed, patch: bytes) -> str:
+    if not patch.strip():
+        return "it is empty"
+    if "No valid patches in input" in done.stderr:
+        return "it holds no change: what `git diff` or `diff -u` writes is expected"
+    if failed := _FAILED.search(done.stderr):
+        ends = "; its lines end in CRLF, perhaps not those of the file" if b"\r\n" in patch else ""
+        return f"its hunk at {failed[1]}:{failed[2]} does not fit{ends}"
+    return complaint(done)

@@ -15,6 +15,7 @@ from compiler.build.problem import BuildError
 ENTRIES = 2_000_000
 LARGE = 4 << 30  # bytes that any archive may come to; more is a matter of its own size
 RATIO = 100
+_PATH = 4096  # no path is longer
 _SETUID = stat.S_ISUID | stat.S_ISGID
 
 
@@ -87,6 +88,8 @@ class _Unpacking:
             return
         if entry.target.startswith("/") or "\0" in entry.target or not entry.target:
             raise self._refused(entry.name, f"is a link out of its folder, to {entry.target}")
+        if len(entry.target) >= _PATH:
+            raise self._refused(entry.name, "is a link to a name that is too long for any file")
         if self.links.setdefault(path, entry.target) != entry.target:
             raise self._refused(entry.name, "is there twice, once as a link")
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 Check: TypeAlias = Callable[[str], str | None]
 
-PASSWORD = "holds a password, which would go into every report"
+PASSWORD = "holds a password or a user's name, which may be a token: it would go into every report"
 _URL_CHARACTERS = re.compile(r"[!-~]+")
 
 
@@ -40,7 +40,7 @@ def _wrong_url(value: str, schemes: Sequence[str]) -> str | None:
         return f"is not a URL: {error}"
     if parts.scheme not in schemes or f"{parts.scheme}://" != value[: len(parts.scheme) + 3].lower():
         return f"is not a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
-    if parts.password is not None:
+    if parts.password is not None or (parts.scheme == "https" and parts.username):
         return PASSWORD
     if parts.scheme != "file" and not parts.hostname:
         return "names no host"

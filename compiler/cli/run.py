@@ -64,11 +64,18 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     if work.is_over and not more:
         print(nothing_to_do(work))
         return FINE
-    config = [f"spec={args.spec}", *([f"scale={args.scale}"] if args.scale else [])]
-    config += [f"site={args.site}"] if args.site is not None else []
-    config += [f"{name}={value if name == 'only' else json.dumps(value)}" for name, value in _narrowed(args).items()]
     dry = ["--dry-run"] if args.dry_run else []
-    return _snakemake(["--snakefile", _snakefile(), "--config", *config, *dry, *more])
+    return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
+
+
+def config_of(args: argparse.Namespace) -> list[str]:
+    """What Snakemake hands on to `work_of` as it was given, quotes and all."""
+    plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site}
+    listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in _narrowed(args).items()}
+    return [
+        *(f"{name}={value}" for name, value in plain.items() if value is not None),
+        *(f"{name}={json.dumps(value)}" for name, value in listed.items()),
+    ]
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

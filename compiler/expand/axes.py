@@ -31,6 +31,7 @@ def resolve(document: Document, sets: Mapping[str, models.OptionSet], problems: 
         if axis.builds is None:
             axes += _axis(name, axis, sweep, problems)
     _conflicts(axes, sets, problems)
+    _check_builds(axes, document.spec.sweep, problems)
     return axes
 
 
@@ -39,7 +40,9 @@ def chosen_builds(document: Document, builds: Sequence[Build], problems: Problem
     axis = document.spec.sweep.get("build")
     if axis is None or axis.builds is None:
         return list(builds)
-    chosen: dict[str, Build] = {}
+    sweep, chosen = document.nodes["sweep"], dict[str, Build]()
+    if not axis.builds and isinstance(sweep, Map):
+        problems.add("empty-axis", sweep.at["build"], "axis `build` has no points", width=len("build"))
     for name in axis.builds:
         found = named(name, builds)
         if not found:
@@ -60,7 +63,8 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
         problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
     _check_name(name, axis, where, problems)
     before = len(problems.errors)
-    points = tuple(points_of.of_axis(name, axis, nodes, where, problems))
+    others = [each for each in sweep if each != name]
+    points = tuple(points_of.of_axis(name, axis, nodes, where, problems, others))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
     elif len(problems.errors) == before:
@@ -84,6 +88,16 @@ def _conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet], probl
             for name in sorted(both):
                 message = f"the axes `{first.name}` and `{second.name}` both set the {kind} `{name}`"
                 problems.add("axes-conflict", second.where, message, "one axis may set it", len(second.name))
+
+
+def _check_builds(axes: Sequence[Axis], sweep: Mapping[str, models.Axis], problems: Problems) -> None:
+    """A point may name a build where nothing else chooses one."""
+    naming = [axis for axis in axes if any(point.build is not None for point in axis.points)]
+    listed = "build" in sweep and sweep["build"].builds is not None
+    choosing = ["build"] if listed else [axis.name for axis in naming[:1]]
+    for axis in naming if listed else naming[1:]:
+        message = f"the axes `{choosing[0]}` and `{axis.name}` both choose the build"
+        problems.add("axes-conflict", axis.where, message, "one axis may set it", len(axis.name))
 
 
 def _options(axis: Axis, sets: Mapping[str, models.OptionSet]) -> set[str]:

@@ -51,17 +51,19 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[Bu
         if definition.abstract:
             continue
         links = chain(family, definition, parent, known, problems)
-        builds += _members(family, links, nodes.at[family], problems)
+        builds += _members(family, links, known, nodes.at[family], problems)
     return _unique(builds, problems)
 
 
-def _members(family: str, links: Sequence[models.Build], where: Where, problems: Problems) -> list[Build]:
+def _members(
+    family: str, links: Sequence[models.Build], known: Sequence[str], where: Where, problems: Problems
+) -> list[Build]:
     engine = _last(links, "engine")
     versions = _once(family, _versions(family, links), where, problems)
     source = _source(links)
     if engine is None and links[0].extends is not None:
         return []  # what it extends is not there, which is said
-    if not _check(family, engine, where, problems):
+    if not _check(family, engine, [each for each in known if each != family], where, problems):
         engine = next(iter(get_close_matches(str(engine), engine_names(), n=1)), None)  # what is probably meant
     if engine is None:
         return []
@@ -116,11 +118,13 @@ def _source(links: Sequence[models.Build]) -> dict[str, Any]:
     return source
 
 
-def _check(family: str, engine: Text | None, where: Where, problems: Problems) -> bool:
+def _check(family: str, engine: Text | None, others: Sequence[str], where: Where, problems: Problems) -> bool:
     if engine is None and problems.unread:
         return False
     if engine is None:
         hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
+        if get_close_matches(family, others, n=1):
+            hint = nearest(family, others)
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
         return False
     if engine not in engine_names():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from compiler.expand import axes as axes_of
 from compiler.expand import builds as builds_of
-from compiler.expand import definitions, setup, sources
+from compiler.expand import definitions, probes, sources
 from compiler.expand import steps as steps_of
 from compiler.expand.axes import Axis
 from compiler.expand.builds import Build
@@ -15,13 +15,13 @@ from compiler.expand.choice import Choice
 from compiler.expand.frame import Ground
 from compiler.expand.grid import Also, Grid
 from compiler.expand.hardware import Differs, Machines, stands_in_for_none
+from compiler.expand.item import Checkpoint, Item
 from compiler.expand.layers import Layers
 from compiler.expand.names import Names
 from compiler.expand.reach import Reach
 from compiler.expand.resolved import Segment
 from compiler.expand.sequence import Sequences
-from compiler.expand.steps import Item
-from compiler.expand.unknown import unknown_params
+from compiler.expand.unknown import Unknown, unknown_params
 from compiler.language.nodes import Seq, Text, place
 from compiler.language.problem import Problems, Where
 from compiler.language.read import Document
@@ -55,8 +55,8 @@ def expand(
     axes = axes_of.resolve(document, defined.options, problems)
     items = steps_of.resolve(document, defined, problems)
     machines.learn(axes)
-    setup.check_probes(document.spec, [item for item in items if isinstance(item, Item)], problems)
     chosen = axes_of.chosen_builds(document, every, problems)
+    probes.check(document, [item for item in items if isinstance(item, Item)], every, problems)
     if not chosen and not problems.errors:
         _no_builds(document, problems)
     if not (chosen and items):
@@ -68,13 +68,13 @@ def expand(
     wanted = Text(only, Where("--only", 1, 1)) if only else None
     choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
     if not choices and sound and not problems.errors:
-        _no_cells(document, problems)
-    ground = Ground(document.spec, document.nodes.where, Layers(defined.options, problems), names, problems)
+        _no_cells(document, wanted, problems)
+    unknown = _unknown(document, axes, items)
+    layers = Layers(defined.options, problems)
+    ground = Ground(spec, whole.where, layers, names, problems, unknown.meant)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     used = sources.builds(choices, names, problems)
-    if all(item.name for item in items):  # else the one that could not be read may take it
-        steps = [item for item in items if isinstance(item, Item)]
-        unknown_params(document.spec, axes, steps, document.nodes.where, problems)
+    unknown.report(problems)
     if sound:
         _finish(document, ground.layers, cells, problems)
     problems.stop_on_errors()
@@ -99,7 +99,17 @@ def _no_builds(document: Document, problems: Problems) -> None:
     problems.add("no-builds", where, "no build is left to measure", "all of them are `abstract`", len("builds"))
 
 
-def _no_cells(document: Document, problems: Problems) -> None:
+def _unknown(document: Document, axes: Sequence[Axis], items: Sequence[Item | Checkpoint]) -> Unknown:
+    if not all(item.name for item in items):  # the one that could not be read may take it
+        return Unknown((), frozenset())
+    steps = [item for item in items if isinstance(item, Item)]
+    return unknown_params(document.spec, axes, steps, document.nodes.where)
+
+
+def _no_cells(document: Document, only: Text | None, problems: Problems) -> None:
+    if only is not None:
+        problems.add("empty-grid", only.where, "no cell is left", "`--only` holds for none of them")
+        return
     where = document.nodes.at.get("sweep", document.nodes.where)
     hint = "`exclude` or the points' `when` leave nothing"
     problems.add("empty-grid", where, "the sweep has no cells", hint, len("sweep"))

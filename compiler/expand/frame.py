@@ -10,15 +10,15 @@ from compiler.engines import engine
 from compiler.expand import layers, options, settings, setup
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
+from compiler.expand.item import Item
 from compiler.expand.labels import Label
 from compiler.expand.layers import Entries, Layers
 from compiler.expand.names import Names
 from compiler.expand.once import Once
 from compiler.expand.points import Point
 from compiler.expand.reads import OPTIONS, PARAMS, STORAGE_ENGINE, Reads, mentioned
-from compiler.expand.resolved import Head, ResolvedStep
+from compiler.expand.resolved import Head, ResolvedStep, Settings
 from compiler.expand.scope import Reported, Scope
-from compiler.expand.steps import Item
 from compiler.language.models import Spec
 from compiler.language.problem import Problems, Where
 from compiler.plan.model import Options
@@ -32,6 +32,7 @@ class Ground(NamedTuple):
     layers: Layers
     names: Names
     problems: Problems
+    meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
 
 
 class Frame:
@@ -48,7 +49,7 @@ class Frame:
         self._latest: tuple[Choice, Scope] | None = None
         whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
         self._runs = Once(whens, self._holds)
-        self._settings = Once(given, lambda choice: settings.resolve(item, self._scope(choice), ground.problems))
+        self._settings = Once(given, lambda choice: self._given(choice))
         around = reads.axes([(STORAGE_ENGINE, "")]).union(setup.axes(there))
         self._setup = Once(around, self._set_up)
         grouped = _grouped(names, reads)
@@ -69,6 +70,10 @@ class Frame:
             return None
         said = Options(part.options for part in parts)
         return ResolvedStep(self._head, given, said, around, tuple(p.texts for p in parts))
+
+    def _given(self, choice: Choice) -> Settings | None:
+        ground = self._ground
+        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant)
 
     def _set_up(self, choice: Choice) -> setup.Setup:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]

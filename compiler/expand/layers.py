@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from compiler import engines
 from compiler.expand.extends import chain
 from compiler.expand.scope import Entry
 from compiler.language.models import OptionSet
 from compiler.language.nodes import Map, Text, place, width
-from compiler.language.problem import Problems, Where
+from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import describe, validated
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -59,17 +60,29 @@ class Layers:
             return []
         self._asked.setdefault(str(name), name)
         links = chain(name, self._sets[name], lambda _, above: self._sets.get(above), [*self._sets], self._problems)
-        if not all(_takes(link, engine) for link in links):
+        known = [self._knows(link) for link in links]
+        if not all(known):
+            self._taken.add(str(name))  # nobody can say
+        if not all(known) or not all(_takes(link, engine) for link in links):
             return []
         self._taken.add(str(name))
         when = tuple(link.when for link in links if link.when is not None)  # inherited, as the engine is
         return [entry for link in links for entry in self._entries(link, when, unsupported)]
 
+    def _knows(self, found: OptionSet) -> bool:
+        """Whether there are the engines that it is for."""
+        listed = found.engine if isinstance(found.engine, tuple) else (found.engine,)
+        unknown = [name for name in listed if name is not None and name not in engines.names()]
+        for name in unknown:
+            hint = nearest(name, engines.names())
+            self._problems.add("undefined-name", name.where, f"there is no engine `{name}`", hint, len(name))
+        return not unknown
+
     def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if not isinstance(layer.get("options"), Map):
             return [(name, self._entry(name, node, layer.at[name], (), unsupported)) for name, node in layer.items()]
         found = validated(OptionSet, layer, self._problems)
-        if found is None or not _takes(found, engine):
+        if found is None or not self._knows(found) or not _takes(found, engine):
             return []
         above = self._named(found.extends, engine, unsupported) if found.extends is not None else []
         return [*above, *self._entries(found, (found.when,) if found.when is not None else (), unsupported)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from compiler.language import expressions, models, values
@@ -31,13 +32,18 @@ class Point:
     variables: Mapping[str, Any] = field(default_factory=dict)  # of a generated point: what it was made of
 
 
-def of_axis(name: str, axis: models.Axis, nodes: Map, where: Where, problems: Problems) -> Iterator[Point]:
+def of_axis(
+    name: str, axis: models.Axis, nodes: Map, where: Where, problems: Problems, others: Sequence[str] = ()
+) -> Iterator[Point]:
     named = axis.points is not None or bool(axis.groups)
     forms = [named, axis.option is not None, axis.param is not None]
+    if "values" in nodes.at and "values" not in nodes:
+        return  # they were of a wrong type, which is said
     if sum(forms) != 1 or (axis.values is None) != named:
         message = f"axis `{name}` must be of one form"
         hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"
-        problems.add("axis-form", where, message, hint, len(name))
+        close = [] if any(forms) else get_close_matches(name, others, n=1)  # a scale's, which misspells it
+        problems.add("axis-form", where, message, f"did you mean `{close[0]}`?" if close else hint, len(name))
     elif named:
         yield from _named(axis, nodes, problems)
     else:

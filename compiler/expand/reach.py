@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.expand.axes import Axis
-from compiler.expand.steps import Checkpoint, Item
+from compiler.expand.item import Checkpoint, Item
 from compiler.language.nodes import Text
 from compiler.language.problem import Problems
 

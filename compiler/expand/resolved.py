@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compiler.drivers import driver
+from compiler.expand.item import Item
 from compiler.expand.setup import Setup
-from compiler.expand.steps import Item
 from compiler.plan.canonical import encode
 from compiler.plan.model import Json, Options
 

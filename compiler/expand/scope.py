@@ -105,10 +105,11 @@ class Scope:
                 self._problems.add("never-reached", where, "this value is never reached", hint, width(after))
                 return
 
-    def _structured(self, node: Map) -> dict[str, Any]:
+    def _structured(self, node: Map) -> Map:
         """A value that is a map by nature."""
         found = {key: self.value(inner) for key, inner in node.items()}
-        return {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
+        there = {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
+        return Map(there, node.where, node.at)
 
     def _conditional(self, node: Map, several: bool) -> Any:
         for key in node.keys() - CONDITIONAL:

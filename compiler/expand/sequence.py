@@ -10,11 +10,11 @@ from compiler.engines import engine
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.frame import Frame, Ground
+from compiler.expand.item import Checkpoint, Item
 from compiler.expand.once import Once
 from compiler.expand.points import Point
 from compiler.expand.reach import Reach
 from compiler.expand.resolved import ResolvedStep, Segment
-from compiler.expand.steps import Checkpoint, Item
 from compiler.language.problem import Problems, Where
 
 

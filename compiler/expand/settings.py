@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
 from compiler.drivers import driver
 from compiler.drivers.quantity import Quantity
 from compiler.expand import reads
+from compiler.expand.item import Item
 from compiler.expand.resolved import Settings, Told
 from compiler.expand.scope import NOTHING, UNSET, Entry, Scope
-from compiler.expand.steps import Item
 from compiler.language import units, values
-from compiler.language.nodes import Text, key_place, place, width
+from compiler.language.nodes import Map, Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import sentence
 from compiler.plan.canonical import encode
 
 FAULTY = object()  # a value of which is said already what is wrong
-_STEP_KEYS = ("use", "name", "as", "kind", "when", "measured", "mutates", "params", "options", "checkpoint")
+_STEP_KEYS = (
+    "use", "name", "as", "kind", "when", "times", "for", "warmup", "measured", "mutates", "params", "options",
+    "checkpoint",
+)  # fmt: skip
 
 
-def resolve(item: Item, scope: Scope, problems: Problems) -> Settings | None:
+def resolve(item: Item, scope: Scope, problems: Problems, meant: Container[str] = ()) -> Settings | None:
+    """`meant`: settings that are there under nearly their names, which is said."""
     given, places = _given(item, scope, problems)
-    found = _validated(item, given, problems)
+    found = _validated(item, given, problems, meant)
     if found is None:
         return None
     kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
@@ -83,7 +87,8 @@ def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tup
 
 def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
     if isinstance(value, dict):
-        return {key: _typed(name, inner, (), where, problems) for key, inner in value.items()}
+        typed = {key: _typed(name, inner, (), where, problems) for key, inner in value.items()}
+        return Map(typed, value.where, value.at) if isinstance(value, Map) else typed
     if not isinstance(value, str):
         return value
     kind = next((m.kind for m in metadata if isinstance(m, Quantity)), None)
@@ -96,7 +101,7 @@ def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problem
         return FAULTY
 
 
-def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Problems) -> Any:
+def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Problems, meant: Container[str]) -> Any:
     from pydantic import ValidationError
 
     try:
@@ -105,9 +110,24 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
         for found in error.errors(include_url=False):
             name = str(found["loc"][0])
             if name not in given:
+                if name in meant:
+                    continue
                 message = f"step `{item.base}` needs `{name}`: give it to the step or in `params`"
                 problems.add("missing-setting", item.where, message, width=len(item.base))
             elif given[name][0] is not FAULTY:
-                message = sentence(name, found, values.described(given[name][0]))
-                problems.add("wrong-setting", given[name][1], message, step=item.base)
+                value, where = _part(*given[name], found["loc"][1:])
+                message = sentence(name, found, values.described(value))
+                problems.add("wrong-setting", where, message, width=width(value), step=item.base)
     return None
+
+
+def _part(value: Any, where: Where, path: Sequence[Any]) -> tuple[Any, Where]:
+    """What is wrong within a list or a map, and where it stands."""
+    for key in path:
+        inside = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, list) and isinstance(key, int) and key < len(value):
+            inside = value[key]
+        if inside is None:
+            break
+        value, where = inside, place(inside, where)
+    return value, where

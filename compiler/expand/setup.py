@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from compiler.engines import engine
+from compiler.expand import probes
 from compiler.expand.builds import Build
+from compiler.expand.item import Item
 from compiler.expand.points import Point
 from compiler.expand.reads import STORAGE_ENGINE
 from compiler.expand.scope import UNSET, Scope
-from compiler.expand.steps import Item
 from compiler.language.models import Launch, Probe, Spec
-from compiler.language.problem import Problems, nearest
 from compiler.plan.canonical import encode
 from compiler.plan.model import Json
 
@@ -23,13 +23,13 @@ class Setup(NamedTuple):
 
 
 def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope) -> Setup:
-    chosen = list(points)
+    chosen, taken = list(points), [probe for probe in spec.probes if probes.takes(build, probe)]
     values: dict[str, Json] = {
         "launch": _launch([spec.launch, *(point.launch for point in chosen)]),
         "start": next((p.start for p in reversed(chosen) if p.start is not None), spec.start),
         STORAGE_ENGINE: storage_engine(build, scope) if engine(build.engine).server else None,
-        "before": [_probe(probe) for probe in spec.probes if _named(item, probe.before)],
-        "after": [_probe(probe) for probe in spec.probes if _named(item, probe.after)],
+        "before": [_probe(probe) for probe in taken if _named(item, probe.before)],
+        "after": [_probe(probe) for probe in taken if _named(item, probe.after)],
     }
     said = {name: value for name, value in values.items() if value}
     return Setup(said, encode(said) if said else "")
@@ -44,18 +44,6 @@ def storage_engine(build: Build, scope: Scope) -> str:
 def axes(points: Sequence[tuple[int, Point]]) -> Iterator[int]:
     """The axes whose points say something of this."""
     return (axis for axis, point in points if point.launch is not None or point.start is not None)
-
-
-def check_probes(spec: Spec, items: Iterable[Item], problems: Problems) -> None:
-    known = {name for item in items for name in (item.name, item.base)}
-    for probe in spec.probes:
-        if (probe.sql is None) == (probe.command is None):
-            message = f"probe `{probe.name}` needs `sql` or `command`, one of them"
-            problems.add("probe-form", probe.name.where, message, width=len(probe.name))
-        for name in (*probe.before, *probe.after):
-            if name not in known:
-                message = f"probe `{probe.name}`: there is no step `{name}`"
-                problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
 
 
 def _launch(layers: Iterable[Launch | None]) -> dict[str, Json]:

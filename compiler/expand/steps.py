@@ -2,53 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from itertools import product
-from math import prod
-from typing import Any, NamedTuple
 
 from compiler.drivers import kinds
 from compiler.expand.definitions import Defined
-from compiler.expand.points import RESERVED
+from compiler.expand.item import UNKNOWN, Checkpoint, Item
+from compiler.expand.written_out import written_out
 from compiler.language.models import Step
 from compiler.language.nodes import Text, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
 FORMS = ("use", "name", "checkpoint")
-UNKNOWN = ""  # the name of what could not be read
-MOST_STEPS = 1000  # that one may stand for
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One entry of the list: a step, from its definition and its use (nearest last)."""
-
-    name: str
-    kind: str
-    position: int
-    where: Where
-    links: tuple[Step, ...]
-    options: tuple[Any, ...]  # of all links, nearest last
-    base: str = ""  # the name without what `times` and `for` add to it
-    shown: str = ""  # the name in tables, where the variables of a live grid have columns of their own
-    variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
-
-    @property
-    def whens(self) -> tuple[Text, ...]:
-        return tuple(link.when for link in self.links if link.when is not None)
-
-    def flag(self, field: str, default: bool) -> bool:
-        given = [value for link in self.links if (value := getattr(link, field)) is not None]
-        return bool(given[-1]) if given else default
-
-
-class Checkpoint(NamedTuple):
-    name: str
-    position: int
-    where: Where
 
 
 def resolve(document: Document, defined: Defined, problems: Problems) -> list[Item | Checkpoint]:
@@ -62,7 +28,7 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[It
     known = None if workload is None and document.spec.workload is not None else by_name
     found = [_item(step, position, known, document, problems) for position, step in enumerate(listed)]
     _check_checkpoints([item for item in found if isinstance(item, Checkpoint)], problems)
-    return [one for item in found for one in _repeated(item, problems)]
+    return [one for item in found for one in (written_out(item, problems) if isinstance(item, Item) else [item])]
 
 
 def _none(document: Document, problems: Problems) -> None:
@@ -150,40 +116,3 @@ def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, probl
     options = tuple(layer for link in links for layer in link.options)
     name = str(step.as_ or named)
     return Item(name, str(kind), position, named.where, links, options, name, name)
-
-
-def _repeated(item: Item | Checkpoint, problems: Problems) -> Iterator[Item | Checkpoint]:
-    """A live grid is a step for each combination of its variables, `times: 4` is four steps, in order."""
-    if isinstance(item, Checkpoint):
-        yield item
-        return
-    grid = next((link.for_ for link in reversed(item.links) if link.for_ is not None), {})
-    times = next((link.times for link in reversed(item.links) if link.times is not None), 0)
-    count = prod(len(values) for values in grid.values()) * max(times, 1)
-    if count > MOST_STEPS:
-        message = f"step `{item.name}` would be {count:,} steps: more than {MOST_STEPS:,}"
-        problems.add("too-large", item.where, message, "`for` has a step for each combination", len(item.name))
-        return
-    for name in grid:
-        if name in RESERVED:
-            message = f"`{name}` means something else in expressions"
-            problems.add("reserved-name", grid[name][0].where, message, "choose another name for the variable", 1)
-    _check_twice(grid, problems)
-    for values in product(*(dict.fromkeys(values) for values in grid.values())):
-        one = _bound(item, dict(zip(grid, values, strict=True)))
-        for ending in [f".{n + 1}" for n in range(times)] or [""]:
-            yield replace(one, name=one.name + ending, shown=one.base + ending)
-
-
-def _check_twice(grid: Mapping[str, Sequence[Text]], problems: Problems) -> None:
-    for values in grid.values():
-        for position, value in enumerate(values):
-            if value in values[:position]:
-                problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
-
-
-def _bound(item: Item, variables: Mapping[str, Text]) -> Item:
-    if not variables:
-        return item
-    name = f"{item.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
-    return replace(item, name=name, variables=variables, links=(*item.links, Step.model_validate(variables)))

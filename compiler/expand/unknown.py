@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 from compiler.drivers import driver
 from compiler.expand.axes import Axis
+from compiler.expand.item import Item
 from compiler.expand.reads import STORAGE_ENGINE
-from compiler.expand.steps import Item
 from compiler.language.expressions import references
 from compiler.language.models import Spec
 from compiler.language.nodes import Text
@@ -17,14 +18,28 @@ from compiler.language.problem import Problems, Where, nearest
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 
 
-def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where, problems: Problems) -> None:
+class Unknown(NamedTuple):
+    params: Sequence[tuple[str, Where]]
+    known: frozenset[str]
+
+    @property
+    def meant(self) -> frozenset[str]:
+        """The settings that they probably are: those are not missing as well."""
+        close = (get_close_matches(name, sorted(self.known), n=1) for name, _ in self.params)
+        return frozenset(name for names in close for name in names)
+
+    def report(self, problems: Problems) -> None:
+        for name, where in self.params:
+            hint = _COMMA if name.isdigit() else nearest(name, self.known)
+            problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
+
+
+def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where) -> Unknown:
     listed = list(steps)
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
     known |= {attribute for text in _texts([spec, listed]) for name, attribute in references(text) if name == "params"}
-    for name, where in _given(spec, axes, nowhere):
-        if name not in known:
-            hint = _COMMA if name.isdigit() else nearest(name, known)
-            problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
+    given = [(name, where) for name, where in _given(spec, axes, nowhere) if name not in known]
+    return Unknown(given, frozenset(known))
 
 
 def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[str, Where]]:

@@ -11,7 +11,9 @@ from compiler.language.nodes import Map, Node, Seq, Text
 from compiler.language.problem import Problems, Where
 
 _PLAIN = "tag:yaml.org,2002:"  # YAML's own, which it also gives to what has none
-_TAGS = {f"{_PLAIN}{name}" for name in "null bool int float str timestamp value merge seq map".split()}
+_TAGS = {
+    f"{_PLAIN}{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge", "seq", "map")
+}
 NULL = f"{_PLAIN}null"
 MOST_COPIES = 10_000  # nodes that aliases may add
 MOST_LEVELS = 40

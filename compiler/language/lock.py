@@ -37,7 +37,7 @@ def spec_of(path: str) -> str:
 
 def read(spec: str, problems: Problems) -> Lock:
     file = path(spec)
-    if not file.is_file():
+    if not file.exists():
         witness.saw(str(file), None)
         return Lock({}, {})
     found = Problems()

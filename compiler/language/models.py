@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from compiler.language import units
-from compiler.language.nodes import Map, Text
+from compiler.language.nodes import Map, Node, Text
 from compiler.language.problem import Where as Place
 
 
@@ -159,6 +159,7 @@ class Step(Model):
     when: Label | None = None
     times: Count | None = None
     for_: dict[str, tuple[Label, ...]] | None = Field(default=None, alias="for")
+    warmup: Duration | None = None
     measured: bool | None = None
     mutates: bool | None = None
     params: Given = {}
@@ -176,6 +177,10 @@ class Step(Model):
     @property
     def where(self) -> Place | None:
         return self._nodes.where if self._nodes is not None else None
+
+    def node(self, name: str) -> Node:
+        """What stands under a key, as it was read."""
+        return self._nodes.get(name) if self._nodes is not None else None
 
     def key(self, name: str, default: Place) -> Place:
         """Where a key of it stands."""

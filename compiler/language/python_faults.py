@@ -44,8 +44,14 @@ _SAID: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tupl
         (r"No (filter|test) named '(\w+)'", lambda m: f"there is no {m[1]} `{m[2]}`"),
         (r"unexpected 'end of (?:template|print statement)'", lambda m: "it ends too early"),
         (r"chunk after expression", lambda m: "more follows where it ends"),
-        (r"expected token 'end of (?:print statement|statement block)', got '(.+)'", lambda m: f"`{m[1]}` cannot follow"),
-        (r"expected token '(.+)', got 'end of (?:template|print statement)'", lambda m: f"`{m[1]}` is missing at its end"),
+        (
+            r"expected token 'end of (?:print statement|statement block)', got '(.+)'",
+            lambda m: f"`{m[1]}` cannot follow",
+        ),
+        (
+            r"expected token '(.+)', got 'end of (?:template|print statement)'",
+            lambda m: f"`{m[1]}` is missing at its end",
+        ),
         (r"expected token '(.+)', got '(.+)'", lambda m: f"`{m[2]}` stands where `{m[1]}` is expected"),
         (r"(?:integer |float )?(?:division|modulo|division or modulo) by zero", lambda m: "a division by zero"),
     )

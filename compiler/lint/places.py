@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from compiler.language.models import Step
 from compiler.language.nodes import Map, key_place, place
 from compiler.language.problem import Where
 from compiler.language.read import Document
+
+_MADE = re.compile(r"(\[.*\])?(\.\d+)?(\.warmup)?$", re.DOTALL)  # what `for`, `times` and `warmup` add to a name
 
 
 class Places:
@@ -42,7 +45,7 @@ class Places:
         return self._steps[known]
 
     def _find(self, step: str, setting: str | None) -> Where:
-        named = list(self._named(step))
+        named = list(self._named(step)) or list(self._named(_MADE.sub("", step)))
         if setting is not None:
             for where in self._said(named, setting):
                 return where

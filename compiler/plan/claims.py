@@ -14,10 +14,13 @@ def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], p
     from compiler.language.expressions import ExpressionError
 
     try:
-        calls, found = _figures(expect)
+        calls, found, comparing = _figures(expect)
     except ExpressionError as error:
         problems.add("expression", expect.where, str(error), error.hint, len(expect))
         return
+    if not comparing:
+        hint = "for example qps(cache='best') >= 2 * qps(cache='lru')"
+        problems.add("expression", expect.where, "a claim compares: < <= > >= == or !=", hint, len(expect))
     called = {id(call.node) for call in calls}
     for name in found:
         if id(name) in called:
@@ -29,14 +32,14 @@ def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], p
         _arguments(call, expect, labels, problems)
 
 
-def _figures(expect: str) -> tuple[list[Any], list[Any]]:
-    """The calls and the names in it."""
+def _figures(expect: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """The calls, the names and the comparisons in it."""
     from jinja2 import nodes
 
     from compiler.language.expressions import parts
 
-    calls, names = parts(expect, nodes.Call, nodes.Name)
-    return calls, names
+    calls, names, comparing = parts(expect, nodes.Call, nodes.Name, nodes.Compare)
+    return calls, names, comparing
 
 
 def check_metric(name: str, said: Text, probes: Iterable[str], problems: Problems) -> None:

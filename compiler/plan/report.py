@@ -48,6 +48,7 @@ def _check(document: Document, known: Known, problems: Problems) -> None:
 
 
 def _table(table: Table, known: Known, problems: Problems) -> None:
+    _check_once(table, problems)
     for name in (*table.rows, *table.columns, *table.by):
         if name not in known.labels:
             hint = nearest(name, known.labels)
@@ -56,6 +57,16 @@ def _table(table: Table, known: Known, problems: Problems) -> None:
     _conditions("base", table.base or {}, known.labels, problems)
     for metric in table.metrics:
         claims.check_metric(metric, metric, known.probes, problems)
+
+
+def _check_once(table: Table, problems: Problems) -> None:
+    seen: dict[str, str] = {}
+    for key in ("rows", "columns", "by"):
+        for name in getattr(table, key):
+            if name in seen:
+                message = f"`{name}` is in `{seen[name]}`" + ("" if seen[name] == key else f" and in `{key}`")
+                problems.add("defined-twice", name.where, f"{message}: a table shows an axis once", width=len(name))
+            seen[name] = key
 
 
 def _conditions(

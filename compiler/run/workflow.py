@@ -127,18 +127,18 @@ def work_of(config: Mapping[str, Any]) -> Work:
         raise Fault(USAGE, WRONG_CALL)
     use_site(config.get("site"))
     scale = config.get("scale")
-    only, sets = config.get("only"), config.get("set") or ()
-    given = (sets,) if isinstance(sets, str) else tuple(map(str, sets))
-    asked = (
-        named(str(config["spec"])),
-        None if scale is None else str(scale),
-        None if only is None else str(only),
-        given,
-    )
+    only = next(iter(_texts(config.get("only"))), None)
+    asked = (named(str(config["spec"])), None if scale is None else str(scale), only, _texts(config.get("set")))
     found = _looked(compiled(*asked, site=os.environ.get(GIVEN)), here.store())
     _refuse_what_cannot_run(found)
     _refuse_other_hardware(found)
     return found
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    """A text, or a list of them: only in a list Snakemake leaves the quotes at the ends of a value alone."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    return tuple(str(text) for text in listed if text is not None)
 
 
 def use_site(given: Any) -> None:

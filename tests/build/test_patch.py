@@ -32,7 +32,7 @@ def patched(tmp_path: Path, *texts: str, **fields: Any) -> Material:
     listed = []
     for index, text in enumerate(texts):
         path = tmp_path / f"{index}.patch"
-        path.write_text(text)
+        path.write_text(text, newline="")
         listed.append({"path": str(path), "sha256": hashlib.sha256(text.encode()).hexdigest(), **fields})
     folder = tmp_path / "attempt"
     return apply(
@@ -90,7 +90,12 @@ def test_all_of_one_or_nothing(tmp_path: Path, tree: Path):
     ("text", "why"),
     [
         (change("none.txt", "two", "TWO"), "none.txt: No such file or directory"),
-        ("something else\n", 'No valid patches in input (allow with "--allow-empty")'),
+        ("something else\n", "it holds no change: what `git diff` or `diff -u` writes is expected"),
+        ("\n", "it is empty"),
+        (
+            change("a.txt", "two", "TWO").replace("\n", "\r\n"),
+            "its hunk at a.txt:1 does not fit; its lines end in CRLF, perhaps not those of the file",
+        ),
         (change("a.txt", "two", "TWO")[:-12], "corrupt patch at line 8"),
     ],
 )
@@ -143,3 +148,26 @@ def test_nothing_to_patch(tmp_path: Path):
     with pytest.raises(BuildError) as caught:
         apply(asked, Material(programs={}))
     assert str(caught.value) == "there is no tree to patch: leave `patches` out, or build from source"
+
+
+def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tree: Path):
+    """An archive may hold a `.git`, whose settings name programs that git runs on files."""
+    canary = tmp_path / "canary"
+    brought = Repository(tmp_path / "x")
+    for kind in ("clean", "smudge"):
+        brought.git("config", f"filter.x.{kind}", f"touch {canary}; cat")
+    (tmp_path / "x" / ".git").rename(tree / ".git")
+    (tree / ".gitattributes").write_text("* filter=x\n")
+    patched(tmp_path, change("a.txt", "two", "TWO"))
+    assert "TWO" in (tree / "a.txt").read_text()
+    assert not canary.exists()
+
+
+def test_a_binary_change(tmp_path: Path, tree: Path):
+    repository = Repository(tmp_path / "x")
+    (repository.folder / "b").write_bytes(bytes(range(256)))
+    repository.commit()
+    (tree / "b").write_bytes(bytes(range(256)))
+    (repository.folder / "b").write_bytes(bytes(range(255, -1, -1)))
+    patched(tmp_path, repository.git("diff", "--binary") + "\n\n")
+    assert (tree / "b").read_bytes() == bytes(range(255, -1, -1))

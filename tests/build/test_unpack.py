@@ -178,3 +178,38 @@ def test_one_that_was_cut_off(how: str, tmp_path: Path, refused: Callable[..., s
 def test_no_archive(content: bytes, tmp_path: Path, refused: Callable[..., str]):
     (tmp_path / "x").write_bytes(content)
     assert refused(tmp_path / "x").startswith("x cannot be unpacked: a whole tar")
+
+
+def header(kind: bytes, size: int) -> bytes:
+    info = tarfile.TarInfo("x")
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
+def test_a_header_that_would_fill_the_memory(kind: bytes, tmp_path: Path, refused: Callable[..., str]):
+    (tmp_path / "x.tar").write_bytes(header(kind, 1 << 33) + bytes(1024))
+    expected = "x.tar is not unpacked: it has a header of more than 1 MiB, which no source tree needs"
+    assert refused(tmp_path / "x.tar") == expected
+
+
+@pytest.mark.parametrize("version", ["gnu", "1.0"])
+def test_a_sparse_file(version: str, tmp_path: Path, refused: Callable[..., str]):
+    """Of which a map of holes without an end could be read."""
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 20)
+        file.write(b"x")
+    how = ["--format=gnu"] if version == "gnu" else ["--format=pax", f"--sparse-version={version}"]
+    subprocess.run(["tar", "-c", "-S", *how, "-f", "x.tar", "sparse"], cwd=tmp_path, check=True)
+    assert refused(tmp_path / "x.tar") == "x.tar is not unpacked: it has a sparse file, which no source tree needs"
+
+
+def test_a_link_that_would_fill_the_memory(tmp_path: Path, refused: Callable[..., str]):
+    said = refused(zipped(tmp_path / "x.zip", ("a", 0o120777, "x" * 5000)))
+    assert said == "x.zip is not unpacked: its entry 'a' is a link to a name that is too long for any file"
+
+
+def test_a_compression_that_python_unpacks_at_once(tmp_path: Path, refused: Callable[..., str]):
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a", "x")
+    assert refused(tmp_path / "x.zip") == "x.zip is not unpacked: its entry 'a' is not stored or deflated"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
     prefix = installed(compiled, home, ("bin", "lib", "share"))
     programs = find(prefix, "postgres", "the compiled tree")
     _drop_programs(prefix, programs)
+    for left in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
+        shutil.rmtree(left)  # for compiles of extensions; they name folders that are gone
     slim.prune(order.folder, (PREFIX,))
     return Made(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
