@@ -21,7 +21,7 @@ from compiler.engines import building
 from compiler.engines.protocol import IdentityError
 from compiler.language.site import of_environment
 from compiler.plan.model import PlannedBuild
-from compiler.run.failure import disk_full, is_disk_full
+from compiler.run.failure import DISK_FULL, disk_full, end_of, is_disk_full
 from compiler.run.hostlock import host_lock
 from compiler.run.signals import Interrupted
 from compiler.store.lock import locked
@@ -98,8 +98,8 @@ def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
     if not attempt.exists():  # it was published just before
         print(f"build {build.name}: it is there, but its mark could not be set: {message}", file=sys.stderr)
         return
-    if isinstance(error, OSError) and is_disk_full(error):
-        message = disk_full(attempt)
+    if no_room := _no_room(attempt, error):
+        message = no_room
     tail = attempts.fail(attempt, build.id, "failed", message or type(error).__name__)
     if not isinstance(error, BuildError | IdentityError | OSError):  # a fault of ours: for whoever mends it
         with (attempt / attempts.LOG).open("a", encoding="utf-8") as log:
@@ -107,6 +107,16 @@ def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
     lines = [f"  | {line}" for line in tail.splitlines()]
     block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / attempts.LOG}"]
     print("\n".join(block), file=sys.stderr, flush=True)
+
+
+def _no_room(attempt: Path, error: Exception) -> str:
+    """What the disk has left, when that is why; said by the system, by a client or by a compiler."""
+    said = str(error)
+    if isinstance(error, OSError) and is_disk_full(error) or DISK_FULL in said:
+        said = ""
+    elif DISK_FULL not in end_of(attempt / attempts.LOG):
+        return ""
+    return "; ".join(filter(None, (said, disk_full(attempt, hint="free some, or use another disk"))))
 
 
 def _say(build: PlannedBuild, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # a password, and a name without one: of https it may be a token
-_IN_URL = re.compile(r"(https?://)[^\s/@]+@|(\w+://[^\s/@:]+):[^\s/@]+@")
+_IN_URL = re.compile(r"(https?://)[^\s/]+@|(\w+://[^\s/@:]+):[^\s/]+@")
 
 
 def hidden(text: str) -> str:

@@ -51,7 +51,8 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
     """Of sources that give binaries which are made already."""
     for build in builds:
         kind = next((kind for kind in MADE_ALREADY if kind in build.source), None)
-        asked = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
+        kept = ("patches", "flags") if kind == "debian" else ("patches", "flags", "extensions")  # packages bring some
+        asked = [name for name in kept if build.recipe.get(name)]
         if kind and asked and not _only_choose(build, asked):
             names = " and ".join(f"`{name}`" for name in asked)
             advice = "leave them out, or build from source"

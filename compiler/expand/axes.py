@@ -62,6 +62,8 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
     if axis.from_ is not None and axis.steps is not None:
         problems.add("axis-form", where, f"axis `{name}` has both `from` and `steps`", "keep one", len(name))
     _check_name(name, axis, where, problems)
+    if "values" in nodes.at and "values" not in nodes:
+        return  # they were of a wrong type, which is said
     before = len(problems.errors)
     others = [each for each in sweep if each != name]
     points = tuple(points_of.of_axis(name, axis, nodes, where, problems, others))

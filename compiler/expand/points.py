@@ -37,8 +37,6 @@ def of_axis(
 ) -> Iterator[Point]:
     named = axis.points is not None or bool(axis.groups)
     forms = [named, axis.option is not None, axis.param is not None]
-    if "values" in nodes.at and "values" not in nodes:
-        return  # they were of a wrong type, which is said
     if sum(forms) != 1 or (axis.values is None) != named:
         message = f"axis `{name}` must be of one form"
         hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"

@@ -26,8 +26,10 @@ def check(document: Document, items: Iterable[Item], builds: Collection[Build], 
             if name not in known:
                 message = f"probe `{probe.name}`: there is no step `{name}`"
                 problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
-        _check_taken(probe, builds, problems)
-    _check_names(document.spec.probes, problems)
+        if "command" not in given:
+            _check_taken(probe, builds, problems)
+    if document.spec.probes:
+        _check_names(document.spec.probes, problems)
 
 
 def takes(build: Build, probe: Probe) -> bool:
@@ -48,8 +50,13 @@ def _check_taken(probe: Probe, builds: Collection[Build], problems: Problems) ->
 
 def _check_names(listed: Sequence[Probe], problems: Problems) -> None:
     """A step has one figure of each name."""
+    from compiler.collect.metrics import METRICS
+
     seen: set[tuple[str, str]] = set()
     for probe in listed:
+        if probe.name in METRICS:
+            message = f"`{probe.name}` is a metric already: a probe needs another name"
+            problems.add("reserved-name", probe.name.where, message, width=len(probe.name))
         for name in (*probe.before, *probe.after):
             if (probe.name, name) in seen:
                 message = f"step `{name}` has the probe `{probe.name}` already"

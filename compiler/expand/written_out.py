@@ -44,7 +44,7 @@ def _is_sound(item: Item, grid: Grid, times: int, problems: Problems) -> bool:
         return False
     _check_variables(item, grid, problems)
     _check_twice(grid, problems)
-    return all(grid.values())
+    return all(grid.values()) and not RESERVED & grid.keys()
 
 
 def _check_variables(item: Item, grid: Grid, problems: Problems) -> None:

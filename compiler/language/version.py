@@ -39,7 +39,7 @@ class Version(str):
 def _refuse_number(other: object) -> None:
     """8.10 is 8.1 to a number."""
     if isinstance(other, int | float):
-        raise ValueError(f"a version is compared with a text: '{other}'")
+        raise ValueError("a version is compared with a text, in quotes")
 
 
 def _compare(left: str, right: str) -> int:

@@ -59,12 +59,11 @@ def is_disk_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def disk_full(*paths: Path) -> str:
+def disk_full(*paths: Path, hint: str = "free some, lower the number of keys, or use another disk") -> str:
     """Of the one that has the least left. Ask before anything is removed: that is what the failed write saw."""
     path = min(paths, key=_free)
     found = os.statvfs(existing(path))
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
-    hint = "free some, lower the number of keys, or use another disk"
     return f"the disk of {path} is full: {_size(free)} of {_size(total)} free; {hint}"
 
 

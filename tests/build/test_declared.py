@@ -134,9 +134,12 @@ def test_what_it_refuses(source: dict[str, Any], key: str | None, message: str) 
     assert [(fault.key, fault.message) for fault in faults(source)] == [(key, message)]
 
 
-def test_a_password_is_not_printed() -> None:
-    (fault,) = faults({"git": "https://me:secret@host.example/b.git", "ref": "v1"})
-    assert fault.message == "`git` holds a password, which would go into every report"
+@pytest.mark.parametrize("who", ["me:secret", "token", ":secret", "me:"])
+def test_a_password_is_not_printed(who: str) -> None:
+    (fault,) = faults({"git": f"https://{who}@host.example/b.git", "ref": "v1"})
+    assert fault.message == (
+        "`git` holds a password or a user's name, which may be a token: it would go into every report"
+    )
 
 
 def test_hints_say_what_there_is() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compiler.drivers import kinds, unrunnable
-from compiler.drivers.refusals import refusals
+from compiler.drivers.refusals import of_builds, refusals
 from compiler.plan.model import PlannedBuild, PlannedStage, PlannedStep
 from compiler.run import workflow
 from compiler.store.store import Store
@@ -66,6 +66,17 @@ def test_binaries_that_are_made_already_honour_no_recipe() -> None:
     patched = replace(MADE, recipe={"patches": ["a.patch"], "flags": {"march": "native"}})
     assert refusals("a.yaml", [MADE, patched], []) == [
         "a.yaml:2:3: the binaries of `source: system` are made already: no `patches` and `flags` for them; "
+        "leave them out, or build from source"
+    ]
+
+
+def test_an_extension_may_come_in_a_package() -> None:
+    asked = {"extensions": {"pgvector": "0.8.0"}}
+    package = replace(MADE, engine="postgres", source={"debian": "postgresql-17", "suite": "trixie"}, recipe=asked)
+    own = replace(package, source={"system": "postgres"})
+    assert of_builds([package]) == []
+    assert of_builds([own]) == [
+        "a.yaml:2:3: the binaries of `source: system` are made already: no `extensions` for them; "
         "leave them out, or build from source"
     ]
 

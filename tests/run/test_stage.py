@@ -1,6 +1,5 @@
 """One stage as a process: what it leaves, and what it says."""
 
-import hashlib
 import json
 import os
 import sys
@@ -256,66 +255,3 @@ def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
         assert line.startswith(f"waiting for the host: process {os.getpid()} (")
         assert not checkout.store.results("s-load")
     assert runner.wait(10) == 0
-
-
-def _system(checkout, program):
-    """As the build's record names a program of this machine."""
-    status = program.stat()
-    digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    file = {"path": str(program), "bytes": status.st_size, "modified": status.st_mtime_ns, "sha256": digest}
-    path = checkout.store.build("b-1") / "build.json"
-    record = json.loads(path.read_text()) | {"name": "trial-1.0", "facts": {"files": {"python": file}}}
-    path.write_text(json.dumps(record | {"programs": {"python": [str(program)]}}))
-
-
-@pytest.mark.parametrize("when", ["before", "meanwhile"])
-def test_a_program_that_was_replaced_is_not_measured_under_the_old_name(checkout, stage, step, when):
-    program = checkout.folder / "python"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    program.chmod(0o755)
-    _system(checkout, program)
-    replace = f"open({str(program)!r}, 'a').write('# another')"
-    checkout.plan(stage("s-load", step("load", replace if when == "meanwhile" else "pass")))
-    if when == "before":
-        program.write_text("#!/bin/sh\n")
-    assert checkout.run("s-load").returncode == 1
-    assert checkout.failure("s-load")["message"] == (
-        f"{program} is not the binary that build trial-1.0 recorded: "
-        "run the same command again, and the binary that is there now is measured as a build of its own"
-    )
-    assert checkout.store.results("s-load") == []
-
-
-def test_a_database_that_cannot_be_kept_does_not_cost_the_measurement(checkout, stage):
-    checkout.plan(stage("s-load", children=["s-read"]), stage("s-read", parent="s-load"))
-    (checkout.store.root / "images").mkdir()
-    checkout.store.image("s-load").symlink_to("nowhere")  # no folder can take its place
-    done = checkout.run("s-load")
-    assert done.returncode == 0, done.stderr
-    assert checkout.result("s-load")["status"] == "done"
-    assert "title of s-load: its database could not be kept ([Errno " in done.stderr
-    assert list(checkout.store.leftovers()) == []
-    assert "): every stage that starts from it will have to run it again\n" in done.stderr
-    assert checkout.live() == []
-
-
-def test_a_live_folder_that_cannot_be_removed_does_not_cost_the_measurement(checkout, stage, step):
-    """What a step leaves running outside its group may still write there."""
-    writer = (
-        "import os, sys, time; end = time.time() + 1.5\n"
-        "while time.time() < end: os.makedirs(sys.argv[1] + '/x', exist_ok=True); open(sys.argv[1] + '/x/y', 'a')"
-    )
-    launch = "import subprocess, sys; "
-    code = f"{launch}subprocess.Popen([sys.executable, '-c', {writer!r}, sys.argv[1]], start_new_session=True)"
-    checkout.plan(stage("s-load", step("load", code)))
-    done = checkout.run("s-load")
-    assert done.returncode == 0, done.stderr
-    assert checkout.result("s-load")["status"] == "done"
-
-
-def test_a_plan_that_goes_away_meanwhile_does_not_cost_the_measurement(checkout, stage, step):
-    folder = checkout.store.plan("p").resolve()
-    checkout.plan(stage("s-load", step("load", f"import shutil; shutil.rmtree({str(folder)!r})")))
-    done = checkout.run("s-load")
-    assert done.returncode == 0, done.stderr
-    assert checkout.result("s-load")["status"] == "done"

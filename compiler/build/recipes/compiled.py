@@ -72,7 +72,8 @@ def installed(compiled: Compile, staged: Path, kept: Iterable[str]) -> Path:
     for archive in prefix.rglob("*.a"):
         archive.unlink()
     paths = (path for path in prefix.rglob("*") if path.is_file() and not path.is_symlink())
-    slim.strip(compiled.order, [path for path in paths if _is_elf(path)])
+    if elves := [path for path in paths if _is_elf(path)]:
+        slim.strip(compiled.order, elves)
     return prefix
 
 

@@ -12,6 +12,7 @@ from compiler.build.elf import read_elf
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
 from compiler.build.recipes.protocol import Made
+from compiler.build.relocation import stays
 from compiler.build.sources.protocol import Material
 from compiler.build.toolchain import require
 from compiler.plan.model import PlannedBuild
@@ -67,6 +68,8 @@ def _program(tree: Path, path: str) -> Path:
         raise BuildError(f"the tree has no program {path} when its command has ended")
     if not found.stat().st_mode & 0o100:
         raise BuildError(f"{path} is no program: it is not executable")
+    if wrong := stays(found, tree):
+        raise BuildError(f"the program {path} would not run where the build is published: {wrong}")
     return found
 
 

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,14 +104,14 @@ def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
     assert refused(fetch, "v22") == f"{url} has no tag, branch or commit v22; did you mean v2?"
     assert refused(fetch, "feedface") == f"{url} has no tag, branch or commit feedface"
     nowhere = "0" * 40
-    assert refused(fetch, nowhere).startswith(f"{url} has no commit {nowhere}: ")
+    assert refused(fetch, nowhere) == f"{url} has no commit {nowhere}: check it, or ask for a tag or a branch"
 
 
 def test_a_repository_that_is_not_there(fetch: Fetch, tmp_path: Path):
     url = f"file://{tmp_path}/none"
     assert refused(fetch, "v1", url) == (
         f"git cannot read {url}: '{tmp_path}/none' does not appear to be a git repository; "
-        "Could not read from remote repository."
+        "Could not read from remote repository: check the URL"
     )
 
 
@@ -255,3 +256,35 @@ def test_a_machine_without_git(fetch: Fetch, monkeypatch: pytest.MonkeyPatch, tm
         "there is no program git, which this build needs: "
         "install it (Debian package git), or name it under `tools:` in the site file"
     )
+
+
+def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
+    url = "https://example.org/a.git"
+    said = refused(fetch, "v1", url, site=Site(mirrors={url: "https://me:secret@127.0.0.1:1/a.git"}))
+    assert said.startswith(f"git cannot read {url} (by the site file: https://***@127.0.0.1:1/a.git): ")
+    assert said.endswith(": check the network and its proxy, then run the same command again")
+    assert "secret" not in said + log(tmp_path)
+
+
+def test_a_pin_that_nothing_leads_to_any_more(fetch: Fetch, repository: Repository):
+    gone = "0" * 40
+    assert refused(fetch, "v1", pins=gone) == (
+        f"{repository.url} has no commit {gone}, to which the lock file holds it: "
+        "`stepgrid lock --update` takes what its ref is now"
+    )
+
+
+def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\necho "ssh: Connection timed out" >&2\nexit 255\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    said = refused(fetch, "v1", "ssh://git@host.example/a.git")
+    assert said.endswith(": check the network and its proxy, then run the same command again")
+    assert "-o ConnectTimeout=60 " in (tmp_path / "asked").read_text()
+
+
+def test_an_ssh_of_the_user_s_own_is_taken(fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {tmp_path}/own; exit 255; :")
+    refused(fetch, "v1", "ssh://git@host.example/a.git")
+    assert (tmp_path / "own").exists()

@@ -84,4 +84,5 @@ def test_a_host_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(BuildError) as caught:
         download("https://127.0.0.1:1/x.tar", tmp_path / "x")
-    assert str(caught.value) == "https://127.0.0.1:1/x.tar cannot be had: [Errno 111] Connection refused"
+    advice = "check the network and its proxy, then run the same command again"
+    assert str(caught.value) == f"https://127.0.0.1:1/x.tar cannot be had: Connection refused: {advice}"
