@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
+from compiler.plan.model import BUILD_PREFIX
 from compiler.run import survivors
 from compiler.run.attempt import FAILED, JOURNAL, write_failure
 from compiler.run.failure import StageError
@@ -20,7 +22,16 @@ def close(work: Work) -> Iterator[str]:
         with suppress(Busy, OSError), locked(work.store.lock(node), wait=False):
             for attempt in work.store.attempts(node)[-1:]:
                 if not (attempt / "failure.json").exists():
-                    survivors.end(work.store, attempt / JOURNAL)
-                    failure = StageError(WHY)
-                    write_failure(attempt, node, failure, FAILED)
-                    yield failure.block(work.title(node))
+                    yield _closed(work, node, attempt).block(work.title(node))
+
+
+def _closed(work: Work, node: str, attempt: Path) -> StageError:
+    if node.startswith(BUILD_PREFIX):
+        from compiler.build import attempt as builds  # nearly every run gets here, and few were killed in a build
+
+        tail = builds.fail(attempt, node, FAILED, WHY)  # its tree goes at once: it may never be tried again
+        return StageError(WHY, log=attempt / builds.LOG, tail=tail)
+    survivors.end(work.store, attempt / JOURNAL)
+    failure = StageError(WHY)
+    write_failure(attempt, node, failure, FAILED)
+    return failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,15 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("init", "--quiet", "--initial-branch=main", "--template=")
+
+    @classmethod
+    def copied(cls, other: Repository, folder: Path) -> Repository:
+        """For one test to change, of what many begin with."""
+        shutil.copytree(other.folder, folder, symlinks=True)
+        made = cls.__new__(cls)
+        made.folder = folder
+        return made
 
     @property
     def url(self) -> str:

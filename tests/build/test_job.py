@@ -11,6 +11,7 @@ from compiler.build import job
 from compiler.build.changed import changed
 from compiler.build.content import content
 from compiler.build.pin import pin
+from compiler.build.problem import BuildError
 from compiler.build.programs import programs
 from compiler.engines.program import Program
 from compiler.engines.protocol import Identity, Run
@@ -227,6 +228,45 @@ def test_a_tree_that_changed_after_the_spec_was_compiled(
     assert job.make(store, build) == 1
     said = f"  {tree} changed after the spec was compiled: run the same command again\n"
     assert said in capsys.readouterr().err
+
+
+FULL = "b: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (f"echo '{FULL}'; exit 1", "the build's command ./run ended with exit status 1; the disk of "),
+        ("exit 1", "the build's command ./run ended with exit status 1\n"),
+    ],
+)
+def test_a_compile_that_fills_the_disk(
+    script: str,
+    said: str,
+    store: Store,
+    tree: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.setattr(job, "building", lambda name: Program())
+    (tree / "run").write_text(f"#!/bin/sh\n{script}\n")
+    recipe = {"flags": {"programs": "run", "command": "./run"}}
+    assert job.make(store, replace(unknown(tree), recipe=recipe)) == 1
+    told = capsys.readouterr().err
+    assert f"  {said}" in told
+    assert told.count("; free some, or use another disk\n") == (FULL in script)
+
+
+def test_a_client_that_fills_the_disk(
+    store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def fill(*_: object) -> None:
+        raise BuildError(f"git cannot fetch it: {FULL}")
+
+    monkeypatch.setattr(job, "produce", fill)
+    assert job.make(store, unknown(tree)) == 1
+    (attempt,) = store.attempts("b-1")
+    assert f"failed: build mine\n  the disk of {attempt} is full: " in capsys.readouterr().err
 
 
 def test_a_program_of_the_machine(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -146,6 +146,29 @@ def test_times(compile_text: Compile) -> None:
     assert [step.name for step in plan.cells[0].steps] == ["fillseq", "readww.1", "readww.2", "readww.3"]
 
 
+def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compile) -> None:
+    more = "benchmarks: [readwhilewriting], times: 2, warmup: 5s"
+    probes = "probes: [{name: p, before: [readww], command: [ls]}]\n"
+    plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", more) + probes)
+    steps = [step for stage in plan.stages for step in stage.steps if step.name.startswith("readww")][:4]
+    assert [step.name for step in steps] == ["readww.1.warmup", "readww.1", "readww.2.warmup", "readww.2"]
+    assert [(step.measured, step.settings["duration"]) for step in steps] == [(False, 5), (True, 1)] * 2
+    assert ["before" in step.setup for step in steps] == [False, True] * 2
+
+
+def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None:
+    both = SERVER.replace("builds: {", "builds: {db: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}, ")
+    both = both.replace(
+        "steps:", "steps:\n  - {name: fill, kind: db_bench, benchmarks: [fillseq], keys: 1, when: on_db}"
+    )
+    both = both.replace("on_db", "engine == 'rocksdb'").replace(
+        "kind: sysbench", "when: engine == 'mariadb', kind: sysbench"
+    )
+    plan = compile_text(both + "probes: [{name: p, after: [fill, more], sql: select 1}]\n")
+    found = {step.name: "after" in step.setup for stage in plan.stages for step in stage.steps}
+    assert found == {"fill": False, "load": False, "point": False, "more": True}
+
+
 def ids(plan: Plan) -> set[str]:
     return {stage.id for stage in plan.stages}
 
@@ -245,6 +268,10 @@ def test_only(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         narrowed(tmp_path, "cach == 'lru'")
     assert str(caught.value.problems[0].where) == "--only:1:1"
+    with pytest.raises(SpecError) as caught:
+        narrowed(tmp_path, "cache == 'lrru'")
+    said = "--only:1:1: error[empty-grid]: no cell is left\n   = `--only` holds for none of them"
+    assert render.text(caught.value.problems) == said
 
 
 def test_set(tmp_path: Path) -> None:
@@ -255,3 +282,19 @@ def test_set(tmp_path: Path) -> None:
         with pytest.raises(SpecError) as caught:
             narrowed(tmp_path, sets=(wrong,))
         assert said in render.text(caught.value.problems)
+
+
+def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
+    more = ("options=[{c: 1, b: 1}]", "options.b=2", "sweep.cache.points.lru.options.d=3")
+    plan = narrowed(tmp_path, "cache == 'lru'", more)
+    last = next(step.options for stage in plan.stages for step in stage.steps if step.name == "readww")
+    assert {name: last[name].value for name in last} == {"a": 1, "b": 2, "c": 1, "d": 3}
+
+
+@pytest.mark.parametrize(("path", "listed"), [("steps.1", "steps"), ("sweep.n.values.0", "sweep.n.values")])
+def test_set_of_a_part_of_a_list(tmp_path: Path, path: str, listed: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        narrowed(tmp_path, sets=("sweep.n={option: n, values: [1, 2]}", f"{path}=readww"))
+    assert render.text(caught.value.problems) == (
+        f"--set:2:1: error[set-form]: `{listed}` is a list, which is set as a whole\n   = for example: {listed}=[…]"
+    )

@@ -109,6 +109,20 @@ def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest
     assert json.loads((attempt / "failure.json").read_text())["message"] == "the build was killed"
 
 
+def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
+    """The run goes on and says so; whether anybody tries it again or not."""
+    (bench.folder / "slow").write_text("compile\n")
+    run = bench.start(bench.argv("run", "spec.yaml"))
+    wait_for((bench.folder / "grows").exists)
+    (made,) = [process for process in bench.processes() if "compiler.build" in process.cmdline()]
+    made.kill()
+    assert run.wait(60) == 3
+    (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")
+    assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
+    assert "the process that ran it was killed" in bench.screen
+    assert f"  log: {attempt.relative_to(bench.folder)}/build.log\n" in bench.screen
+
+
 def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) -> None:
     """kill -9 of everything but the compile itself, all at once: the next run ends what is left of it."""
     (bench.folder / "slow").write_text("compile\n")

@@ -94,3 +94,8 @@ def test_what_nothing_uses() -> None:
     assert [(problem.code, problem.message, problem.hint) for problem in problems.found] == [
         ("lock-unused", f"the spec has no source `{GIT}`", "did you mean `git https://example.org/r.git v9.4.2`?")
     ]
+
+
+def test_a_folder_of_its_name() -> None:
+    Path("a.lock.yaml").mkdir()
+    assert read(None)[1] == "a.lock.yaml:1:1: error[file-not-found]: `a.lock.yaml` is a folder, not a spec"

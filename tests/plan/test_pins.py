@@ -103,6 +103,16 @@ def test_a_local_tree_is_its_content(folder: Path) -> None:
     assert built(of("{path: one}")).id != first.id
 
 
+def test_a_local_tree_beside_an_artifact_is_its_content(folder: Path) -> None:
+    (folder / "x" / "one").mkdir(parents=True)
+    (folder / "x" / "one" / "a.c").write_text("int a;")
+    source = '{maven: "org.rocksdb:rocksdbjni", tree: {path: one}}'
+    first = built(of(source), "x/b.yaml")
+    assert first.pins == {"path x/one": content(folder / "x" / "one")}
+    (folder / "x" / "one" / "a.c").write_text("int b;")
+    assert built(of(source), "x/b.yaml").id != first.id
+
+
 def test_an_entry_that_no_scale_uses() -> None:
     lock.path("a.yaml").write_text(lock.text({V1: COMMIT, V2: COMMIT}))
     problems = Problems()

@@ -34,7 +34,7 @@ def test_lines_are_short(path: Path) -> None:
 
 def test_the_page_lists_every_file() -> None:
     page = (SPECS / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(((?:posts|library)/[^)]+)\)", page)
+    links = re.findall(r"\]\(((?:posts|library|builds)/[^)]+)\)", page)
     assert sorted(links) == [named(path) for path in FILES if path.parent != SPECS]
 
 

@@ -11,7 +11,7 @@ from compiler.build.problem import BuildError
 from compiler.plan.model import Json
 
 
-def checked(file: Path, source: Mapping[str, Json], order: Order) -> str:
+def checked(file: Path, source: Mapping[str, Json], order: Order, advice: str = "") -> str:
     """The SHA-256 of the file. Where neither says one, it is recorded, which holds nothing."""
     with file.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
@@ -19,9 +19,8 @@ def checked(file: Path, source: Mapping[str, Json], order: Order) -> str:
     expected = {"spec": str(source.get("sha256", "")), "lock file": _pinned(source, order)}
     for who, digest in expected.items():
         if digest and digest != found:
-            raise BuildError(
-                f"{file.name} is not the file that the {who} means: its sha256 is {found}, expected {digest}"
-            )
+            wrong = f"{file.name} is not the file that the {who} means: its sha256 is {found}, expected {digest}"
+            raise BuildError("; ".join(filter(None, (wrong, advice))))
     return found
 
 

@@ -25,6 +25,7 @@ _ALONE = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-
 _ONLY = {WHEEL: ("--only-binary=:all:",), SDIST: ("--no-binary=:all:", "--no-build-isolation")}
 _NONE = r"from versions: none"
 _OTHERS = re.compile(r"from versions: (?!none)([^)]+)\)")
+_OF_PYTHON = "which wheel pip takes is up to its Python: name that one as `python` under `tools:` in the site file"
 _COMPLAINTS = {
     r"No module named pip": "this Python has no pip: install it (Debian package python3-pip), or name a Python that has"
     " one as `python` under `tools:` in the site file",
@@ -46,8 +47,8 @@ class Pypi:
         if not version:
             raise BuildError(f"`pypi: {name}` names no version: add `version:`")
         archive = _Download(name, version, into / ".pip", order).archive(str(source.get("kind", "")))
-        artifact = Artifact(name, version, checked(archive, source, order))
         wheel = archive.suffix == ".whl"
+        artifact = Artifact(name, version, checked(archive, source, order, _OF_PYTHON if wheel else ""))
         target = into / ("prefix" if wheel else "tree")
         unpack(archive, target, strip=not wheel)
         shutil.rmtree(into / ".pip")
@@ -55,10 +56,15 @@ class Pypi:
             prefix=target if wheel else None,
             tree=None if wheel else target,
             artifacts=(artifact,),
-            quality={"route": self.route if wheel else "source"},
+            quality={"route": self.route, "wheel": _tags(archive)} if wheel else {"route": "source"},
             facts={"file": archive.name},
             advice="a package's version is not that of what it carries: declare the version that it says",
         )
+
+
+def _tags(wheel: Path) -> str:
+    """For which Pythons and machines it was made: another of the same version may hold another compile."""
+    return "-".join(wheel.stem.split("-")[-3:])
 
 
 class _Download:

@@ -115,3 +115,11 @@ def test_which_builds_it_takes():
     assert takes("program", git="x", ref="y")
     assert not takes("program", debian="x", suite="y")
     assert not takes("rocksdb", path="x")
+
+
+def test_a_program_that_remembers_its_folder(tree: Path):
+    (tree / "run").write_text(f"#!/bin/sh\nexec {tree}/other\n")
+    assert refused(tree, programs="run") == (
+        "the program run would not run where the build is published: "
+        "its text names the folder that it was made in; let it find its files by `$0`"
+    )

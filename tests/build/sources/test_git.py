@@ -1,4 +1,5 @@
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from compiler.build.attempt import tidy
 from compiler.build.problem import BuildError
 from compiler.build.sources import SOURCES
+from compiler.build.sources.git import GitSource
 from compiler.build.sources.protocol import Artifact, Material
 from compiler.language.site import Site
 from tests.build.ordering import order
@@ -16,14 +18,19 @@ from tests.build.repository import Repository
 Fetch = Callable[..., Material]
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """Three commits: v1, a nameless one, v2 which is main."""
-    made = Repository(tmp_path / "origin")
+    made = Repository(tmp_path_factory.mktemp("git") / "origin")
     made.commit("v1", main_c="1\n")
     made.commit(main_c="2\n")
     made.commit("v2", main_c="3\n", src__deep_c="x\n")
     return made
+
+
+@pytest.fixture
+def repository(tmp_path: Path, origin: Repository) -> Repository:
+    return Repository.copied(origin, tmp_path / "origin")
 
 
 @pytest.fixture
@@ -47,9 +54,18 @@ def refused(fetch: Fetch, *given: Any, **more: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("ref", ["v2", "main", "HEAD", "refs/heads/main", "refs/tags/v2"])
-def test_a_name_is_what_it_is_now(ref: str, fetch: Fetch, repository: Repository):
-    commit = repository.git("rev-parse", "HEAD")
+def resolved(repository: Repository, ref: str, tmp_path: Path) -> str:
+    source = {"git": repository.url, "ref": ref}
+    return GitSource().resolve(source, order(tmp_path / "asked", source))
+
+
+@pytest.mark.parametrize("ref", ["main", "HEAD", "refs/heads/main", "refs/tags/v2"])
+def test_a_name_is_what_it_is_now(ref: str, repository: Repository, tmp_path: Path):
+    assert resolved(repository, ref, tmp_path) == repository.git("rev-parse", "HEAD")
+
+
+def test_the_tree_of_a_tag(fetch: Fetch, repository: Repository):
+    ref, commit = "v2", repository.git("rev-parse", "HEAD")
     material = fetch(ref)
     assert material.tree is not None
     assert (material.tree / "main.c").read_text() == "3\n"
@@ -80,10 +96,15 @@ def test_what_is_no_tag_is_not_described_as_one(fetch: Fetch, repository: Reposi
     assert fetch("main").facts["describe"] == commit[:12]
 
 
-@pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2^", "v2~1", "main^"])
-def test_a_commit_without_a_name(ref: str, fetch: Fetch, repository: Repository, tmp_path: Path):
+@pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2~1", "main^"])
+def test_a_commit_without_a_name(ref: str, repository: Repository, tmp_path: Path):
     commit = repository.git("rev-parse", "v2^")
-    material = fetch(ref.format(commit=commit, short=commit[:7]))
+    assert resolved(repository, ref.format(commit=commit, short=commit[:7]), tmp_path) == commit
+
+
+def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repository, tmp_path: Path):
+    commit = repository.git("rev-parse", "v2^")
+    material = fetch("v2^")
     assert material.artifacts[0].digest == commit
     assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
@@ -195,27 +216,37 @@ def test_of_a_hook_s_environment_nothing_is_taken(
     assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "1\n"
 
 
-@pytest.fixture
-def nested(tmp_path: Path, repository: Repository) -> Repository:
-    """`outer` has `repository` as third/party, by a relative URL; and it has a submodule of its own."""
-    inner = Repository(tmp_path / "inner")
+@pytest.fixture(scope="module")
+def family(tmp_path_factory: pytest.TempPathFactory, origin: Repository) -> Repository:
+    """`outer` has `origin` as third/party, by a relative URL; and that has a submodule of its own."""
+    folder = tmp_path_factory.mktemp("family")
+    inner = Repository(folder / "inner")
     inner.commit(inner_h="i\n")
-    repository.git("submodule", "--quiet", "add", inner.url, "lib")
-    repository.commit()
-    outer = Repository(tmp_path / "outer")
+    middle = Repository.copied(origin, folder / "origin")
+    middle.git("submodule", "--quiet", "add", inner.url, "lib")
+    middle.commit()
+    outer = Repository(folder / "outer")
     outer.commit(a_c="a\n")
     outer.git("submodule", "--quiet", "add", "../origin", "third/party")
     outer.commit("v1")
     return outer
 
 
-def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, repository: Repository, tmp_path: Path):
+@pytest.fixture
+def nested(tmp_path: Path, family: Repository) -> Repository:
+    """`outer`, to be changed."""
+    shutil.copytree(family.folder.with_name("origin"), tmp_path / "origin", symlinks=True, dirs_exist_ok=True)
+    return Repository.copied(family, tmp_path / "outer")
+
+
+def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, family: Repository, tmp_path: Path):
     material = fetch("v1", nested.url, submodules="true")
     tree = tmp_path / "attempt" / "tree"
     assert (tree / "third" / "party" / "main.c").read_text() == "3\n"
     assert (tree / "third" / "party" / "lib" / "inner.h").read_text() == "i\n"
     named = [(each.name, each.version) for each in material.artifacts[1:]]
-    assert named == [(repository.url, "third/party"), (f"file://{tmp_path}/inner", "lib")]
+    inner = f"file://{family.folder.with_name('inner')}"
+    assert named == [(f"file://{tmp_path}/origin", "third/party"), (inner, "lib")]
     tidy(tmp_path / "attempt")
     assert [*tree.rglob(".git")] == []
 

@@ -74,7 +74,8 @@ def test_a_wheel_is_kept_whole(tmp_path: Path, index: Path) -> None:
     assert sorted(entry.name for entry in material.prefix.iterdir()) == ["thing", "thing-1.0.dist-info"]
     assert (material.prefix / "thing/bin/tool").stat().st_mode & 0o111
     assert material.artifacts == (Artifact("thing", "1.0", digest(path)),)
-    assert (material.quality, material.facts) == ({"route": "pypi"}, {"file": path.name})
+    assert material.quality == {"route": "pypi", "wheel": "py3-none-any"}
+    assert material.facts == {"file": path.name}
     assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "prefix"]
 
 
@@ -105,7 +106,8 @@ def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, sha256="0" * 64)
     assert str(caught.value) == (
-        f"{path.name} is not the file that the spec means: its sha256 is {digest(path)}, expected {'0' * 64}"
+        f"{path.name} is not the file that the spec means: its sha256 is {digest(path)}, expected {'0' * 64}; "
+        "which wheel pip takes is up to its Python: name that one as `python` under `tools:` in the site file"
     )
     assert not (tmp_path / "attempt/prefix").exists()
 

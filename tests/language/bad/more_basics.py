@@ -40,18 +40,6 @@ CASES: dict[str, Said] = {
         BASE.replace("eys", "ey"),
         [
             (
-                "5:12",
-                "missing-setting",
-                "step `fillseq` needs `keys`: give it to the step or in `params`",
-                "",
-            ),
-            (
-                "7:12",
-                "missing-setting",
-                "step `readww` needs `keys`: give it to the step or in `params`",
-                "",
-            ),
-            (
                 "8:10",
                 "unknown-param",
                 "no step takes the param `key`",

@@ -97,7 +97,7 @@ CASES: dict[str, Said] = {
             (
                 "13:11",
                 "expression",
-                "`{{ cache == 1 }}` is not an expression: expected token ':', got '}'",
+                "`{{ cache == 1 }}` is not an expression: `}` stands where `:` is expected",
                 "an expression stands here without `{{ }}`",
             ),
         ],

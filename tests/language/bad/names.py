@@ -124,12 +124,6 @@ CASES: dict[str, Said] = {
         ),
         [
             (
-                "3:22",
-                "extends-cycle",
-                "definitions go round: b → rocksdb → b",
-                "",
-            ),
-            (
                 "4:16",
                 "extends-cycle",
                 "definitions go round: rocksdb → b → rocksdb",

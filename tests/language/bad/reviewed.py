@@ -1,4 +1,4 @@
-"""Wrong specs: slips in grids, probes, claims, tables and versions; and faults that were told twice or at another place."""
+"""Wrong specs: slips in grids, probes, claims, tables and versions; faults told twice, or at another place."""
 
 from tests.language.bad import BASE, Said
 
@@ -62,7 +62,7 @@ CASES: dict[str, Said] = {
     ),
     "two probes of one name at one step": (
         _probes("{name: p, before: [readww], command: [ls]}", "{name: p, after: [readww], command: [ls]}"),
-        [("9:79", "defined-twice", "step `readww` has the probe `p` already", "each figure needs its name")],
+        [("9:72", "defined-twice", "step `readww` has the probe `p` already", "each figure needs its name")],
     ),
     "a probe with the name of a metric": (
         _probes("{name: qps, before: [readww], command: [ls]}"),
@@ -110,7 +110,7 @@ CASES: dict[str, Said] = {
         BASE + "options: [q, p]\ndefine: {options: {p: {extends: q}, q: {extends: p}}}\n",
         [("10:50", "extends-cycle", "definitions go round: p → q → p", "")],
     ),
-    "a build that extends itself": (
+    "a build of a name that no include has": (
         "title: t\nbuilds:\n  a: {extends: a, version: 1.0}\nsteps: [{name: x, kind: quiesce}]\n",
         [
             (
@@ -127,7 +127,10 @@ CASES: dict[str, Said] = {
             (
                 f"7:{column}",
                 "wrong-setting",
-                f"step `readww`: `benchmarks`: db_bench has no benchmark of this name (nearest: `{meant}`), found `{said}`",
+                (
+                    "step `readww`: `benchmarks`: db_bench has no benchmark of this name "
+                    f"(nearest: `{meant}`), found `{said}`"
+                ),
                 "",
             )
             for column, meant, said in ((61, "readrandom", "readrandm"), (72, "fillseq", "fillsec"))
@@ -152,8 +155,8 @@ CASES: dict[str, Said] = {
             )
         ],
     ),
-    "a version and a number": (
-        BASE + "options: [{x: [{when: version >= 8.10, value: 1}]}]\nexclude: [version == 8.10]\n",
+    "a version before a number": (
+        BASE + "options: [{x: [{when: version >= 8.10, value: 1}]}]\n",
         [
             (
                 "9:23",
@@ -161,8 +164,13 @@ CASES: dict[str, Said] = {
                 "`version >= 8.10` has no value: a version is compared with a text, in quotes",
                 "",
             ),
+        ],
+    ),
+    "a version that equals a number": (
+        BASE + "exclude: [version == 8.10]\n",
+        [
             (
-                "10:11",
+                "9:11",
                 "expression",
                 "`version == 8.10` has no value: a version is compared with a text, in quotes",
                 "",

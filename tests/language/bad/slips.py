@@ -169,7 +169,7 @@ CASES: dict[str, Said] = {
             (
                 "13:29",
                 "expression",
-                "`qps(cache='lru') = 2` is not an expression: expected token 'end of print statement', got '='",
+                "`qps(cache='lru') = 2` is not an expression: `=` cannot follow",
                 "equal is `==`",
             )
         ],

@@ -134,7 +134,7 @@ CASES: dict[str, Said] = {
         BASE.replace("iti", "it"),
         [
             (
-                "7:48",
+                "7:49",
                 "wrong-setting",
                 (
                     "step `readww`: `benchmarks`: db_bench has no benchmark of this name (nearest: `readwhilewr"
@@ -148,7 +148,7 @@ CASES: dict[str, Said] = {
         BASE.replace("readwhilewriting", '"overwrite --db=/tmp/x"'),
         [
             (
-                "7:48",
+                "7:49",
                 "wrong-setting",
                 "step `readww`: `benchmarks`: expected a plain name, found `overwrite --db=/tmp/x`",
                 "",
