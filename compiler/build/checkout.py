@@ -57,6 +57,8 @@ def submodules(order: Order, git: Git, url: str, depth: int = 0) -> list[Submodu
     found: list[Submodule] = []
     for module in _listed(git, url):
         folder = git.folder / module.path
+        if folder.resolve() != git.folder.resolve() / module.path:
+            raise BuildError(f"the submodule {module.path} of {url} is refused: its path leads through a link")
         shutil.rmtree(folder)
         inner = checkout(order, module.url, module.commit, folder)
         found += [module, *submodules(order, inner, module.url, depth + 1)]
@@ -98,4 +100,7 @@ def _url(parent: str, path: str, given: str) -> str:
         url = f"{scheme}://{posixpath.normpath(posixpath.join(rest, given))}"
     for fault in faults({"git": url, "ref": "HEAD"}):
         raise BuildError(f"the submodule {path} of {parent} is refused: its URL {fault.message}")
+    if url.startswith("file:") and not parent.startswith("file:"):
+        why = f"{url} is on this machine, and the repository that names it is not"
+        raise BuildError(f"the submodule {path} of {parent} is refused: {why}")
     return url

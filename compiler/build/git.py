@@ -39,7 +39,7 @@ _SHOWN = 3
 _SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
 _ADVICE: Mapping[str, str] = MappingProxyType(
     {
-        "Could not resolve|Couldn't connect|Connection (refused|reset|timed out)|timed out|[Tt]imeout|unreachable|too slow"
+        "Could not resolve|Couldn't connect|Connection (refused|reset)|timed out|[Tt]imeout|unreachable|too slow"
         "|Temporary failure": "check the network and its proxy, then run the same command again",
         "could not read Username|Authentication failed|Permission denied|Host key verification|error: 40[13]": (
             "let git in by a credential helper, or ssh by an agent and a known host; nobody is asked"

@@ -112,7 +112,7 @@ def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
 def _no_room(attempt: Path, error: Exception) -> str:
     """What the disk has left, when that is why; said by the system, by a client or by a compiler."""
     said = str(error)
-    if isinstance(error, OSError) and is_disk_full(error) or DISK_FULL in said:
+    if (isinstance(error, OSError) and is_disk_full(error)) or DISK_FULL in said:
         said = ""
     elif DISK_FULL not in end_of(attempt / attempts.LOG):
         return ""

@@ -1,4 +1,4 @@
-"""What compiles of servers have in common: the tools, and an installed tree that can be moved."""
+"""What all compiles have in common: a tree and its tools, and what is installed from it made fit to be moved."""
 
 from __future__ import annotations
 
@@ -43,10 +43,13 @@ class Compile:
     def parallel(self) -> tuple[str, str]:
         return f"-j{self.order.jobs}", f"-l{self.order.jobs + 1}"
 
-    def run(self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str] | None = None) -> None:
+    def run(
+        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str] | None = None, fault: str = ""
+    ) -> None:
+        """`fault`: what to say of it when it fails."""
         given = {**self.tools.environment, **(environment or {}), **self.flags.environment}
         if self.order.commands.compile(argv, SECONDS, cwd=cwd, env=given):
-            raise BuildError(f"{Path(argv[0]).name} failed; the end of the log says where")
+            raise BuildError(fault or f"{Path(argv[0]).name} failed; the end of the log says where")
 
 
 def takes(build: PlannedBuild, engine: str, system: str) -> bool:
@@ -60,8 +63,16 @@ def prepare(order: Order, material: Material, mark: str, packages: Sequence[str]
         raise BuildError(f"the source brings no tree to compile {order.build.engine} from")
     flags = flags_of.read(order.build.recipe)
     found = find(order, flags, *tools)  # before anything is fetched: what is missing is said at once
-    tree = _root(material.tree, mark, order.build.engine)
+    tree = root(material.tree, mark, order.build.engine)
     return Compile(order, tree, flags, found, development(order, packages, flags.libraries))
+
+
+def root(folder: Path, mark: str, engine: str) -> Path:
+    """An archive or a crate may hold the tree in a folder of its own."""
+    found = [path for place in ("", "*/", "*/*/") for path in sorted(folder.glob(f"{place}{mark}"))]
+    if not found:
+        raise BuildError(f"this is no source tree of {engine}: it has no {mark}")
+    return found[0].parents[mark.count("/")]
 
 
 def installed(compiled: Compile, staged: Path, kept: Iterable[str]) -> Path:
@@ -80,10 +91,3 @@ def installed(compiled: Compile, staged: Path, kept: Iterable[str]) -> Path:
 def _is_elf(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(4) == b"\x7fELF" and read_elf(path) is not None
-
-
-def _root(folder: Path, mark: str, engine: str) -> Path:
-    found = sorted([*folder.glob(mark), *folder.glob(f"*/{mark}")], key=lambda path: len(path.parts))
-    if not found:
-        raise BuildError(f"this is no source tree of {engine}: it has no {mark}")
-    return found[0].parents[mark.count("/")]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from compiler.build.attempt import tidy
+from compiler.build.checkout import checkout, submodules
 from compiler.build.problem import BuildError
 from compiler.build.sources import SOURCES
 from compiler.build.sources.git import GitSource
@@ -249,6 +250,29 @@ def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, f
     assert named == [(f"file://{tmp_path}/origin", "third/party"), (inner, "lib")]
     tidy(tmp_path / "attempt")
     assert [*tree.rglob(".git")] == []
+
+
+def test_a_submodule_on_this_machine_of_a_repository_that_is_elsewhere(fetch: Fetch, nested: Repository):
+    """It would copy what the user can read into a build."""
+    url, there = "https://host.example/outer.git", nested.folder
+    nested.git("config", "--file=.gitmodules", "submodule.third/party.url", "file:///srv/private")
+    nested.commit("v2")
+    assert refused(fetch, "v2", url, submodules="true", site=Site(mirrors={url: str(there)})) == (
+        f"the submodule third/party of {url} is refused: "
+        "file:///srv/private is on this machine, and the repository that names it is not"
+    )
+
+
+def test_a_submodule_behind_a_link(tmp_path: Path, nested: Repository):
+    """A tree that holds both has to be made by hand: what is removed for the submodule must be of the tree."""
+    (tmp_path / "outside" / "party").mkdir(parents=True)
+    asked = order(tmp_path / "attempt", {"git": nested.url, "ref": "v1"})
+    git = checkout(asked, nested.url, nested.git("rev-parse", "HEAD"), tmp_path / "attempt" / "tree")
+    shutil.rmtree(git.folder / "third")
+    (git.folder / "third").symlink_to(tmp_path / "outside")
+    with pytest.raises(BuildError, match=r"the submodule third/party of \S+ is refused: its path leads through a link"):
+        submodules(asked, git, nested.url)
+    assert (tmp_path / "outside" / "party").is_dir()
 
 
 def test_submodules_that_are_not_asked_for(fetch: Fetch, nested: Repository, tmp_path: Path):
