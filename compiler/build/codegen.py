@@ -24,6 +24,19 @@ def codegen(path: Path) -> dict[str, Json]:
     }
 
 
+def published(path: Path) -> dict[str, Json]:
+    """The same of a binary whose options nobody wrote down; its newest compiler, since older ones made start-up code."""
+    elf = read_elf(path)
+    compilers = [found[1] for text in elf.compilers if (found := re.search(r"(\d+\.\d+\.\d+)", text))] if elf else []
+    newest = max(compilers, key=lambda text: [int(part) for part in text.split(".")], default=None)
+    return {
+        "architecture": elf.architecture if elf else _UNKNOWN,
+        "compiler": f"GCC {newest}" if newest else _UNKNOWN,
+        "optimisation": "as published",
+        "march": "as published",
+    }
+
+
 def _each(lines: Sequence[str], pattern: str) -> str:
     """The value that counts in each unit's line is its last; units may differ."""
     found = {words[-1] for line in lines if (words := re.findall(rf"(?<=\s){pattern}(?=\s|$)", line))}

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 from compiler.build import launcher, slim
 from compiler.build.codegen import codegen
 from compiler.build.order import Order
+from compiler.build.recipes import cmake
 from compiler.build.recipes.compiled import PREFIX, RUN_PATH, Compile, installed, prepare, takes
-from compiler.build.recipes.mysql_boost import boost
-from compiler.build.recipes.mysqld_options import HOME, OPTIONS, PACKAGES
+from compiler.build.recipes.mysqld_options import HOME, OPTIONS, PACKAGES, boost
 from compiler.build.recipes.protocol import Made
 from compiler.build.recipes.server_places import places
 from compiler.build.recipes.server_programs import PROGRAMS, find
 from compiler.build.sources.protocol import Material
-from compiler.plan.model import Json, PlannedBuild
+from compiler.plan.model import PlannedBuild
 
 MARK = "sql/mysqld.cc"
-_TOOLS = ("cmake", "ninja", "bison", "pkg-config")
-_CACHED = re.compile(r"^((?:WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB)\w*):\w+=(.*)$", re.MULTILINE)
+_TOOLS = (*cmake.TOOLS, "bison", "pkg-config")
+_CACHED = re.compile("WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB")
 _KEPT = ("bin", "sbin", "lib", "lib64", "share")
 
 
@@ -36,18 +35,11 @@ class MySQLdCMake:
     def make(self, order: Order, material: Material) -> Made:
         compiled = prepare(order, material, MARK, PACKAGES[self.engine], *_TOOLS)
         made, staging = order.folder / "made", order.folder / "staging"
-        configure(compiled, self.engine, made)
+        cmake.configure(compiled, made, _own(compiled, self.engine), {**_search(compiled), **RUN_PATH})
         environment = {**compiled.devel.search(made), **RUN_PATH}
         compiled.run([compiled.tools["ninja"], *compiled.parallel], made, environment)
         compiled.run([compiled.tools["cmake"], "--install", str(made)], made, {"DESTDIR": str(staging)})
         return _finish(compiled, self.engine, made, staging / HOME.lstrip("/"))
-
-
-def configure(compiled: Compile, engine: str, made: Path) -> None:
-    made.mkdir()
-    places = ["-S", str(compiled.tree), "-B", str(made), "-G", "Ninja"]
-    argv = [compiled.tools["cmake"], *places, *compiled.tools.cmake_launcher, *_arguments(compiled, engine)]
-    compiled.run(argv, made, {**_search(compiled), **RUN_PATH})
 
 
 def _search(compiled: Compile) -> dict[str, str]:
@@ -56,31 +48,22 @@ def _search(compiled: Compile) -> dict[str, str]:
     return {"CPATH": f"{folder}/include", "LIBRARY_PATH": f"{folder}/lib"} if folder else {}
 
 
-def _arguments(compiled: Compile, engine: str) -> list[str]:
-    flags, tools, devel = compiled.flags, compiled.tools, compiled.devel.folder
-    given = {
+def _own(compiled: Compile, engine: str) -> dict[str, str]:
+    devel = compiled.devel.folder
+    return {
         **OPTIONS[engine],
-        "CMAKE_BUILD_TYPE": flags.type or "Release",
         "CMAKE_INSTALL_PREFIX": HOME,
-        "CMAKE_MAKE_PROGRAM": tools["ninja"],
-        "CMAKE_C_COMPILER": tools.cc,
-        "CMAKE_CXX_COMPILER": tools.cxx,
-        "CMAKE_C_FLAGS": shlex.join((*compiled.code, *flags.cflags)),
-        "CMAKE_CXX_FLAGS": shlex.join((*compiled.code, *flags.cxxflags)),
-        "CMAKE_EXE_LINKER_FLAGS": shlex.join(flags.ldflags),
         "WITH_SSL": "system" if devel is None or engine == "mariadb" else str(devel),
-        **({"CMAKE_PREFIX_PATH": str(devel), "OPENSSL_ROOT_DIR": str(devel)} if devel else {}),
-        **({"WITH_DEBUG": "ON"} if flags.assertions else {}),
-        **boost(compiled.tree, flags.variables),
-        **flags.variables,
+        **({"OPENSSL_ROOT_DIR": str(devel)} if devel else {}),
+        **({"WITH_DEBUG": "ON"} if compiled.flags.assertions else {}),
+        **boost(compiled.tree, compiled.flags.variables),
     }
-    return [f"-D{name}={value}" for name, value in given.items()]
 
 
 def _finish(compiled: Compile, engine: str, made: Path, home: Path) -> Made:
     order = compiled.order
     server = find(home, engine, "the compiled tree")[PROGRAMS[engine].needed[0]]
-    seen, configured = codegen(server), _configured(made)
+    seen, configured = codegen(server), cmake.cached(made, _CACHED)
     prefix = installed(compiled, home, _KEPT)
     programs = find(prefix, engine, "the compiled tree")
     slim.prune(order.folder, (PREFIX,))
@@ -96,8 +79,3 @@ def _finish(compiled: Compile, engine: str, made: Path, home: Path) -> Made:
 def _start(order: Order, program: Path, environment: dict[str, str]) -> tuple[str, ...]:
     real = launcher.aside(program)
     return launcher.write(program, order.folder, (str(real.relative_to(order.folder)),), environment)
-
-
-def _configured(made: Path) -> dict[str, Json]:
-    text = (made / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
-    return {"configured": dict(_CACHED.findall(text))}

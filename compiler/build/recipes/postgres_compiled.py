@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compiler.build import slim
 from compiler.build.codegen import codegen
-from compiler.build.recipes import pgvector
+from compiler.build.recipes import postgres_extensions
 from compiler.build.recipes.compiled import PREFIX, Compile, installed
 from compiler.build.recipes.protocol import Made
 from compiler.build.recipes.server_programs import find
@@ -30,7 +30,7 @@ def generators(material: Material) -> tuple[str, ...]:
 def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
     """`staging`: the folder that stands for the root of the file system."""
     order, home = compiled.order, staging / HOME.lstrip("/")
-    added = pgvector.compile_asked(compiled, home)
+    added = postgres_extensions.compile_asked(compiled, home)
     seen = codegen(home / "bin" / "postgres")
     prefix = installed(compiled, home, ("bin", "lib", "share"))
     programs = find(prefix, "postgres", "the compiled tree")

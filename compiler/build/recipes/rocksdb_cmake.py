@@ -7,10 +7,12 @@ import shlex
 from pathlib import Path
 
 from compiler.build.order import Order
+from compiler.build.recipes import cmake, rocksdb_tree
+from compiler.build.recipes.compiled import Compile, prepare, takes
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.rocksdb_compiled import Workshop, finish, takes, workshop
+from compiler.build.recipes.rocksdb_compiled import PACKAGES, cxx_code, finish
 from compiler.build.sources.protocol import Material
-from compiler.plan.model import Json, PlannedBuild
+from compiler.plan.model import PlannedBuild
 
 _COMPRESSIONS = ("SNAPPY", "LZ4", "ZSTD", "ZLIB", "BZ2")
 _OPTIONS = {
@@ -26,51 +28,35 @@ _OPTIONS = {
     "ROCKSDB_BUILD_SHARED": "OFF",
     "FAIL_ON_WARNINGS": "OFF",
 }
-_CACHED = re.compile(r"^((?:WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_)\w*):\w+=(.*)$", re.MULTILINE)
+_CACHED = re.compile("WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_")
 
 
 class RocksDBCMake:
     name = "cmake"
 
     def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, self.name)
+        return takes(build, "rocksdb", self.name)
 
     def make(self, order: Order, material: Material) -> Made:
-        shop = workshop(order, material, "cmake", "ninja")
+        compiled = prepare(order, material, rocksdb_tree.MARK, PACKAGES, *cmake.TOOLS)
         made = order.folder / "made"
-        cmake, jobs = shop.tools["cmake"], order.jobs
-        shop.run([cmake, *_arguments(shop, made)], order.folder, shop.flags.environment)
-        shop.run([shop.tools["ninja"], f"-j{jobs}", f"-l{jobs + 1}", "db_bench"], made, shop.flags.environment)
-        return finish(shop, self.name, _program(made), _configured(made))
+        cmake.configure(compiled, made, _own(compiled))
+        compiled.run([compiled.tools["ninja"], *compiled.parallel, "db_bench"], made)
+        return finish(compiled, self.name, _program(made), cmake.cached(made, _CACHED))
 
 
-def _arguments(shop: Workshop, made: Path) -> list[str]:
-    flags, tools = shop.flags, shop.tools
-    kind = flags.type or "Release"
-    given = {
+def _own(compiled: Compile) -> dict[str, str]:
+    flags = compiled.flags
+    optimised = f"FLAGS_{cmake.kind(compiled).upper()}"
+    return {
         **_OPTIONS,
-        "CMAKE_BUILD_TYPE": kind,
-        "CMAKE_MAKE_PROGRAM": tools["ninja"],
-        "CMAKE_C_COMPILER": tools.cc,
-        "CMAKE_CXX_COMPILER": tools.cxx,
-        "CMAKE_C_FLAGS": shlex.join((*shop.code, *flags.cflags)),
-        "CMAKE_CXX_FLAGS": shlex.join(shop.cxx_code),
-        "CMAKE_EXE_LINKER_FLAGS": shlex.join(flags.ldflags),
-        **({"CMAKE_PREFIX_PATH": str(shop.devel.folder)} if shop.devel.folder else {}),
+        "CMAKE_CXX_FLAGS": shlex.join(cxx_code(compiled)),
         **({"PORTABLE": "1"} if flags.march else {}),  # else the tree adds -march=native beside it
-        **({f"CMAKE_{each}_FLAGS_{kind.upper()}": "-O3" for each in ("C", "CXX")} if flags.assertions else {}),
-        **flags.variables,
+        **({f"CMAKE_{each}_{optimised}": "-O3" for each in ("C", "CXX")} if flags.assertions else {}),
     }
-    places = ["-S", str(shop.tree), "-B", str(made), "-G", "Ninja"]
-    return [*places, *tools.cmake_launcher, *(f"-D{name}={value}" for name, value in given.items())]
 
 
 def _program(made: Path) -> Path:
     """A fork gives its programs a suffix of their own."""
     found = [path for path in sorted(made.glob("db_bench*")) if path.is_file()]
     return found[0] if found else made / "db_bench"
-
-
-def _configured(made: Path) -> dict[str, Json]:
-    text = (made / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
-    return {"configured": dict(_CACHED.findall(text))}

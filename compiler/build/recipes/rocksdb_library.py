@@ -7,12 +7,15 @@ from pathlib import Path
 
 from compiler.build import flags as flags_of
 from compiler.build import slim
-from compiler.build.codegen import codegen
+from compiler.build.codegen import codegen, published
+from compiler.build.devel import development
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
-from compiler.build.recipes import official, rocksdb_tree
-from compiler.build.recipes.bench import compile_bench
+from compiler.build.recipes import rocksdb_official, rocksdb_tree
+from compiler.build.recipes.compiled import Compile, root
 from compiler.build.recipes.protocol import Made
+from compiler.build.recipes.rocksdb_bench import compile_bench
+from compiler.build.recipes.rocksdb_compiled import PACKAGES
 from compiler.build.recipes.rocksdb_probe import probe
 from compiler.build.sources import source_of
 from compiler.build.sources.protocol import Artifact, Material
@@ -29,17 +32,19 @@ class RocksDBLibrary:
     def make(self, order: Order, material: Material) -> Made:
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
-        library = official.library(material.prefix)
+        library = rocksdb_official.library(material.prefix)
         flags = flags_of.read(order.build.recipe)
         tools = find(order, flags, "cmake", "make")  # before more is fetched: what is missing is said at once
         tree, fetched = _tree(order)
         release = rocksdb_tree.version(tree)
-        bench = compile_bench(order, tools, flags, tree, library)
+        bench = compile_bench(
+            Compile(order, tree, flags, tools, development(order, PACKAGES, flags.libraries)), library
+        )
         client = codegen(bench.program)
         kept = slim.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
         said = probe(order, kept.programs["db_bench"])
         _refuse_other(said.version, release)
-        quality = official.quality(order.folder / slim.LIBRARIES / library.path.name)
+        quality = published(order.folder / slim.LIBRARIES / library.path.name)
         return Made(
             kept.programs,
             quality={**quality, "route": self.name, "compressions": said.compressions},
@@ -64,4 +69,4 @@ def _tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:
     material = source.fetch(declared, folder, order)
     if material.tree is None:
         raise BuildError(f"{source.describe(declared)} brings no tree to compile")
-    return rocksdb_tree.root(material.tree), material.artifacts
+    return root(material.tree, rocksdb_tree.MARK, "rocksdb"), material.artifacts

@@ -7,8 +7,10 @@ import shlex
 from pathlib import Path
 
 from compiler.build.order import Order
+from compiler.build.recipes import rocksdb_tree
+from compiler.build.recipes.compiled import Compile, prepare, takes
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.rocksdb_compiled import Workshop, finish, takes, workshop
+from compiler.build.recipes.rocksdb_compiled import PACKAGES, cxx_code, finish
 from compiler.build.sources.protocol import Material
 from compiler.build.toolchain import FOLDER_MAP
 from compiler.plan.model import Json, PlannedBuild
@@ -31,21 +33,22 @@ class RocksDBMake:
     name = "make"
 
     def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, self.name)
+        return takes(build, "rocksdb", self.name)
 
     def make(self, order: Order, material: Material) -> Made:
-        shop = workshop(order, material, "make")
-        compilers = {"CC": shop.tools.cc, "CXX": shop.tools.cxx}  # for the script that looks at the machine
-        environment = {**_ALONE, **compilers, **shop.devel.search(shop.tree), **shop.flags.environment}
-        shop.run([shop.tools["make"], *_arguments(shop)], shop.tree, environment)
-        return finish(shop, self.name, shop.tree / "db_bench", _configured(shop.tree))
+        compiled = prepare(order, material, rocksdb_tree.MARK, PACKAGES, "make")
+        tree, tools = compiled.tree, compiled.tools
+        compilers = {"CC": tools.cc, "CXX": tools.cxx}  # for the script that looks at the machine
+        compiled.run(
+            [tools["make"], *_arguments(compiled)], tree, {**_ALONE, **compilers, **compiled.devel.search(tree)}
+        )
+        return finish(compiled, self.name, tree / "db_bench", _configured(tree))
 
 
-def _arguments(shop: Workshop) -> list[str]:
-    flags, jobs = shop.flags, shop.order.jobs
+def _arguments(compiled: Compile) -> list[str]:
+    flags, tools = compiled.flags, compiled.tools
     return [
-        f"-j{jobs}",
-        f"-l{jobs + 1}",
+        *compiled.parallel,
         "db_bench",
         f"DEBUG_LEVEL={1 if flags.assertions else 0}",
         "LIB_MODE=static",
@@ -53,10 +56,10 @@ def _arguments(shop: Workshop) -> list[str]:
         "DEPFILES=",  # a fresh tree needs none, and those of all tests take minutes
         "DEPFILES_C=",
         "DEPFILES_ASM=",
-        f"CC={shop.tools.launched_cc}",
-        f"CXX={shop.tools.launched_cxx}",
-        f"EXTRA_CFLAGS={_joined(*shop.code, *flags.cflags)}",
-        f"EXTRA_CXXFLAGS={_joined(*shop.cxx_code)}",
+        f"CC={tools.launched_cc}",
+        f"CXX={tools.launched_cxx}",
+        f"EXTRA_CFLAGS={_joined(*compiled.code, *flags.cflags)}",
+        f"EXTRA_CXXFLAGS={_joined(*cxx_code(compiled))}",
         f"EXTRA_LDFLAGS={_joined(*flags.ldflags)}",
         *(["PORTABLE=1"] if flags.march else []),  # else the tree adds -march=native beside it
         *(f"{name}={value}" for name, value in flags.variables.items()),

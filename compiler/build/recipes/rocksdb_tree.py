@@ -7,24 +7,15 @@ from pathlib import Path
 
 from compiler.build.problem import BuildError
 
-_PLACES = ("", "rocksdb", "*", "*/*")  # a crate and an archive have it in a folder
-_HEADER = "include/rocksdb/version.h"
+MARK = "include/rocksdb/version.h"  # by which a tree of RocksDB or of a fork is known
 _ALWAYS = ("tools/db_bench.cc", "test_util/testutil.cc")  # as the tree's own rule for db_bench has it
 _FORGOTTEN = ("cstdint", "functional", "limits")
 _NAMES_THEM = 8
 _OLDER = {"test_util/testutil.cc": "util/testutil.cc"}
 
 
-def root(folder: Path) -> Path:
-    for place in _PLACES:
-        found = sorted(folder.glob(f"{place}/{_HEADER}" if place else _HEADER))
-        if found:
-            return found[0].parents[2]
-    raise BuildError(f"this is no source tree of RocksDB or of a fork: it has no {_HEADER}")
-
-
 def version(tree: Path) -> str:
-    text = (tree / _HEADER).read_text(encoding="utf-8")
+    text = (tree / MARK).read_text(encoding="utf-8")
     parts = [re.search(rf"^#define ROCKSDB_{part}\s+(\d+)", text, re.MULTILINE) for part in ("MAJOR", "MINOR", "PATCH")]
     return ".".join(part[1] for part in parts if part)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from compiler.build import launcher
+from compiler.build.codegen import published
 from compiler.build.declared import kind_of
 from compiler.build.order import Order
 from compiler.build.prefix import argv_of
 from compiler.build.problem import BuildError
-from compiler.build.recipes import extensions, official, server_libraries, server_places
+from compiler.build.recipes import postgres_extensions, server_libraries, server_places
 from compiler.build.recipes.protocol import Made
 from compiler.build.recipes.server_programs import PROGRAMS, find
 from compiler.build.sources import source_of
@@ -48,9 +49,9 @@ class ServerPrefix:
         if order.build.recipe.get("flags"):
             raise BuildError(f"{what} is compiled already: no `flags` for it; leave them out, or build from source")
         programs = find(prefix, order.build.engine, what)
-        added = extensions.there(order, prefix, what)
+        added = postgres_extensions.there(order, prefix, what)
         server = programs[PROGRAMS[order.build.engine].needed[0]]
-        quality = {} if packaged else official.quality(server)
+        quality = {} if packaged else published(server)
         libraries = server_libraries.of(order, packaged)
         if packaged:
             _slim(prefix, programs.values())

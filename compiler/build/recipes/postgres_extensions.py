@@ -1,4 +1,4 @@
-"""The extensions of a Postgres that is there already: those that a build asks for must be among them."""
+"""The extensions of a Postgres: those that it brought, and those that are compiled with it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import Any, NamedTuple
 
 from compiler.build.order import Order
 from compiler.build.problem import BuildError
+from compiler.build.recipes.compiled import Compile
+from compiler.build.sources import source_of
+from compiler.build.sources.protocol import Artifact
 from compiler.plan.model import Json
 
 # by our name: Postgres's own, of its control file
 NAMES: Mapping[str, str] = {"pgvector": "vector"}
+PGVECTOR = "pgvector"
+URL = "https://github.com/pgvector/pgvector.git"
 _VERSION = re.compile(r"^\s*default_version\s*=\s*'([^']*)'", re.MULTILINE)
 _ELSEWHERE = (
     "Debian has it as the package postgresql-N-pgvector, beside the server's in `debian:`; the PyPI package "
@@ -23,6 +28,7 @@ _ELSEWHERE = (
 class Extensions(NamedTuple):
     quality: dict[str, Json]
     facts: dict[str, Json]
+    artifacts: tuple[Artifact, ...] = ()
 
 
 def asked(order: Order) -> Mapping[str, Any]:
@@ -49,6 +55,32 @@ def found(prefix: Path) -> dict[str, str]:
 
 def record(found: Mapping[str, str]) -> Extensions:
     return Extensions({"extensions": dict(found)} if found else {}, {"extensions": dict(found)} if found else {})
+
+
+def compile_asked(compiled: Compile, home: Path) -> Extensions:
+    """Into an installed Postgres, if the build asks for it."""
+    wanted = asked(compiled.order)
+    if PGVECTOR not in wanted:
+        return Extensions({}, {})
+    version = str(wanted[PGVECTOR])
+    artifacts = _compile(compiled, home, version)
+    told = found(home).get(PGVECTOR)
+    if told != version:
+        raise BuildError(f"`extensions: {{{PGVECTOR}: {version}}}`: the tree of v{version} says it is {told}")
+    return record({PGVECTOR: version})._replace(artifacts=artifacts)
+
+
+def _compile(compiled: Compile, home: Path, version: str) -> tuple[Artifact, ...]:
+    source, folder = {"git": URL, "ref": f"v{version}"}, compiled.order.folder / PGVECTOR
+    folder.mkdir()
+    material = source_of(source).fetch(source, folder, compiled.order)
+    assert material.tree is not None
+    # left alone it compiles for the processor that it is compiled on, unlike Postgres itself
+    given = [f"PG_CONFIG={home / 'bin' / 'pg_config'}", "OPTFLAGS=", "with_llvm=no"]
+    make = compiled.tools["make"]
+    compiled.run([make, *compiled.parallel, *given], material.tree)
+    compiled.run([make, "install", *given], material.tree)
+    return material.artifacts
 
 
 def _version(prefix: Path, own: str) -> str | None:

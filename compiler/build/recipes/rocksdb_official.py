@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.build.elf import read_elf, strings
+from compiler.build.elf import strings
 from compiler.build.problem import BuildError
-from compiler.plan.model import Json
 
 _SUFFIXES = {"x86_64": "64", "aarch64": "-aarch64", "ppc64le": "-ppc64le", "s390x": "-s390x", "riscv64": "-riscv64"}
 
@@ -45,16 +44,3 @@ def library(prefix: Path) -> Library:
         there = ", ".join(sorted(path.name for path in prefix.rglob("*.so"))) or "none"
         raise BuildError(f"the artifact has no library for {machine}; its libraries are: {there}")
     return Library(found[0], frozenset(strings(found[0], ".dynstr")))
-
-
-def quality(path: Path) -> dict[str, Json]:
-    """Its compiler is the newest that left a note: older ones made its start-up code. Its -march was not published."""
-    elf = read_elf(path)
-    compilers = [found[1] for text in elf.compilers if (found := re.search(r"(\d+\.\d+\.\d+)", text))] if elf else []
-    newest = max(compilers, key=lambda text: [int(part) for part in text.split(".")], default=None)
-    return {
-        "architecture": elf.architecture if elf else "unknown",
-        "compiler": f"GCC {newest}" if newest else "unknown",
-        "optimisation": "as published",
-        "march": "as published",
-    }
