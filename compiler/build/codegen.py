@@ -25,7 +25,7 @@ def codegen(path: Path) -> dict[str, Json]:
 
 
 def published(path: Path) -> dict[str, Json]:
-    """The same of a binary whose options nobody wrote down; its newest compiler, since older ones made start-up code."""
+    """The same of a binary whose options nobody tells. Its newest compiler: older ones made its start-up code."""
     elf = read_elf(path)
     compilers = [found[1] for text in elf.compilers if (found := re.search(r"(\d+\.\d+\.\d+)", text))] if elf else []
     newest = max(compilers, key=lambda text: [int(part) for part in text.split(".")], default=None)

@@ -1,4 +1,4 @@
-"""What all builds by cmake and ninja have in common: the tools and flags that cmake is told, and what it made of them."""
+"""What builds by cmake and ninja have in common: what cmake is told of tools and flags, and what it made of them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from compiler.build.flags import Flags
 from compiler.build.problem import BuildError
 from compiler.build.recipes import rocksdb_tree
 from compiler.build.recipes.compiled import Compile
-from compiler.build.recipes.rocksdb_compiled import cxx_code
 from compiler.build.recipes.rocksdb_official import Library
 from compiler.build.sources import source_of
 from compiler.build.sources.protocol import Artifact
@@ -71,9 +70,10 @@ class _Work:
     def objects(self, code: Sequence[str]) -> list[str]:
         tools, tree = self.compiled.tools, self.compiled.tree
         places = [*([str(self.gflags / "include")] if self.gflags else []), ".", "include"]
-        options = (*_options(self.compiled.flags, self.library), *(f"-I{place}" for place in places))
+        added = [*rocksdb_tree.forgotten(tree), *self.compiled.flags.cxxflags, *(f"-I{place}" for place in places)]
         launcher = [tools.ccache] if tools.ccache else []
-        argv = [*launcher, tools.cxx, *code, *cxx_code(self.compiled), *options]
+        own = _options(self.compiled.flags, self.library)
+        argv = [*launcher, tools.cxx, *code, *self.compiled.code, *own, *added]
         sources = rocksdb_tree.bench_sources(tree)
         objects = [str(self.compiled.order.folder / f"{number}.o") for number in range(len(sources))]
         for source, made in zip(sources, objects, strict=True):

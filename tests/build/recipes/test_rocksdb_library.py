@@ -12,7 +12,7 @@ from compiler.build.sources.protocol import Material
 from compiler.plan.model import PlannedBuild
 from tests.build.compilers import needs_cmake, needs_compiler, tree
 from tests.build.ordering import order
-from tests.build.recipes.test_official import compiled
+from tests.build.recipes.test_rocksdb_official import compiled
 
 
 def made(folder: Path, **source: Any) -> Made:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from compiler.build.problem import BuildError
-from compiler.build.recipes.mysql_boost import boost
+from compiler.build.recipes.mysqld_options import boost
 
 
 @pytest.fixture
