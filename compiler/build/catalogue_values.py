@@ -95,6 +95,13 @@ def _synonym(engine: str, known: set[str], text: str, count: int) -> bool:
     return boolean or (engine in ("mysql", "mariadb") and text.isdecimal() and int(text) < count)
 
 
+def _switch(engine: str, info: Mapping[str, Any], text: str) -> str | None:
+    """Of a prefix such as skip_: any value but 0 is one and the same."""
+    if text.lower() in ("on", "true", "1", "0"):
+        return None
+    return f"takes ON, or 0 for the contrary, not `{text}`, which the server takes for ON"
+
+
 _CHECKS: Mapping[str, Callable[[str, Mapping[str, Any], str], str | None]] = MappingProxyType(
-    {"bool": _boolean, "number": _number, "enum": _choice}
+    {"bool": _boolean, "number": _number, "enum": _choice, "switch": _switch}
 )

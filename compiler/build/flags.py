@@ -22,6 +22,7 @@ SYSTEMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "mysql": ("cmake",),
         "mariadb": ("cmake",),
         "postgres": ("configure", "meson"),
+        "sysbench": ("configure",),
     }
 )
 ENVIRONMENT = "env."

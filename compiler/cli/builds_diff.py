@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,8 +20,9 @@ from compiler.store import builds
 from compiler.store.known import catalogue
 from compiler.store.store import Store
 
-_NAME, _VALUES = 40, 32  # columns of the text; what is longer moves the rest
-_CELL = 80  # characters of a cell in Markdown
+_NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest
+_HELP = 24  # columns below which an explanation says nothing
+_CELL = 80  # characters of an explanation in Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,32 @@ def _rows(found: Sequence[Difference]) -> Iterator[str]:
     first = min(max(len(each.option) for each in found), _NAME)
     second = min(max(map(len, values)), _VALUES)
     for each, value in zip(found, values, strict=True):
-        head = f"  {each.option:{first}}  {value:{second}}"
-        yield shortened(f"{head}  {each.help}".rstrip(), WIDTH)
+        yield from _row(f"  {each.option:{first}}  ", value, second, each)
+
+
+def _row(head: str, value: str, width: int, each: Difference) -> Iterator[str]:
+    """The explanation is cut, or left out, before a value is."""
+    room = WIDTH - len(head)
+    if len(value) > room:
+        value = _changed(each) or value
+    if len(value) > room:
+        yield from textwrap.wrap(value, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        return
+    line = f"{head}{value:{width}}  "
+    left = WIDTH - len(line)
+    yield f"{line}{shortened(each.help, left) if left >= min(_HELP, len(each.help)) else ''}".rstrip()
+
+
+def _changed(each: Difference) -> str:
+    """Of two lists what only one has: -first +third. Empty where there is none, or the order alone differs."""
+    if each.first is None or each.second is None:
+        return ""
+    one, other = (default(side).split(",") for side in (each.first, each.second))
+    if max(len(one), len(other)) < 2:
+        return ""
+    one, other = ([part.strip() for part in parts if part.strip()] for parts in (one, other))
+    gone, new = [f"-{part}" for part in one if part not in other], [f"+{part}" for part in other if part not in one]
+    return " ".join([*gone, *new])
 
 
 def change(each: Difference) -> str:
@@ -144,8 +170,8 @@ def _markdown(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[s
     yield "|---|---|---|---|"
     for each in found:
         values = ["-" if side is None else _typed(side, each.kind) for side in (each.first, each.second)]
-        cells = (f"`{each.option}`", *values, each.help)
-        yield f"| {' | '.join(_escaped(shortened(cell, _CELL)) for cell in cells)} |"
+        cells = (f"`{each.option}`", *values, shortened(each.help, _CELL))
+        yield f"| {' | '.join(map(_escaped, cells))} |"
 
 
 def _typed(info: Mapping[str, Any], kind: str) -> str:

@@ -7,8 +7,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from compiler.build.declared import kind_of
 from compiler.cli import compiled
 from compiler.cli.told import WIDTH, counted, size
 from compiler.plan.model import Json, Plan
@@ -24,6 +26,7 @@ class Entry:
     names: Sequence[str]
     engine: str
     source: Mapping[str, Any]
+    recipe: Mapping[str, Any]  # flags, patches, extensions
     version: str  # as the binary says it, else as the spec does
     kept: Kept
     specs: Sequence[str]
@@ -36,7 +39,7 @@ def listed(args: argparse.Namespace, spec: str | None) -> int:
     if spec is None:
         compiled.wrong_site(args)
     else:
-        plan = compiled.compiled(args, spec)
+        plan = compiled.quietly(args, spec)
         if plan is None:
             return 1
     store = here.store()
@@ -59,7 +62,7 @@ def _of_plan(store: Store, plan: Plan) -> list[Entry]:
         kept = builds.kept(store, build.id)
         version = str(kept.record.get("version") or build.version)
         others = sorted(planned.get(build.id, builds.Planned()).specs - {plan.spec})
-        found.append(Entry(names[build.id], build.engine, build.source, version, kept, others))
+        found.append(Entry(names[build.id], build.engine, build.source, build.recipe, version, kept, others))
     return _sorted(found)
 
 
@@ -70,7 +73,9 @@ def _of_store(store: Store) -> list[Entry]:
         said = {**named.build, **kept.record}
         names = [str(said.get("name") or node)]
         version, source = str(said.get("version") or ""), said.get("source") or {}
-        found.append(Entry(names, str(said.get("engine") or ""), source, version, kept, sorted(named.specs)))
+        recipe = said.get("declared", {}).get("recipe") or said.get("recipe") or {}
+        declares = recipe if isinstance(recipe, Mapping) else {}  # of a build that is made: the recipe's name
+        found.append(Entry(names, str(said.get("engine") or ""), source, declares, version, kept, sorted(named.specs)))
     return _sorted(found)
 
 
@@ -99,6 +104,7 @@ def _told(entry: Entry) -> Iterator[str]:
     yield from _wrapped(", ".join(entry.names), ", ".join(part for part in parts if part), 0)
     yield from _wrapped("  id", kept.id)
     yield from _wrapped("  from", declared(entry.source))
+    yield from _wrapped("  with", added(entry.recipe))
     yield from _wrapped("  obtained", obtained(kept.record))
     yield from _wrapped("  quality", quality(kept.record.get("quality") or {}))
     yield from _wrapped("  warning", "; ".join(kept.record.get("warnings") or ()))
@@ -120,7 +126,15 @@ def _wrapped(name: str, text: str, indent: int = INDENT) -> Iterator[str]:
 
 def declared(source: Mapping[str, Any]) -> str:
     """git: https://…, ref: v9.9.3"""
-    return ", ".join(f"{name}: {_value(value)}" for name, value in source.items())
+    kind = kind_of(source)
+    return ", ".join(f"{name}: {_value(source[name])}" for name in sorted(source, key=lambda name: name != kind))
+
+
+def added(recipe: Mapping[str, Any]) -> str:
+    """patches: slower.patch; flags: system: make, march: haswell"""
+    said = {**recipe, "patches": [Path(str(patch["path"])).name for patch in recipe.get("patches") or ()]}
+    parts = (f"{name}: {_value(value).strip('()')}" for name, value in said.items() if value)
+    return "; ".join(parts)
 
 
 def _value(value: Json) -> str:
@@ -157,6 +171,7 @@ def to_json(entry: Entry) -> dict[str, Any]:
         "engine": entry.engine,
         "version": entry.version,
         "source": dict(entry.source),
+        "declared": dict(entry.recipe),
         "bytes": kept.bytes,
         **{name: kept.record.get(name) for name in own},
         "why": kept.why or None,

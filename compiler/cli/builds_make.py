@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,7 +32,7 @@ def make(args: argparse.Namespace, spec: str) -> int:
 
     if args.jobs < 1:
         raise Wrong("-j takes the number of builds that are made at once: 1 or more")
-    plan = compiled.compiled(args, spec)
+    plan = compiled.quietly(args, spec)
     if plan is None:
         return PROBLEMS
     store = here.store()
@@ -59,16 +60,23 @@ def _made(plan: Plan, asked: Sequence[PlannedBuild], lacking: Sequence[PlannedBu
         for done, (build, status) in enumerate(_ended(plan, lacking, jobs, working), 1):
             if status:
                 failed.append(build.name)
-            print(f"[{done}/{len(lacking)}] {build.name}: {'failed' if status else 'built'}", flush=True)
-    except signals.Interrupted as signal:
+            print(f"[{done}/{len(lacking)}] {build.name}: {_became(status)}", flush=True)
+    except signals.Interrupted as interrupted:
         _stop(list(working.values()))
-        print(f"stopped by {signal}; the same command goes on", file=sys.stderr)
+        print(f"stopped by {interrupted}; the same command goes on", file=sys.stderr)
         return FAILED
     took = f" in {duration(time.monotonic() - began)}" if lacking else ""
     parts = [f"{len(lacking) - len(failed)} built{took}", f"{there} there already", f"{len(failed)} failed"]
     why = f": {', '.join(failed)}" if failed else ""
     print(f"{plan.spec}: {counted(len(asked), 'build')}: {', '.join(parts)}{why}")
     return FAILED if failed else FINE
+
+
+def _became(status: int) -> str:
+    """A job that is killed, as when memory is short, says nothing itself."""
+    if status < 0:
+        return f"failed, killed by {signal.Signals(-status).name}"
+    return "failed" if status else "built"
 
 
 def _ended(

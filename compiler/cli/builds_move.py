@@ -32,7 +32,7 @@ def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
     try:
         said = export(store.build(node), file)
     except (BuildError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return FAILED
     print(f"{file}: {node}, {counted(len(said['files']), 'file')}, {size(file.stat().st_size)}")
     return FINE
@@ -43,6 +43,8 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
     from compiler.run import here
 
     file = Path(words[0])
+    if not file.is_file():
+        raise Wrong(f"there is no file {file}")
     compiled.wrong_site(args)
     store = here.store()
     try:
@@ -55,7 +57,11 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
     except SpecIsWrong:
         return PROBLEMS
     except (BuildError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return FAILED
     print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")
     return FINE
+
+
+def _said(error: BuildError | OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)

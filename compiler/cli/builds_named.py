@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
@@ -13,7 +14,8 @@ from compiler.plan.model import Plan
 from compiler.store import builds
 from compiler.store.store import Store
 
-Names = Mapping[str, Collection[str]]  # id -> what the build is called
+Names = Mapping[str, Collection[str]]  # id -> what the build is called, its own name first
+_ID = re.compile(r"b-[0-9a-f]*$")
 
 
 class SpecIsWrong(Exception):
@@ -24,7 +26,7 @@ def known(args: argparse.Namespace, store: Store) -> Names:
     """Of `--spec`, else of the store."""
     if not args.spec:
         return of_store(store)
-    plan = compiled.compiled(args, args.spec)
+    plan = compiled.quietly(args, args.spec)
     if plan is None:
         raise SpecIsWrong
     return of_plan(plan)
@@ -48,16 +50,19 @@ def of_store(store: Store) -> dict[str, list[str]]:
 
 
 def find(name: str, names: Names, store: Store) -> str:
-    """The id of the one build that is meant."""
+    """The id of the one build that is meant: its own name counts before the others that it has."""
+    own: dict[str, list[str]] = defaultdict(list)
     by_name: dict[str, list[str]] = defaultdict(list)
     for node, called in names.items():
+        own[next(iter(called))].append(node)
         for each in called:
             by_name[each].append(node)
-    found = [name] if name in names else by_name.get(name) or [node for node in names if node.startswith(name)]
+    beginning = [node for node in names if node.startswith(name)]
+    found = [name] if name in names else own.get(name) or by_name.get(name) or beginning
     if len(found) == 1:
         return found[0]
     if not found:
-        there = [*by_name, *names]
+        there = list(names if _ID.match(name) else by_name)
         raise Wrong(f"there is no build `{name}`: {nearest(name, there) if there else 'none was made here'}")
     lines = [f"  {node}  {_about(store, node)}" for node in found]
     raise Wrong("\n".join([f"{len(found)} builds are called {name}; say an id:", *lines]))

@@ -83,6 +83,13 @@ def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
     return plan
 
 
+def quietly(args: argparse.Namespace, spec: str) -> Plan | None:
+    """As `compiled`, where nothing is measured: warnings are left to the commands that are about figures."""
+    plan, problems = asked(args, spec)
+    tell(spec, plan, () if plan else problems)
+    return plan
+
+
 def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
     from compiler.language import render
 

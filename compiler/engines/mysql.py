@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from compiler.engines import mysqld
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
@@ -61,6 +62,11 @@ class MySQL:
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         return mysqld.catalogue(run, "mysqld")
+
+    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        from compiler.engines import mysqld_prefixes
+
+        return mysqld_prefixes.meant(name, catalogue)
 
 
 ENGINE: Built = MySQL()

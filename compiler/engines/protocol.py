@@ -7,7 +7,7 @@ builds: one that is only declared does not have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
@@ -65,6 +65,15 @@ class Building(Protocol):
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo] | None:
         """Every option that the binary accepts; None of a program that nobody knows how to ask."""
+        ...
+
+
+@runtime_checkable
+class Spelling(Protocol):
+    """An engine that takes its options under more names than it lists."""
+
+    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        """Of a name that is not listed: what is known of its value; None where the binary would not take it."""
         ...
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.build.catalogue_values import wrong
+from compiler.engines import engine
+from compiler.engines.protocol import Spelling
 from compiler.plan.model import Option, PlannedStage, PlannedStep, Value
 from compiler.run.failure import StageError, UnsupportedError
 from compiler.run.job import Job
@@ -30,14 +32,25 @@ def check(job: Job, stage: PlannedStage) -> list[Accepted]:
 
 
 def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepted:
-    lacking = [] if catalogue is None else [name for name in step.options if name not in catalogue]
+    described = {name: _described(job, name, catalogue) for name in step.options}
+    lacking = [name for name, info in described.items() if info is None]
     for name in lacking:
         if step.options[name].unsupported != "drop":
             _refuse(job, step, name, step.options[name], catalogue or {})
-    for name in step.options.keys() - set(lacking):
-        _refuse_value(job, step, name, step.options[name], (catalogue or {}).get(name) or {})
+    for name, info in described.items():
+        _refuse_value(job, step, name, step.options[name], info or {})
     kept = {name: option.value for name, option in step.options.items() if name not in lacking}
     return Accepted(kept, tuple(lacking))
+
+
+def _described(job: Job, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
+    """What is known of its value; None where the binary lacks it."""
+    if catalogue is None:
+        return {}
+    if name in catalogue:
+        return catalogue[name] or {}
+    found = engine(job.build.engine)
+    return found.meant(name, catalogue) if isinstance(found, Spelling) else None
 
 
 def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: Catalogue) -> None:
@@ -69,7 +82,7 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
 def _knows(job: Job, build: str, name: str) -> bool:
     catalogue = _catalogue(job, build)
     if catalogue is not None:
-        return name in catalogue
+        return _described(job, name, catalogue) is not None
     return not job.store.has_build(build) and not _failed(job, build)
 
 

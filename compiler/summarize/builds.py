@@ -48,17 +48,22 @@ class Build:
 
 
 def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
-    """By id, from the environment table, in the order of the axis."""
+    """By id, from the environment table, in the order of the axis; called as this report calls them."""
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
-    first = {run.build_id: labels.index(run.build) for run in runs if run.build in labels}
+    called: dict[str, list[str]] = {}
+    for build, node in dict.fromkeys((run.build, run.build_id) for run in runs if run.build in labels):
+        called.setdefault(node, []).append(build)
+    names = {node: sorted(found, key=labels.index) for node, found in called.items()}
+    first = {node: labels.index(found[0]) for node, found in names.items()}
     subjects = sorted(facts, key=lambda subject: first.get(subject, len(labels)))
-    return {subject: _build(subject, facts[subject]) for subject in subjects}
+    return {subject: _build(subject, facts[subject], names.get(subject, ())) for subject in subjects}
 
 
-def _build(subject: str, names: Mapping[str, str]) -> Build:
+def _build(subject: str, names: Mapping[str, str], called: Sequence[str]) -> Build:
+    """Its record has the name that it was made under, perhaps by another spec."""
     return Build(
         subject,
-        names.get("name", subject),
+        ", ".join(called) or names.get("name", subject),
         names.get("version"),
         names.get("route"),
         _json(names, "artifacts", []),

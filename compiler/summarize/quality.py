@@ -30,9 +30,12 @@ def differences(one: Quality, other: Quality) -> str:
 
 
 def spread(qualities: Iterable[Quality]) -> list[str]:
-    """Of each thing that is not the same in all: what it is in each."""
+    """Of each thing that is not the same in all: what it is in each. Made in two ways they have not the same things:
+    what one way does not know of says nothing beyond that."""
     every = list(qualities)
     names = _ordered(name for quality in every for name in quality)
+    if len({quality.get("route") for quality in every}) > 1:
+        names = [name for name in names if all(name in quality for quality in every)]
     found = {name: dict.fromkeys(_value(name, quality.get(name)) for quality in every) for name in names}
     return [f"{_NAMES.get(name, name)} {' / '.join(values)}" for name, values in found.items() if len(values) > 1]
 

@@ -1,7 +1,7 @@
 import subprocess
 from pathlib import Path
 
-from compiler.build.codegen import codegen
+from compiler.build.codegen import codegen, published
 from tests.build.compilers import needs_compiler
 
 
@@ -28,3 +28,10 @@ def test_a_binary_that_does_not_say(tmp_path: Path):
 def test_no_binary(tmp_path: Path):
     (tmp_path / "x").write_text("#!/bin/sh\n")
     assert set(codegen(tmp_path / "x").values()) == {"unknown"}
+
+
+@needs_compiler
+def test_what_is_known_of_one_that_was_published(tmp_path: Path):
+    found = published(compiled(tmp_path, "-O2"))
+    assert str(found["compiler"]).startswith("GCC ")
+    assert (found["optimisation"], found["march"]) == ("as published", "as published")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from compiler.cli import main
+from compiler.cli.builds_list import declared
 from compiler.run import here
 from compiler.store.lock import locked
 from compiler.store.store import Store
@@ -113,6 +114,45 @@ def test_the_text_fits_a_page(capsys: Capture) -> None:
     assert "made as compiled from source" in " ".join(" ".join(lines).split())
     assert any(line.startswith("  log        outputs/attempts/b-") for line in lines)
     assert max(map(len, lines)) <= 100
+
+
+def test_what_is_declared_beside_the_source(folder: Path, capsys: Capture) -> None:
+    """Two builds of one source are told apart, before they are made and afterwards."""
+    (folder / "a.patch").write_text("--- a/hello\n+++ b/hello\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo hello\n+echo you\n")
+    spec = SPEC.replace("{programs: hello}}", "{programs: hello, env.CFLAGS: -O1}, patches: [a.patch]}")
+    (folder / "a.yaml").write_text(spec)
+    said = "  with       flags: programs: hello, env.CFLAGS: -O1; patches: a.patch"
+    assert main(["builds", "a.yaml"]) == 0
+    assert said in capsys.readouterr().out.splitlines()
+    assert main(["builds", "a.yaml", "--make", "good"]) == 0
+    capsys.readouterr()
+    assert main(["builds"]) == 0
+    assert (
+        "  with       flags: env.CFLAGS: -O1, programs: hello; patches: a.patch" in capsys.readouterr().out.splitlines()
+    )
+
+
+def test_the_kind_of_a_source_comes_first() -> None:
+    assert declared({"classifier": "linux64", "maven": "a:b:1", "tree": {"ref": "v1", "git": "https://host/x"}}) == (
+        "maven: a:b:1, classifier: linux64, tree: (git: https://host/x, ref: v1)"
+    )
+
+
+def test_a_job_that_is_killed_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By whoever killed it: it cannot say so itself."""
+    (folder / "tree" / "make.sh").write_text("#!/bin/sh\nkill -9 $(cut -d' ' -f4 /proc/$PPID/stat)\nsleep 300\n")
+    (folder / "tree" / "make.sh").chmod(0o755)
+    (folder / "a.yaml").write_text(SPEC.replace("{programs: hello}", "{programs: hello, command: ./make.sh}"))
+    assert main(["builds", "a.yaml", "--make", "good"]) == 3
+    assert capfd.readouterr().out.startswith("[1/1] good: failed, killed by SIGKILL\n")
+
+
+def test_warnings_are_of_the_commands_that_measure(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(SPEC + "allow: {ref-open: nothing}\n")
+    assert main(["check", "a.yaml"]) == 0
+    assert "warning[allow-unused]" in capsys.readouterr().err
+    assert main(["builds", "a.yaml"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_an_empty_store(capsys: Capture) -> None:

@@ -113,3 +113,48 @@ def test_a_build_without_a_catalogue(capsys: Capture) -> None:
     put("b-4", "1", None, "script")
     assert main(["builds", "diff", "b-1", "script"]) == 2
     assert capsys.readouterr().err == "script (b-4) has no catalogue of its options\n"
+
+
+def test_a_value_is_never_cut(capsys: Capture) -> None:
+    """Of two long lists only what differs is shown; the words that explain an option go before a value does."""
+    common = [f"some_choice_of_the_optimizer_{number}=on" for number in range(9)]
+    old = {
+        "modes": {"type": "text", "default": ", ".join([*common, "prune=off", "hash=on", ""]), "help": "Choices"},
+        "path": {"type": "text", "default": "/a" * 60, "help": "A place"},
+        "protocols": {"type": "text", "default": "first,second", "help": "Those that are allowed"},
+    }
+    new = {
+        "modes": {"type": "text", "default": ",".join(["rowid=on", *common, "prune=on", "hash=on"]), "help": "Choices"},
+        "path": {"type": "text", "default": "/b", "help": "A place"},
+        "protocols": {"type": "text", "default": "second,third", "help": "Those that are allowed"},
+    }
+    put("b-5", "5.7", old, "old")
+    put("b-6", "8.0", new, "new")
+    assert main(["builds", "diff", "old", "new"]) == 0
+    rows = capsys.readouterr().out.split("other default\n")[1]
+    assert (
+        rows
+        == f"""\
+  modes      -prune=off +rowid=on +prune=on  Choices
+  path       {"/a" * 43 + "/"}
+             {"a" + "/a" * 16} -> /b
+  protocols  first,second -> second,third    Those that are allowed
+"""
+    )
+    assert main(["builds", "diff", "old", "new", "--format", "markdown"]) == 0
+    assert (
+        f"| `modes` | {old['modes']['default'].strip()} | {new['modes']['default']} | Choices |"
+        in capsys.readouterr().out
+    )
+
+
+def test_the_name_that_a_build_has_comes_before_engine_and_version(capsys: Capture) -> None:
+    put("b-7", "7.8.3", OLD, "packaged")
+    assert main(["builds", "diff", "rocksdb-7.8.3", "packaged"]) == 0
+    assert capsys.readouterr().out == "rocksdb-7.8.3 -> packaged: 5 options\n  no option differs\n"
+
+
+def test_a_name_that_there_is_not(capsys: Capture) -> None:
+    assert main(["builds", "diff", "unheard", "newest"]) == 2
+    said = "there is no build `unheard`: known here: newest, rocksdb-7.8.3, rocksdb-9.10.0\n"
+    assert capsys.readouterr().err == said

@@ -192,3 +192,10 @@ def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
     assert capsys.readouterr().err == said
     assert main(["builds", "export", "tool", str(exported)]) == 2
     assert capsys.readouterr().err == f"{exported} is there already: name another file, or remove it\n"
+    assert main(["builds", "export", "tool", "gone/x.tar.gz"]) == 3
+    assert capsys.readouterr().err.endswith(": No such file or directory\n")
+
+
+def test_a_file_that_there_is_not(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["builds", "import", "gone.tar.gz"]) == 2
+    assert capsys.readouterr().err == "there is no file gone.tar.gz\n"

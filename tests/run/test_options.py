@@ -1,11 +1,12 @@
 """Options that a binary lacks: dropped, unsupported, or an error with the nearest name."""
 
 import json
+from ast import literal_eval
 from dataclasses import replace
 
 import pytest
 
-from compiler.plan.model import Option
+from compiler.plan.model import Option, PlannedBuild
 
 SHOW = "import sys; print(sys.argv[2:])"
 
@@ -119,3 +120,41 @@ def test_numbers_as_text_are_numbers(checkout, stage, step, kind, value):
     checkout.plan(stage("s-load", step("load", SHOW, {"cache_size": Option(value)})))
     checkout.build(options=["cache_size"], kind=kind)
     assert checkout.run("s-load").returncode == 0
+
+
+@pytest.fixture
+def with_mysql(checkout, stage, step):
+    def make(options, known=("log_bin", "performance_schema"), kind="bool"):
+        builds = [PlannedBuild("b-1", "mysql-8", "mysql", "8.0.31", {"system": "python"})]
+        checkout.plan(stage("s-load", step("load", SHOW, options)), builds=builds)
+        checkout.build(builds[0], options=known, kind=kind)
+        return checkout.run("s-load")
+
+    return make
+
+
+def test_a_server_takes_its_options_with_a_prefix(checkout, with_mysql):
+    options = {"skip_log_bin": Option("ON"), "loose_whatever": Option(5), "performance_schema": Option("OFF")}
+    assert with_mysql(options).returncode == 0
+    out = checkout.store.result("s-load") / "steps/0-load/stdout"
+    assert sorted(literal_eval(out.read_text())) == [
+        "--loose_whatever=5",
+        "--performance_schema=OFF",
+        "--skip_log_bin=ON",
+    ]
+
+
+def test_a_prefix_before_what_there_is_not(checkout, with_mysql):
+    assert with_mysql({"skip_log_bim": Option("ON", where="a.yaml:3:5")}).returncode == 1
+    assert checkout.failure("s-load")["message"].startswith("a.yaml:3:5: mysql-8 has no option skip_log_bim; did you ")
+
+
+def test_a_prefix_that_says_the_opposite_of_its_value(checkout, with_mysql):
+    assert with_mysql({"skip_log_bin": Option("OFF", where="a.yaml:3:5")}).returncode == 1
+    assert checkout.failure("s-load")["message"] == (
+        "a.yaml:3:5: skip_log_bin takes ON, or 0 for the contrary, not `OFF`, which the server takes for ON"
+    )
+
+
+def test_other_engines_have_no_prefixes(checkout, with_options):
+    assert with_options({"loose_cache_size": Option(5)}).returncode == 1

@@ -65,7 +65,7 @@ def test_a_library_is_labelled_and_gets_no_verdict_beside_a_compiled_one(tmp_pat
     assert f"{OLD}: the official library, and db_bench compiled against it: such builds compare with each other" in said
     assert (
         f"no verdict: {OLD} and {NEW} were built differently: made as an official library, with only the client "
-        "compiled / compiled from source; compiler GCC 7.3.1 / GCC 12.2.0; -march unknown / native; "
+        "compiled / compiled from source; compiler GCC 7.3.1 / GCC 12.2.0; "
         "compressions lz4, zstd / lz4"
     ) in said
     assert "quality: made as compiled from source; compiler GCC 12.2.0; -march native" in page(tmp_path)
@@ -77,3 +77,12 @@ def test_checksums_and_nothing_in_words() -> None:
     assert differences(one, other) == (
         "assertions unknown / yes; compressions none / lz4; checksum db_bench abababababab… / db_bench cdcdcdcdcdcd…"
     )
+
+
+def test_what_only_one_way_knows_of_is_not_told_as_a_difference() -> None:
+    one = {"route": "library", "compiler": "GCC 7.3.1", "compressions": ["lz4"], "assertions": False}
+    other = {"route": "debian", "suite": "bookworm", "assertions": True}
+    assert differences(one, other) == (
+        "made as an official library, with only the client compiled / Debian packages; assertions no / yes"
+    )
+    assert differences({"route": "source"}, {"route": "source", "march": "native"}) == "-march unknown / native"

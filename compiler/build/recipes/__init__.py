@@ -12,6 +12,7 @@ from compiler.build.recipes.rocksdb_cmake import RocksDBCMake
 from compiler.build.recipes.rocksdb_library import RocksDBLibrary
 from compiler.build.recipes.rocksdb_make import RocksDBMake
 from compiler.build.recipes.server_prefix import ServerPrefix
+from compiler.build.recipes.sysbench_configure import SysbenchConfigure
 from compiler.plan.model import PlannedBuild
 
 RECIPES: tuple[Recipe, ...] = (
@@ -25,6 +26,7 @@ RECIPES: tuple[Recipe, ...] = (
     PostgresMeson(),
     MySQLdCMake("mysql"),
     MySQLdCMake("mariadb"),
+    SysbenchConfigure(),
 )
 
 

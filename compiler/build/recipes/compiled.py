@@ -43,6 +43,12 @@ class Compile:
     def parallel(self) -> tuple[str, str]:
         return f"-j{self.order.jobs}", f"-l{self.order.jobs + 1}"
 
+    @property
+    def search(self) -> dict[str, str]:
+        """Where compilers and linkers look first, for a build system that runs them in many folders."""
+        folder = self.devel.folder
+        return {"CPATH": f"{folder}/include", "LIBRARY_PATH": f"{folder}/lib"} if folder else {}
+
     def run(
         self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str] | None = None, fault: str = ""
     ) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from compiler.build import launcher, slim
+from compiler.build import slim
 from compiler.build.codegen import codegen
 from compiler.build.order import Order
 from compiler.build.recipes import cmake
 from compiler.build.recipes.compiled import PREFIX, RUN_PATH, Compile, installed, prepare, takes
 from compiler.build.recipes.mysqld_options import HOME, OPTIONS, PACKAGES, boost
 from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.server_places import places
+from compiler.build.recipes.server_places import places, started
 from compiler.build.recipes.server_programs import PROGRAMS, find
 from compiler.build.sources.protocol import Material
 from compiler.plan.model import PlannedBuild
@@ -35,17 +35,11 @@ class MySQLdCMake:
     def make(self, order: Order, material: Material) -> Made:
         compiled = prepare(order, material, MARK, PACKAGES[self.engine], *_TOOLS)
         made, staging = order.folder / "made", order.folder / "staging"
-        cmake.configure(compiled, made, _own(compiled, self.engine), {**_search(compiled), **RUN_PATH})
+        cmake.configure(compiled, made, _own(compiled, self.engine), {**compiled.search, **RUN_PATH})
         environment = {**compiled.devel.search(made), **RUN_PATH}
         compiled.run([compiled.tools["ninja"], *compiled.parallel], made, environment)
         compiled.run([compiled.tools["cmake"], "--install", str(made)], made, {"DESTDIR": str(staging)})
         return _finish(compiled, self.engine, made, staging / HOME.lstrip("/"))
-
-
-def _search(compiled: Compile) -> dict[str, str]:
-    """Absolute: cmake tries what it looks for in folders of its own."""
-    folder = compiled.devel.folder
-    return {"CPATH": f"{folder}/include", "LIBRARY_PATH": f"{folder}/lib"} if folder else {}
 
 
 def _own(compiled: Compile, engine: str) -> dict[str, str]:
@@ -69,13 +63,8 @@ def _finish(compiled: Compile, engine: str, made: Path, home: Path) -> Made:
     slim.prune(order.folder, (PREFIX,))
     told = places(order, programs[PROGRAMS[engine].needed[0]])
     return Made(
-        {name: _start(order, path, told.environment) for name, path in programs.items()},
+        {name: started(order, path, told.environment) for name, path in programs.items()},
         quality={"route": "source", **seen},
         artifacts=compiled.devel.artifacts,
         facts={**compiled.tools.facts(), **configured, **told.facts, "system": "cmake"},
     )
-
-
-def _start(order: Order, program: Path, environment: dict[str, str]) -> tuple[str, ...]:
-    real = launcher.aside(program)
-    return launcher.write(program, order.folder, (str(real.relative_to(order.folder)),), environment)

@@ -18,7 +18,7 @@ _APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 _WANTED: Mapping[str, Mapping[str, Json]] = {
     "mysql": {"debian": ["libaio1", "libnuma1", "libcrypt1", "libstdc++6", "libgcc-s1"], "suite": "bookworm"}
 }
-_FOLDER = "system"
+FOLDER = "system"  # below the build's folder
 
 
 class Libraries(NamedTuple):
@@ -32,7 +32,12 @@ def of(order: Order, packaged: bool) -> Libraries:
         return Libraries("prefix")
     if wanted is None or not all(map(shutil.which, _APT)):
         return Libraries(None)
-    folder = order.folder / _FOLDER
+    return fetch(order, wanted)
+
+
+def fetch(order: Order, wanted: Mapping[str, Json]) -> Libraries:
+    """`wanted`: packages of a suite; what they depend on comes along, the loader too."""
+    folder = order.folder / FOLDER
     folder.mkdir()
     fetched = source_of(wanted).fetch(wanted, folder, order)
     assert fetched.prefix is not None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from compiler.build import launcher
 from compiler.build.codegen import published
 from compiler.build.declared import kind_of
 from compiler.build.order import Order
-from compiler.build.prefix import argv_of
 from compiler.build.problem import BuildError
 from compiler.build.recipes import postgres_extensions, server_libraries, server_places
 from compiler.build.recipes.protocol import Made
@@ -57,20 +55,14 @@ class ServerPrefix:
             _slim(prefix, programs.values())
         places = server_places.places(order, server)
         return Made(
-            {name: _start(order, path, libraries.system, places.environment) for name, path in programs.items()},
+            {
+                name: server_places.started(order, path, places.environment, libraries.system)
+                for name, path in programs.items()
+            },
             quality={**quality, **added.quality},
             artifacts=libraries.artifacts,
             facts={**places.facts, **added.facts},
         )
-
-
-def _start(order: Order, program: Path, system: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """`system`: whose loader and libraries it is started with; without one, and with nothing to tell it, as it is."""
-    if system is None and not environment:
-        return (str(program.relative_to(order.folder)),)
-    real = launcher.aside(program)
-    argv = argv_of(order.folder, real, order.commands, system) if system else (str(real.relative_to(order.folder)),)
-    return launcher.write(program, order.folder, argv, environment)
 
 
 def _slim(prefix: Path, programs: Iterable[Path]) -> None:

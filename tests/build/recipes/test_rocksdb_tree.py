@@ -7,12 +7,6 @@ from compiler.build.recipes import rocksdb_tree
 from tests.build.compilers import tree
 
 
-@pytest.mark.parametrize("below", [".", "rocksdb", "librocksdb-sys-1.0/rocksdb"])
-def test_the_tree_is_found_where_an_archive_has_it(tmp_path: Path, below: str):
-    assert rocksdb_tree.root(tree(tmp_path / below).parent.joinpath(Path(below).name)) == tmp_path / below
-    assert rocksdb_tree.root(tmp_path) == tmp_path / below
-
-
 def test_what_the_tree_says(tmp_path: Path):
     assert rocksdb_tree.version(tree(tmp_path)) == "9.8.7"
     assert rocksdb_tree.standard(tmp_path) == "c++17"
@@ -48,12 +42,6 @@ def test_an_old_tree_keeps_a_file_elsewhere(tmp_path: Path):
     (tree(tmp_path) / "util").mkdir()
     (tmp_path / "test_util" / "testutil.cc").rename(tmp_path / "util" / "testutil.cc")
     assert rocksdb_tree.bench_sources(tmp_path)[-1] == Path("util/testutil.cc")
-
-
-def test_another_tree(tmp_path: Path):
-    with pytest.raises(BuildError) as error:
-        rocksdb_tree.root(tmp_path)
-    assert str(error.value) == ("this is no source tree of RocksDB or of a fork: it has no include/rocksdb/version.h")
 
 
 def test_a_tree_without_db_bench(tmp_path: Path):
