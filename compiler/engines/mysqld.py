@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from tempfile import gettempdir
 
 from compiler.engines.protocol import Identity, IdentityError, OptionInfo, Run
 
 _SAID = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<where>\S+ on \S+)")
+_LETTERS = "lower_case_table_names"
 _SLOW = {
     "debug": "this is a debug build: assertions and checks make it slow",
     "asan": "this build checks every access to memory (asan), which makes it slow",
@@ -33,10 +35,15 @@ def catalogue(run: Run, program: str, more: Sequence[str] = ()) -> Mapping[str, 
     """`more`: what makes it name the options of plugins as well."""
     from compiler.engines import mysqld_help
 
-    stdout, stderr = run(program, ("--no-defaults", "--verbose", "--help", *more))
+    asked = ("--no-defaults", "--verbose", "--help", *more)
+    stdout, stderr = run(program, asked)
     found = mysqld_help.options(stdout)
     if "datadir" not in found or "max_connections" not in found:
         raise IdentityError(f"{program} --verbose --help does not list its options; it said: {last(stdout + stderr)}")
+    if _LETTERS in found and found[_LETTERS].default == "2":
+        # what MySQL 8 says where there is no data directory: with one, however empty, it looks at the file system
+        there, _ = run(program, (*asked, f"--datadir={gettempdir()}"))
+        found[_LETTERS] = mysqld_help.options(there).get(_LETTERS, found[_LETTERS])
     return found
 
 

@@ -166,7 +166,7 @@ class _Writer:
         if schema == ANYTHING:
             inline = self._definitions.get(name.capitalize())
             place = {"$ref": f"{_REFERENCE}{name.capitalize()}"} if inline else None
-            return {"anyOf": [*known, SCALAR, place]} if place else schema
+            return {"anyOf": [place, *known, SCALAR]} if place else schema  # a server complains by the first that is near
         if schema.get("type") == "array" and schema.get("items") == ANYTHING:
             return {**schema, "items": {"anyOf": [*known, SCALAR, {"type": "object"}]}}
         if known and SCALAR["type"] in (schema.get("type"), *(each.get("type") for each in schema.get("anyOf", ()))):

@@ -82,6 +82,21 @@ def test_mariadb_names_the_options_of_myrocks_as_well() -> None:
     assert asked == ["mariadbd --no-defaults --verbose --help --plugin-load-add=ha_rocksdb"]
 
 
+def test_letters_of_table_names_need_a_data_directory_to_be_told() -> None:
+    """Without one MySQL 8 takes the file system for one that does not tell A from a."""
+    asked: list[str] = []
+
+    def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
+        asked.append(arguments[-1].partition("=")[0])
+        there = arguments[-1].startswith("--datadir=")
+        help_ = HELP.replace("\nVariables", "\n  --lower-case-table-names[=#]  Letters\nVariables")
+        return f"{help_}lower-case-table-names    {0 if there else 2}\n", ""
+
+    found = building("mysql").catalogue(run) or {}
+    assert (found["lower_case_table_names"].default, found["datadir"].default) == ("0", "/var/lib/mysql/")
+    assert asked == ["--help", "--datadir"]
+
+
 def test_a_help_without_options() -> None:
     with pytest.raises(IdentityError) as caught:
         building("mariadb").catalogue(server(help_="", complaint="[ERROR] Aborting\n")[0])

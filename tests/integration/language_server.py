@@ -23,7 +23,7 @@ class Finding(NamedTuple):
 
 
 class LanguageServer:
-    """Texts are named by the file that they stand for, and never written: what is open is what the editor holds."""
+    """Texts are named by the file that they stand for, and never written: only the editor holds them."""
 
     def __init__(self, program: Path, root: Path) -> None:
         self._process = subprocess.Popen(
@@ -35,7 +35,8 @@ class LanguageServer:
         self._heard: queue.Queue[Message | None] = queue.Queue()
         self._reader = threading.Thread(target=_read, args=(self._process.stdout, self._heard), daemon=True)
         self._reader.start()
-        self._asked = self._version = 0
+        self._asked = self._opened = 0
+        self._said: dict[str, list[Message]] = {}
         capabilities = {"workspace": {"configuration": True}, "textDocument": {"publishDiagnostics": {}}}
         self._ask("initialize", {"processId": None, "rootUri": root.as_uri(), "capabilities": capabilities})
         self._tell("initialized", {})
@@ -50,33 +51,26 @@ class LanguageServer:
             self._process.wait()
             self._reader.join()
 
-    def findings(self, file: Path, text: str) -> list[Finding]:
-        """What stands in the margin after a text is opened."""
-        self._open(file, text)
-        while True:
-            heard = self._hear()
-            said = heard.get("params")
-            if heard.get("method") == "textDocument/publishDiagnostics" and said["uri"] == file.as_uri():
-                self._close(file)
-                return [_finding(each) for each in said["diagnostics"]]
+    def open(self, file: Path, text: str) -> str:
+        """Its name in the server: no other text has had it, so that nothing said of another is taken for its own."""
+        self._opened += 1
+        uri = file.with_name(f"{self._opened}-{file.name}").as_uri()
+        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
+        self._tell("textDocument/didOpen", {"textDocument": document})
+        return uri
+
+    def findings(self, uri: str) -> list[Finding]:
+        """What stands in the margin of an open text."""
+        while uri not in self._said:
+            self._hear()
+        return [_finding(each) for each in self._said[uri]]
 
     def offered(self, file: Path, text: str) -> set[str]:
         """What completes at the end of a text."""
-        self._open(file, text)
         lines = text.split("\n")
         place = {"line": len(lines) - 1, "character": len(lines[-1])}
-        document = {"uri": file.as_uri()}
-        found = self._ask("textDocument/completion", {"textDocument": document, "position": place})
-        self._close(file)
-        return {item["label"] for item in found["items"]}
-
-    def _open(self, file: Path, text: str) -> None:
-        self._version += 1
-        document = {"uri": file.as_uri(), "languageId": "yaml", "version": self._version, "text": text}
-        self._tell("textDocument/didOpen", {"textDocument": document})
-
-    def _close(self, file: Path) -> None:
-        self._tell("textDocument/didClose", {"textDocument": {"uri": file.as_uri()}})
+        asked = {"textDocument": {"uri": self.open(file, text)}, "position": place}
+        return {item["label"] for item in self._ask("textDocument/completion", asked)["items"]}
 
     def _ask(self, method: str, params: Any) -> Any:
         self._asked += 1
@@ -96,11 +90,13 @@ class LanguageServer:
         self._to.flush()
 
     def _hear(self) -> Message:
-        """The next message; a request of the server is answered on the way."""
+        """The next message; what the server asks is answered on the way, and what it says of a text is kept."""
         heard = self._heard.get(timeout=PATIENCE)
         assert heard is not None, f"the language server ended with status {self._process.wait(PATIENCE)}"
         if "method" in heard and "id" in heard:
             self._send({"id": heard["id"], "result": _answer(heard)})
+        if heard.get("method") == "textDocument/publishDiagnostics":
+            self._said[heard["params"]["uri"]] = heard["params"]["diagnostics"]
         return heard
 
 

@@ -15,10 +15,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
 MINE = SPECS / "mine.yaml"  # not there: an editor has it open
 SHIPPED = sorted(SPECS.rglob("*.yaml"))
-BEGIN = """\
-# yaml-language-server: $schema=spec.schema.json
-title: t
-builds: {a: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}}
+
+
+def schema(name: str) -> str:
+    return f"# yaml-language-server: $schema={name}.schema.json\n"
+
+
+BEGIN = f"""\
+{schema("spec")}title: t
+builds: {{a: {{engine: rocksdb, version: 9.10.0, source: {{system: db_bench}}}}}}
 """
 
 
@@ -36,32 +41,69 @@ def server() -> Iterator[LanguageServer]:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SPECS)))
 def test_nothing_is_found_in_what_is_shipped(path: Path, server: LanguageServer) -> None:
-    assert server.findings(path, path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SPECS)))
-def test_each_is_read_by_its_schema(path: Path, server: LanguageServer) -> None:
+    """The wrong line shows that the server has found the schema by the file's first line."""
     text = path.read_text(encoding="utf-8")
-    line = text.count("\n") + 1
-    assert server.findings(path, f"{text}nonsense: 1\n") == [Finding(line, 1, "Property nonsense is not allowed.")]
+    wrong = server.open(path, f"{text}nonsense: 1\n")
+    assert server.findings(server.open(path, text)) == []
+    assert server.findings(wrong) == [Finding(text.count("\n") + 1, 1, "Property nonsense is not allowed.")]
+
+
+WRONG = {
+    "swep: {}": Finding(4, 1, "Property swep is not allowed."),
+    "report:\n  bas: {cache: lru}": Finding(5, 3, "Property bas is not allowed."),
+    "hardware: {core: 2}": Finding(4, 12, "Property core is not allowed."),
+    "sweep: {cache: {points: {lru: {option: lru}}}}": Finding(4, 32, "Property option is not allowed."),
+    "scales: {smoke: {parms: {keys: 1}}}": Finding(4, 18, "Property parms is not allowed."),
+    "seed: many": Finding(4, 7, 'Incorrect type. Expected "integer".'),
+    "share: maybe": Finding(4, 8, 'Incorrect type. Expected "boolean".'),
+    "repeat: {loads: 0}": Finding(4, 17, "Value is below the minimum of 1."),
+    "order: random": Finding(
+        4, 8, 'Value is not accepted. Valid values: "randomized", "interleaved", "as_written".'
+    ),
+    "sweep: {threads: [[1]]}": Finding(4, 19, "Incorrect type. Expected one of string, number, boolean."),
+}  # fmt: skip
+
+
+def test_what_is_wrong_is_found_at_its_place(server: LanguageServer) -> None:
+    opened = {text: server.open(MINE, f"{BEGIN}{text}\n") for text in WRONG}
+    assert {text: server.findings(uri) for text, uri in opened.items()} == {text: [WRONG[text]] for text in WRONG}
+
+
+def test_of_a_library_and_of_a_site_file(server: LanguageServer) -> None:
+    library = server.open(SPECS / "library" / "mine.yaml", f"{schema('../library')}defin: {{}}\n")
+    site = server.open(ROOT / "mine.yaml", f"{schema('specs/site')}tool: {{}}\n")
+    assert server.findings(library) == [Finding(2, 1, "Property defin is not allowed.")]
+    assert server.findings(site) == [Finding(2, 1, "Property tool is not allowed.")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "options: ",
+        "options: [",
+        "options: [leveled, ",
+        "options:\n  - ",
+        "options:\n  - leveled\n  - ",
+        "steps:\n  - name: a\n    options: ",
+        "sweep:\n  cache:\n    points:\n      lru: {options: ",
+        "sweep:\n  cache:\n    points:\n      lru:\n        options:\n          - ",
+        "scales:\n  smoke:\n    options:\n      - ",
+    ],
+)
+def test_names_of_option_sets_complete(text: str, server: LanguageServer) -> None:
+    assert {"leveled", "lru", "tiny.innodb"} <= server.offered(MINE, BEGIN + text)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("swep: {}\n", Finding(4, 1, "Property swep is not allowed.")),
+        ("workload: ", "db_bench.sequence"),
+        ("hardware: ", "ax162-s"),
+        ("order: ", "as_written"),
+        ("steps:\n  - name: a\n    kind: ", "db_bench"),
+        ("steps:\n  - name: a\n    wri", "write_rate"),
+        ("rep", "repeat"),
     ],
 )
-def test_what_is_wrong_is_found_at_its_place(text: str, expected: Finding, server: LanguageServer) -> None:
-    assert server.findings(MINE, BEGIN + text) == [expected]
-
-
-def test_the_site_file(server: LanguageServer) -> None:
-    text = "# yaml-language-server: $schema=specs/site.schema.json\ndata: /data\n"
-    assert server.findings(ROOT / "mine.yaml", text) == []
-
-
-@pytest.mark.parametrize("text", ["options: ", "options: [", "options:\n  - "])
-def test_option_sets_complete(text: str, server: LanguageServer) -> None:
-    print(server.offered(MINE, BEGIN + text))
-    assert {"leveled", "lru"} <= server.offered(MINE, BEGIN + text)
+def test_other_names_and_keys_complete(text: str, expected: str, server: LanguageServer) -> None:
+    assert expected in server.offered(MINE, BEGIN + text)

@@ -86,3 +86,16 @@ def test_what_only_one_way_knows_of_is_not_told_as_a_difference() -> None:
         "made as an official library, with only the client compiled / Debian packages; assertions no / yes"
     )
     assert differences({"route": "source"}, {"route": "source", "march": "native"}) == "-march unknown / native"
+
+
+def test_builds_are_called_as_the_spec_calls_them(tmp_path: Path) -> None:
+    """Another spec made them, under names that nobody who reads this report has heard of."""
+    found = Experiment(tmp_path, builds=(OLD, NEW), caches=("lru",), threads=("1",), loads=1, base={"build": OLD})
+    for build in (OLD, NEW):
+        found.add_build(build)
+        file = found.store.build(f"b-{build}") / "build.json"
+        file.write_text(file.read_text().replace(f'"name": "{build}"', '"name": "strange"'))
+        found.add_load(build, 0)
+        found.add(build, "lru", "1", 0, {"readww": 10_000, "overwrite": 20_000})
+    assert [build.name for build in scenario.report(found).builds.values()] == [OLD, NEW]
+    assert "strange" not in text(tmp_path) + page(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.build import slim
@@ -39,17 +40,9 @@ class SysbenchConfigure:
     def make(self, order: Order, material: Material) -> Made:
         bundled = _bundled(material)
         compiled = prepare(order, material, MARK, (*_PACKAGES, *(() if bundled else _UNBUNDLED)), *_TOOLS)
-        libraries, staging = _clients(compiled), order.folder / "staging"
-        tools, tree = compiled.tools, compiled.tree
-        # it prints the commit of its tree, which must not be that of a repository around it
-        environment = {**compiled.search, "GIT_CEILING_DIRECTORIES": str(tree.parent.resolve())}
-        # without the folder that a LuaJIT of the tree is compiled in as a place where it looks for modules
-        make = [tools["make"], f"CC={tools.launched_cc}", "TARGET_FLAGS=-ULUA_ROOT"]
-        compiled.run([tools["autoreconf"], "--install", "--force"], tree, environment)
-        compiled.run([str(tree / "configure"), *_arguments(compiled, libraries, bundled)], tree, environment)
-        compiled.run([*make, *compiled.parallel], tree, environment)
-        compiled.run([*make, "install", f"DESTDIR={staging}"], tree, environment)
-        return _finish(compiled, libraries, staging / HOME.lstrip("/"), bundled)
+        libraries = _clients(compiled)
+        home = _installed(compiled, _arguments(compiled, libraries, bundled))
+        return _finish(compiled, libraries, home, bundled)
 
 
 def _bundled(material: Material) -> bool:
@@ -62,6 +55,19 @@ def _clients(compiled: Compile) -> Libraries:
         return Libraries(None)
     suite = compiled.flags.libraries or own_suite()
     return server_libraries.fetch(compiled.order, {"debian": [*_CLIENTS], "suite": suite})
+
+
+def _installed(compiled: Compile, arguments: Sequence[str]) -> Path:
+    tools, tree, staging = compiled.tools, compiled.tree, compiled.order.folder / "staging"
+    # it prints the commit of its tree, which must not be that of a repository around it
+    environment = {**compiled.search, "GIT_CEILING_DIRECTORIES": str(tree.parent.resolve())}
+    # without the folder that a LuaJIT of the tree is compiled in as a place where it looks for modules
+    make = [tools["make"], f"CC={tools.launched_cc}", "TARGET_FLAGS=-ULUA_ROOT"]
+    compiled.run([tools["autoreconf"], "--install", "--force"], tree, environment)
+    compiled.run([str(tree / "configure"), *arguments], tree, environment)
+    compiled.run([*make, *compiled.parallel], tree, environment)
+    compiled.run([*make, "install", f"DESTDIR={staging}"], tree, environment)
+    return staging / HOME.lstrip("/")
 
 
 def _arguments(compiled: Compile, libraries: Libraries, bundled: bool) -> list[str]:
