@@ -18,9 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.engine not in _engines():
-        from compiler.language.problem import nearest
-
-        print(f"there is no starting spec for `{args.engine}`: {nearest(args.engine, _engines())}", file=sys.stderr)
+        print(f"there is no starting spec for `{args.engine}`: {_instead(args.engine)}", file=sys.stderr)
         return 2
     target = Path(args.file or f"specs/{args.engine}.yaml")
     try:
@@ -38,10 +36,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _engines() -> list[str]:
-    """Those that can be run, with a text to start from."""
+    """Those with a text to start from."""
     from compiler.engines import names
 
     return [name for name in names() if (STARTING / f"{name}.yaml").is_file()]
+
+
+def _instead(engine: str) -> str:
+    from compiler.engines import names
+    from compiler.language.problem import nearest
+
+    if engine in names():
+        return f"it is a client, which asks a server; name one of {', '.join(_engines())}"
+    return nearest(engine, _engines())
 
 
 def _text(engine: str, target: Path) -> str:

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,26 @@ def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capt
     assert said.err == ""
 
 
-def test_only_engines_that_are_there_are_offered() -> None:
-    assert "rocksdb" in new._engines()
-    assert set(new._engines()) <= set(engines.names())
+def test_every_engine_but_the_client_is_offered() -> None:
+    assert set(new._engines()) == set(engines.names()) - {"sysbench"}
+
+
+@pytest.mark.parametrize("engine", new._engines())
+def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) -> None:
+    assert main(["new", engine]) == 0
+    text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")
+    assert ("it does not run servers yet" in " ".join(text.replace("#", "").split())) is not engines.runnable(engine)
+
+
+@pytest.mark.parametrize("engine", new._engines())
+def test_a_new_spec_is_small_and_planned(engine: str, capsys: Capture) -> None:
+    assert main(["new", engine]) == 0
+    assert len(Path(f"specs/{engine}.yaml").read_text(encoding="utf-8").splitlines()) <= 80
+    capsys.readouterr()
+    assert main(["plan", f"specs/{engine}.yaml", "--format", "json"]) == 0
+    said = capsys.readouterr()
+    totals = json.loads(said.out)["totals"]
+    assert (totals["builds"], totals["saved_seconds"] > 0, said.err) == (2, True, "")
 
 
 def test_it_overwrites_nothing(folder: Path, capsys: Capture) -> None:
@@ -35,6 +53,14 @@ def test_it_overwrites_nothing(folder: Path, capsys: Capture) -> None:
     assert main(["new", "rocksdb", "mine.yaml"]) == 2
     assert capsys.readouterr().err == "mine.yaml is there already and was left as it is; name another file\n"
     assert (folder / "mine.yaml").read_text() == "precious"
+
+
+def test_a_client_is_no_engine_to_start_from(capsys: Capture) -> None:
+    assert main(["new", "sysbench"]) == 2
+    assert capsys.readouterr().err == (
+        "there is no starting spec for `sysbench`: it is a client, which asks a server; name one of rocksdb, mysql, "
+        "mariadb, postgres, program\n"
+    )
 
 
 def test_an_unknown_engine(capsys: Capture) -> None:
