@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler.cli import new
 from tests.integration.language_server import Finding, LanguageServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +47,12 @@ def test_nothing_is_found_in_what_is_shipped(path: Path, server: LanguageServer)
     wrong = server.open(path, f"{text}nonsense: 1\n")
     assert server.findings(server.open(path, text)) == []
     assert server.findings(wrong) == [Finding(text.count("\n") + 1, 1, "Property nonsense is not allowed.")]
+
+
+def test_nothing_is_found_in_specs_to_start_from(server: LanguageServer) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(new.STARTING.glob("*.yaml"))]
+    opened = [server.open(MINE, schema("spec") + text) for text in texts]
+    assert [server.findings(uri) for uri in opened] == [[]] * len(texts)
 
 
 WRONG = {
