@@ -25,7 +25,7 @@ def patches(build: PlannedBuild) -> list[tuple[str, str]]:
     return [(patch["path"], patch["sha256"]) for patch in listed]
 
 
-@pytest.mark.parametrize(("scale", "builds"), [(None, 16), ("library", 13), ("source", 3), ("small", 1)])
+@pytest.mark.parametrize(("scale", "builds"), [(None, 20), ("library", 13), ("debian", 4), ("source", 3), ("small", 1)])
 def test_each_scale(scale: str | None, builds: int):
     assert len(compiled(scale).builds) == builds
 
