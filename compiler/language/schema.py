@@ -166,7 +166,8 @@ class _Writer:
         if schema == ANYTHING:
             inline = self._definitions.get(name.capitalize())
             place = {"$ref": f"{_REFERENCE}{name.capitalize()}"} if inline else None
-            return {"anyOf": [place, *known, SCALAR]} if place else schema  # a server complains by the first that is near
+            # the map first: a language server complains by the first of those that are as near
+            return {"anyOf": [place, *known, SCALAR]} if place else schema
         if schema.get("type") == "array" and schema.get("items") == ANYTHING:
             return {**schema, "items": {"anyOf": [*known, SCALAR, {"type": "object"}]}}
         if known and SCALAR["type"] in (schema.get("type"), *(each.get("type") for each in schema.get("anyOf", ()))):
