@@ -120,9 +120,11 @@ def _mark(path: str) -> bytes:
 
 
 def _as_it_was(kept: Mapping[str, Any]) -> bool:
-    return all(_file(path) == was for path, was in kept["files"].items()) and all(
-        _program(name) == was for name, was in kept["programs"].items()
-    ) and all(_tree(path, *was) for path, was in kept["trees"].items())
+    return (
+        all(_file(path) == was for path, was in kept["files"].items())
+        and all(_program(name) == was for name, was in kept["programs"].items())
+        and all(_tree(path, *was) for path, was in kept["trees"].items())
+    )
 
 
 def _file(path: str) -> str | None:
