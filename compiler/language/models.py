@@ -246,8 +246,8 @@ class Table(Model):
     where: Where = {}
     metrics: tuple[Label, ...] = ()
     base: dict[str, Label] | None = None
-    labels: dict[str, Label] = {}
-    window: tuple[Label, Label] | None = None
+    labels: dict[str, Name] = {}
+    window: Annotated[tuple[Label, ...], Field(min_length=1, max_length=2)] = ()  # the last so long; from, to
 
 
 class Claim(Model):

@@ -93,7 +93,7 @@ def _grouped(axis: Map) -> Map:
 
 
 def _table(node: Node) -> Node:
-    return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics"), _listed))
+    return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "window"), _listed))
 
 
 def _single(key: str, node: Text | Seq) -> Map:

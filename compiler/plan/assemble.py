@@ -26,8 +26,9 @@ def assemble(
     expansion: Expansion,
     pins: Mapping[str, Pins],
     problems: Problems,
+    narrowed: bool = False,
 ) -> Plan:
-    """`pins`: build name -> what holds its source still."""
+    """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are."""
     spec = document.spec
     builds = {build.name: _build(build, pins.get(build.name, Pins())) for build in expansion.builds}
     tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs)
@@ -36,7 +37,8 @@ def assemble(
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     alike.check(_telling(expansion), cells, problems)
     axes = _axes(expansion, cells)
-    report = report_of.plan(document, axes, cells, problems)
+    steps = (draft.steps for draft in tree.drafts.values())
+    report = report_of.plan(document, axes, cells, steps, Problems() if narrowed else problems)
     problems.stop_on_errors()
     unnumbered = Plan(
         digest="",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from compiler.expand.labels import Label
@@ -10,7 +10,7 @@ from compiler.language.nodes import Text
 from compiler.language.problem import Problems, nearest
 
 
-def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], problems: Problems) -> None:
+def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str], problems: Problems) -> None:
     from compiler.language.expressions import ExpressionError
 
     try:
@@ -24,7 +24,7 @@ def check(expect: Text, labels: Mapping[str, set[str]], probes: Iterable[str], p
     called = {id(call.node) for call in calls}
     for name in found:
         if id(name) in called:
-            check_metric(name.name, expect, probes, problems)
+            check_metric(name.name, expect, figures, problems)
         else:
             hint = "figures are written as METRIC(axis='label', …)"
             problems.add("undefined-name", expect.where, f"`{name.name}` is not a figure", hint, len(expect))
@@ -42,12 +42,9 @@ def _figures(expect: str) -> tuple[list[Any], list[Any], list[Any]]:
     return calls, names, comparing
 
 
-def check_metric(name: str, said: Text, probes: Iterable[str], problems: Problems) -> None:
-    from compiler.collect.metrics import METRICS
-
-    known = {*METRICS, *(metric.legacy for metric in METRICS.values() if metric.legacy), *probes}
-    if name not in known:
-        problems.add("undefined-name", said.where, f"there is no metric `{name}`", nearest(name, known), len(said))
+def check_metric(name: str, said: Text, figures: Collection[str], problems: Problems) -> None:
+    if name not in figures:
+        problems.add("undefined-name", said.where, f"there is no metric `{name}`", nearest(name, figures), len(said))
 
 
 def _arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], problems: Problems) -> None:

@@ -46,7 +46,7 @@ def compile_spec(
         held = _pins(document.path, expansion.builds, pin, found)
         if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
             _warn_of_unused(document.path, (build.source for build in expansion.builds), found)
-        return assemble(document, expansion, held, found)
+        return assemble(document, expansion, held, found, narrowed=bool(only))
 
 
 def check_scales(

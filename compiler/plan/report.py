@@ -8,55 +8,65 @@ from compiler.language.models import Claim, Table
 from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems, nearest
 from compiler.language.read import Document
-from compiler.plan import claims
-from compiler.plan.model import Axis, Json, PlannedCell, Report
-
-STEP = "step"
-
-
-class Known:
-    """What rows, columns and conditions may name: axes, variables of live grids, steps; with their labels."""
-
-    def __init__(self, document: Document, axes: Sequence[Axis], cells: Iterable[PlannedCell]) -> None:
-        self.labels: dict[str, set[str]] = {axis.name: set(axis.labels) for axis in axes}
-        self.labels["build"] |= set(document.spec.builds)  # a family means its versions
-        self.labels[STEP] = set()
-        lists = {id(cell.steps): cell.steps for cell in cells}
-        for step in (step for steps in lists.values() for step in steps):
-            self.labels[STEP] |= {step.name, step.step}
-            for variable, value in step.variables.items():
-                self.labels.setdefault(variable, set()).add(value)
-        self.probes = [str(probe.name) for probe in document.spec.probes]
+from compiler.plan import claims, window
+from compiler.plan.model import Axis, Json, PlannedCell, PlannedStep, Report
+from compiler.plan.vocabulary import STEP, Vocabulary
 
 
-def plan(document: Document, axes: Sequence[Axis], cells: Sequence[PlannedCell], problems: Problems) -> Report:
+def plan(
+    document: Document,
+    axes: Sequence[Axis],
+    cells: Sequence[PlannedCell],
+    stages: Iterable[Sequence[PlannedStep]],
+    problems: Problems,
+) -> Report:
     said = document.spec.report
     exact = {axis.name: set(axis.labels) for axis in axes}
     _conditions("report.base", said.base, exact, problems)
     if said.tables or document.spec.claims:
-        _check(document, Known(document, axes, cells), problems)
+        _check(document, Vocabulary(document, axes, cells, stages), problems)
     base = {axis: str(label) for axis, label in said.base.items()}
     return Report(base, said.smallest_effect, tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims)))
 
 
-def _check(document: Document, known: Known, problems: Problems) -> None:
+def _check(document: Document, known: Vocabulary, problems: Problems) -> None:
     for table in document.spec.report.tables:
         _table(table, known, problems)
     for claim in document.spec.claims:
         _conditions("where", claim.where, known.labels, problems)
-        claims.check(claim.expect, known.labels, known.probes, problems)
+        claims.check(claim.expect, known.labels, known.figures, problems)
 
 
-def _table(table: Table, known: Known, problems: Problems) -> None:
+def _table(table: Table, known: Vocabulary, problems: Problems) -> None:
     _check_once(table, problems)
     for name in (*table.rows, *table.columns, *table.by):
         if name not in known.labels:
             hint = nearest(name, known.labels)
             problems.add("undefined-name", name.where, f"a table has no axis `{name}` to show", hint, len(name))
     _conditions("where", table.where, known.labels, problems)
-    _conditions("base", table.base or {}, known.labels, problems)
+    _conditions("base", table.base or {}, known.exact, problems)
     for metric in table.metrics:
-        claims.check_metric(metric, metric, known.probes, problems)
+        claims.check_metric(metric, metric, known.figures, problems)
+    _check_labels(table, known, problems)
+    if table.window:
+        window.check(table.window, _lasting(table, known), problems)
+
+
+def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:
+    names = known.names if table.labels else ()
+    for name, text in table.labels.items():
+        if name not in names:
+            message = f"labels: there is nothing called `{name}`"
+            problems.add("undefined-name", key_place(text, text.where), message, nearest(name, names), len(name))
+        if not text.strip():
+            problems.add("out-of-range", text.where, f"labels: `{name}` is called nothing")
+
+
+def _lasting(table: Table, known: Vocabulary) -> Mapping[str, float]:
+    """The steps that a table shows; of one that there is not, something is said already."""
+    said = table.where.get(STEP, known.seconds)
+    shown = (said,) if isinstance(said, str) else said
+    return {name: known.seconds[name] for name in shown if name in known.seconds}
 
 
 def _check_once(table: Table, problems: Problems) -> None:

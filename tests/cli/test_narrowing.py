@@ -26,6 +26,15 @@ def test_only_some_cells(capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("a.yaml: fine; 2 cells, 2 builds, 4 stages; ")
 
 
+def test_without_the_base_and_what_tables_and_claims_name(capsys: Capture, folder: Path) -> None:
+    report = "report: {base: {threads: 1}, tables: [{title: a, rows: step, where: {threads: 1}, labels: {1: one}}]}\n"
+    claims = 'claims: [{claim: c, expect: "qps(threads=2) > qps(threads=1)"}]\n'
+    (folder / "a.yaml").write_text(f"{SPEC}{report}{claims}")
+    assert main(["check", "a.yaml"]) == 0
+    assert main(["check", "a.yaml", "--only", "threads == 2"]) == 0
+    assert "no cell is at the base, threads 1: nothing can be compared with it" in capsys.readouterr().err
+
+
 def test_another_value(capsys: Capture) -> None:
     assert main(["plan", "a.yaml", "--set", "params.duration=1m", "--set", "params.keys=1k"]) == 0
     assert "  to do    2 builds, 6 stages: about 4m0" in capsys.readouterr().out
