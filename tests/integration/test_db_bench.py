@@ -52,7 +52,8 @@ def test_a_load_reads_under_writes_and_an_overwrite(step: Callable[..., Figures]
     write = step("write", benchmarks=("overwrite", "stats"), duration=2.0)
 
     assert load.metrics["operations"] == KEYS
-    assert load.metrics["ingest_bytes"] == pytest.approx(KEYS * 130, rel=0.25)
+    # so short a load says 0.01 GB: the figure is its rate times an uptime that is printed to a tenth of a second
+    assert load.metrics["ingest_bytes"] == pytest.approx(KEYS * 130, rel=0.6)
     assert 0 < load.metrics["write_amplification"] <= 1.1
     assert reads.metrics["found_pct"] == 100
     assert reads.metrics["seconds"] == pytest.approx(2.0, abs=0.5)
