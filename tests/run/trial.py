@@ -20,9 +20,6 @@ class TrialDriver:
     revision = 1
     parser = 1
 
-    def settings_model(self) -> Any:
-        raise NotImplementedError
-
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "trial"
 

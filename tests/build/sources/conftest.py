@@ -1,0 +1,39 @@
+"""A small git repository with a history, and a fetch from it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.build.sources import SOURCES
+from compiler.build.sources.protocol import Material
+from compiler.language.site import Site
+from tests.build.fetching import Fetch
+from tests.build.ordering import order
+from tests.build.repository import Repository
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Three commits: v1, a nameless one, v2 which is main."""
+    made = Repository(tmp_path_factory.mktemp("git") / "origin")
+    made.commit("v1", main_c="1\n")
+    made.commit(main_c="2\n")
+    made.commit("v2", main_c="3\n", src__deep_c="x\n")
+    return made
+
+
+@pytest.fixture
+def repository(tmp_path: Path, origin: Repository) -> Repository:
+    return Repository.copied(origin, tmp_path / "origin")
+
+
+@pytest.fixture
+def fetch(tmp_path: Path, repository: Repository) -> Fetch:
+    def fetched(ref: str, url: str = "", submodules: str = "", pins: Any = None, site: Site | None = None) -> Material:
+        source = {"git": url or repository.url, "ref": ref, **({"submodules": submodules} if submodules else {})}
+        folder = tmp_path / "attempt"
+        asked = order(folder, source, pins={f"git {source['git']} {ref}": pins} if pins else {}, site=site or Site())
+        return SOURCES["git"].fetch(source, folder, asked)
+
+    return fetched
