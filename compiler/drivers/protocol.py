@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from compiler.engines.serving import Access
+
 
 class Context(NamedTuple):
     """What the runner gives a driver to make a command of."""
@@ -23,6 +25,7 @@ class Context(NamedTuple):
     data: Path  # the live database directory
     folder: Path  # where this step's files go
     seed: int
+    server: Access | None = None  # of an engine that is a server: the one that was started for the stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Command:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
+    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
+from compiler.language.fields import Label, Model
 from compiler.language.load import load
-from compiler.language.models import Label, Model
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.site import Site

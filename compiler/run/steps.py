@@ -22,7 +22,7 @@ from compiler.run.options import Accepted
 from compiler.run.sampler import Sampler
 from compiler.run.supervise import Ended, MissingError, Watch, environment, supervise
 from compiler.run.survivors import STARTED
-from compiler.store.durable import write_json
+from compiler.store.durable import write_json, write_text
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
@@ -105,6 +105,8 @@ class _Step:
         command = done.command
         env = {"env": dict(command.env), "environment": environment(command.env)}
         write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
+        for name, text in command.files.items():
+            write_text(self.folder / name, text)
         return command
 
     def _context(self) -> Context:

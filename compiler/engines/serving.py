@@ -1,0 +1,87 @@
+"""The running half of a server engine: how one is set up, started, reached, looked at and ended."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from compiler.drivers.protocol import Command
+
+
+class Access(NamedTuple):
+    """How a client reaches a server: a private socket and a password of its own, never the network."""
+
+    engine: str
+    sockets: Path  # the folder that the socket is in
+    socket: Path  # the socket itself
+    port: int  # a server that does not listen still has a number in its socket's name
+    user: str
+    password: str
+    database: str
+    storage_engine: str
+
+
+class Home(NamedTuple):
+    """Where one server lives."""
+
+    programs: Mapping[str, Sequence[str]]  # program name -> argv prefix, from the build record
+    version: str  # of the binary
+    data: Path  # the database
+    folder: Path  # of this server: configuration and logs, kept with the attempt
+    access: Access
+
+
+class Seen(NamedTuple):
+    """One thing that must be idle before an engine is quiet, as it is now."""
+
+    what: str  # "pending compactions", "dirty pages"
+    value: float
+    least: float  # idle at or below this
+    unit: str = ""
+
+    @property
+    def idle(self) -> bool:
+        return self.value <= self.least
+
+
+class Connection(Protocol):
+    """What is asked of a server: rows by column name."""
+
+    def query(self, sql: str) -> list[Mapping[str, Any]]: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class Serving(Protocol):
+    stop: signal.Signals  # what ends it gracefully
+
+    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """Name of a file in the home's folder -> its text, rendered from templates/."""
+        ...
+
+    def initialize(self, home: Home) -> Sequence[Command]:
+        """What makes an empty data directory; run one after the other, once for a database."""
+        ...
+
+    def serve(self, home: Home) -> Command:
+        """The server, in the foreground."""
+        ...
+
+    def connect(self, access: Access) -> Connection:
+        """OSError or ConnectionError while it is not ready."""
+        ...
+
+    def settle(self, connection: Connection, access: Access) -> None:
+        """Asks for what it would do some day: a flush, a checkpoint."""
+        ...
+
+    def analyze(self, connection: Connection, access: Access) -> None:
+        """Brings the optimizer's statistics up to date; vacuums where there is something to vacuum."""
+        ...
+
+    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+        """What is looked at until all of it is idle."""
+        ...
