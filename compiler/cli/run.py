@@ -21,6 +21,8 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="the file that describes the experiment")
     _options(parser)
+    what = "start no stage that would end later: 6h, or 07:30 (after the spec anything else is Snakemake's --until)"
+    parser.add_argument("--until", metavar="TIME", type=_time, help=what)
     more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
     more.required = False  # else a missing spec is said to be "spec, …"
 
@@ -57,7 +59,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
     try:
-        work = work_of({"spec": args.spec, "scale": args.scale, **_narrowed(args)})
+        work = work_of({"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)})
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status
@@ -70,7 +72,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
 
 def config_of(args: argparse.Namespace) -> list[str]:
     """What Snakemake hands on to `work_of` as it was given, quotes and all."""
-    plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site}
+    plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
     listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in _narrowed(args).items()}
     return [
         *(f"{name}={value}" for name, value in plain.items() if value is not None),
@@ -87,11 +89,39 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     """Our options are ours after the spec too, where argparse has left everything to `more`."""
     later = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     _options(later)
-    own, more = later.parse_known_args(args.more)
+    until, rest = _until(args.more)
+    own, more = later.parse_known_args(rest)
+    own.until = until or args.until
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     own.site = own.site if own.site is not None else args.site
     return own, [argument for argument in more if argument != "--"]
+
+
+def _until(given: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Of what stands after the spec: our time, if it is one, and the rest. A rule's name is left to Snakemake."""
+    rest, found = list(given), None
+    for index in reversed(range(len(given))):
+        name, equals, value = given[index].partition("=")
+        value = value if equals else "".join(given[index + 1 : index + 2])
+        if name == "--until" and _is_time(value):
+            found = value
+            del rest[index : index + (1 if equals else 2)]
+    return found, rest
+
+
+def _time(text: str) -> str:
+    from compiler.run.until import EXPECTED
+
+    if not _is_time(text):
+        raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
+    return text
+
+
+def _is_time(text: str) -> bool:
+    from compiler.run.until import read
+
+    return read(text, 0.0) is not None
 
 
 def _narrowed(args: argparse.Namespace) -> dict[str, Any]:

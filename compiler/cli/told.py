@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compiler.language.units import duration
+from compiler.language.units import size as size  # every command shows sizes so
 from compiler.plan import states
 from compiler.plan.difference import UNSET, Input
 from compiler.plan.outlook import Node, Outlook
@@ -22,13 +23,6 @@ def told(found: Outlook, most: int | None) -> Iterator[str]:
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield from _totals(found)
     yield from _groups(found, most)
-
-
-def size(count: int) -> str:
-    for unit, name in _UNITS:
-        if count >= unit:
-            return f"{count / unit:.0f} {name}" if count >= 10 * unit else f"{count / unit:.1f} {name}"
-    return f"{count} bytes"
 
 
 def value(given: Any, sized: bool = True) -> str:

@@ -16,7 +16,7 @@ from compiler.plan.model import PlannedStep
 from compiler.store.durable import write_text
 
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
-REVISION = 2  # of what is kept beside the driver's own figures
+REVISION = 3  # of what is kept beside the driver's own figures
 
 
 @dataclass(frozen=True, slots=True)

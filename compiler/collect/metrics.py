@@ -6,25 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+
+from compiler.collect.metric import STEP, Metric
+from compiler.collect.usage_metrics import COLLECTED, DEVICE, HOST, MEMORY, PROCESSES
 
 BENCHMARK = "the measured benchmark: the first of the step that counts operations"
 OPENED = "from when the step opened the database to its last statistics dump (its end, where it lists `stats`)"
 END = "at the end of the step"
 DUMP = "at the step's last statistics dump (its end, where it lists `stats`)"
-STEP = "the step, from its start to its exit"
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    name: str
-    unit: str
-    better: Literal["higher", "lower"] | None  # None: depends on what is asked
-    definition: str
-    window: str
-    legacy: str | None = None  # the column of the published db_bench summaries that holds the same
 
 
 _THROUGHPUT = (
@@ -158,68 +148,6 @@ _STALLS = (
     _stall("write_buffer_manager_stops", "Stops by the write buffer manager, of the whole database (from 8.1)."),
 )
 
-_USAGE = (
-    Metric("cpu_seconds", "s", None, "User and system time of the step's processes.", STEP),
-    Metric(
-        "cpu_us_per_op",
-        "us/operation",
-        "lower",
-        "cpu_seconds / operations, background work and a background writer included. Absent where the step also ran "
-        "another benchmark that counts operations: the time of both is not to be told apart.",
-        STEP,
-    ),
-    Metric(
-        "process_rss_bytes",
-        "B",
-        None,
-        "Highest resident memory of the step's processes, as sampled once a second. Absent in a step that is over "
-        "before the second sample.",
-        STEP,
-        "rss",
-    ),
-    Metric(
-        "process_max_rss_bytes",
-        "B",
-        None,
-        "Highest resident memory of the step's largest process, as the kernel noted it; never below the tens of MiB of "
-        "the runner that started it.",
-        STEP,
-    ),
-    Metric("process_read_bytes", "B", None, "Bytes that the step's processes caused to be read from devices.", STEP),
-    Metric("process_write_bytes", "B", None, "Bytes that the step's processes caused to be written to devices.", STEP),
-    Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
-    Metric("host_cpu_user_pct", "%", None, "User time (us of vmstat, nice included) of all cores' time.", STEP),
-    Metric(
-        "host_cpu_system_pct", "%", None, "System time (sy of vmstat, interrupts included) of all cores' time.", STEP
-    ),
-    Metric("host_cpu_idle_pct", "%", None, "Idle time (id of vmstat) of all cores' time.", STEP),
-    Metric("host_cpu_iowait_pct", "%", None, "Time idle with IO under way (wa of vmstat) of all cores' time.", STEP),
-    Metric("host_cpu_steal_pct", "%", "lower", "Time that a hypervisor took (st of vmstat) of all cores' time.", STEP),
-    Metric("context_switches_per_s", "switches/s", None, "Context switches of the host (cs of vmstat).", STEP),
-    Metric(
-        "context_switches_per_op",
-        "switches/operation",
-        "lower",
-        "Context switches of the host / operations; absent where cpu_us_per_op is.",
-        STEP,
-    ),
-    Metric("pressure_cpu_pct", "%", "lower", "Time in which some task waited for a core (pressure, some).", STEP),
-    Metric("pressure_io_pct", "%", "lower", "Time in which some task waited for IO (pressure, some).", STEP),
-)
-
-_RATIO = "mean of the seconds' own ratios, as iostat's average has it; a second without requests has none"
-_DEVICE = (
-    Metric("device_reads_per_s", "requests/s", None, "Reads that the database's device completed (r/s).", STEP),
-    Metric("device_read_mb_per_s", "MiB/s", None, "What the device read (rMB/s).", STEP),
-    Metric("device_read_await_ms", "ms", "lower", f"Time of a read, queueing included (r_await); {_RATIO}.", STEP),
-    Metric("device_read_request_kb", "KiB", None, f"Size of a read (rareq-sz); {_RATIO}.", STEP),
-    Metric("device_writes_per_s", "requests/s", None, "Writes that the database's device completed (w/s).", STEP),
-    Metric("device_write_mb_per_s", "MiB/s", None, "What the device wrote (wMB/s).", STEP),
-    Metric("device_write_await_ms", "ms", "lower", f"Time of a write, queueing included (w_await); {_RATIO}.", STEP),
-    Metric("device_write_request_kb", "KiB", None, f"Size of a write (wareq-sz); {_RATIO}.", STEP),
-    Metric("device_queue", "requests", None, "Requests in the device's queue, on average (aqu-sz).", STEP),
-)
-
 
 def _latencies(operation: str = "") -> tuple[Metric, ...]:
     prefix, of = (f"{operation}_", f" of a {operation}, in a benchmark of several kinds") if operation else ("", "")
@@ -262,8 +190,11 @@ SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "State of the tree": _TREE,
     "Work of the engine": _WORK,
     "Stalls": _STALLS,
-    "Processes and host": _USAGE,
-    "Device": _DEVICE,
+    "Processes": PROCESSES,
+    "Host": HOST,
+    "Memory and sensors": MEMORY,
+    "Device": DEVICE,
+    "Collectors": COLLECTED,
     "Latency by kind of operation": tuple(
         metric for operation in ("read", "write", "delete", "seek", "merge") for metric in _latencies(operation)
     ),

@@ -8,23 +8,24 @@ ends: as a ratio it would count as much as a whole one, so it is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-SECTOR_KB = 0.5
-SECTOR_MB = 512 / 1048576
+from compiler.collect.rates import GAUGES, RATES, RATIOS, Figure, Sample, at, delta, seconds
+
 SHORT = 0.5  # seconds: an interval below it is what is left at the end
-Sample = Mapping[str, Any]
-Figure = Callable[[Sample, Sample], "float | None"]
+PROCESS, SERVER = "process", "server"
 
 
 def usage(folder: Path, ops: float | None) -> dict[str, float]:
     """Averages over the step; a figure whose inputs are missing is absent."""
     samples = read(folder)
     step = _step(folder)
-    figures = {**_over(samples, RATES), **_means(samples), **_processes(samples, step)}
+    figures = {**_over(samples, RATES), **_means(samples), **_sensors(samples), **_database(samples)}
+    figures |= {**_client(samples, step), **_server(samples)}
+    figures |= _engine(figures)
     if ops:
         figures |= _per_operation(figures, samples, ops)
     return {name: value for name, value in figures.items() if value is not None}
@@ -52,8 +53,8 @@ def read(folder: Path) -> list[Sample]:
 
 def _intervals(samples: list[Sample]) -> list[tuple[Sample, Sample]]:
     """The whole ones; of a step that is shorter than one, what there is."""
-    pairs = [pair for pair in pairwise(samples) if _seconds(*pair) > 0]
-    return [pair for pair in pairs if _seconds(*pair) >= SHORT] or pairs
+    pairs = [pair for pair in pairwise(samples) if seconds(*pair) > 0]
+    return [pair for pair in pairs if seconds(*pair) >= SHORT] or pairs
 
 
 def _step(folder: Path) -> Mapping[str, Any]:
@@ -65,14 +66,15 @@ def _step(folder: Path) -> Mapping[str, Any]:
 
 
 def _over(samples: list[Sample], figures: Mapping[str, Figure]) -> dict[str, float | None]:
-    if len(samples) < 2 or _seconds(samples[0], samples[-1]) <= 0:
+    if len(samples) < 2 or seconds(samples[0], samples[-1]) <= 0:
         return {}
     return {name: figure(samples[0], samples[-1]) for name, figure in figures.items()}
 
 
 def _means(samples: list[Sample]) -> dict[str, float | None]:
     pairs = _intervals(samples)
-    return {name: _mean(figure(*pair) for pair in pairs) for name, figure in RATIOS.items()}
+    ratios = {name: _mean(figure(*pair) for pair in pairs) for name, figure in RATIOS.items()}
+    return {**ratios, **{name: _mean(map(gauge, samples)) for name, gauge in GAUGES.items()}}
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -80,19 +82,63 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _processes(samples: list[Sample], step: Mapping[str, Any]) -> dict[str, float | None]:
-    known = [sample["process"] for sample in samples if "process" in sample]
-    resident = [process["rss"] for process in known if process.get("rss")]  # one that has ended has 0
+def _sensors(samples: Sequence[Sample]) -> dict[str, float | None]:
+    found = [sample for sample in samples if "sensors" in sample]
+    return {
+        "cpu_celsius_max": _highest(at(sample, "sensors", "celsius") for sample in found),
+        "cpu_throttles": delta(found[0], found[-1], "sensors", "throttles") if len(found) > 1 else None,
+    }
+
+
+def _database(samples: Sequence[Sample]) -> dict[str, float | None]:
     sizes = [sample["database_bytes"] for sample in samples if "database_bytes" in sample]
+    return {"database_bytes": sizes[-1] if sizes else None}
+
+
+def _client(samples: Sequence[Sample], step: Mapping[str, Any]) -> dict[str, float | None]:
+    """The step's own processes began with it: what they had used when last seen is what the step used."""
+    known = [sample[PROCESS] for sample in samples if PROCESS in sample]
+    resident = _resident(known)
     user, system = step.get("user"), step.get("system")
     return {
-        "cpu_seconds": None if user is None or system is None else user + system,
+        "client_cpu_seconds": None if user is None or system is None else user + system,
         "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
         "process_max_rss_bytes": step.get("max_rss"),
         "process_read_bytes": _last(known, "read_bytes"),
         "process_write_bytes": _last(known, "write_bytes"),
-        "database_bytes": sizes[-1] if sizes else None,
     }
+
+
+def _server(samples: Sequence[Sample]) -> dict[str, float | None]:
+    """A server ran before the step, and goes on after it."""
+    known = [sample for sample in samples if SERVER in sample]
+    if len(known) < 2:
+        return {}
+    used = {name: delta(known[0], known[-1], SERVER, name) for name in ("user", "system", "read_bytes", "write_bytes")}
+    user, system = used["user"], used["system"]
+    return {
+        "server_cpu_seconds": None if user is None or system is None else user + system,
+        "server_rss_bytes": max(_resident([sample[SERVER] for sample in known]), default=None),
+        "server_read_bytes": used["read_bytes"],
+        "server_write_bytes": used["write_bytes"],
+    }
+
+
+def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
+    """Client and server together; an engine within its client has one figure and no parts."""
+    client, server = figures["client_cpu_seconds"], figures.get("server_cpu_seconds")
+    if "server_cpu_seconds" not in figures:
+        del figures["client_cpu_seconds"]
+        return {"cpu_seconds": client}
+    return {"cpu_seconds": None if client is None or server is None else client + server}
+
+
+def _resident(known: Iterable[Mapping[str, float]]) -> list[float]:
+    return [process["rss"] for process in known if process.get("rss")]  # one that has ended has 0
+
+
+def _highest(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _last(known: list[Mapping[str, float]], name: str) -> float | None:
@@ -100,93 +146,16 @@ def _last(known: list[Mapping[str, float]], name: str) -> float | None:
 
 
 def _per_operation(figures: Mapping[str, float | None], samples: list[Sample], ops: float) -> dict[str, float | None]:
-    cpu = figures.get("cpu_seconds")
-    switches = _delta(samples[0], samples[-1], "switches") if len(samples) > 1 else None
+    switches = delta(samples[0], samples[-1], "switches") if len(samples) > 1 else None
+    parts = {name: figures.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
     return {
-        "cpu_us_per_op": None if cpu is None else cpu * 1e6 / ops,
+        **{f"{name}_us_per_op": None if used is None else used * 1e6 / ops for name, used in parts.items()},
         "context_switches_per_op": None if switches is None else switches / ops,
     }
 
 
 def _gauges(sample: Sample) -> dict[str, float | None]:
-    rss, size = sample.get("process", {}).get("rss"), sample.get("database_bytes")
-    return {"process_rss_bytes": rss or None, "database_bytes": size}
-
-
-def _seconds(before: Sample, after: Sample) -> float:
-    return float(after["monotonic"] - before["monotonic"])
-
-
-def _delta(before: Sample, after: Sample, *keys: str) -> float | None:
-    """How far a counter went; None where either sample lacks it, or it went back (a device that was replaced)."""
-    low, high = _at(before, keys), _at(after, keys)
-    return None if low is None or high is None or high < low else high - low
-
-
-def _at(sample: Sample, keys: tuple[str, ...]) -> float | None:
-    value: Any = sample
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _device(before: Sample, after: Sample, counter: str) -> float | None:
-    name = after.get("device")
-    return None if name is None else _delta(before, after, "devices", name, counter)
-
-
-def _cpu(*kinds: str) -> Figure:
-    def share(before: Sample, after: Sample) -> float | None:
-        passed = {kind: _delta(before, after, "cpu", kind) for kind in after.get("cpu", {})}
-        total = sum(value or 0.0 for value in passed.values())
-        parts = [value for kind in kinds if (value := passed.get(kind)) is not None]
-        return 100.0 * sum(parts) / total if total > 0 and parts else None
-
-    return share
-
-
-def _rate(*keys: str, scale: float = 1.0) -> Figure:
-    def rate(before: Sample, after: Sample) -> float | None:
-        passed = _delta(before, after, *keys)
-        return None if passed is None else passed * scale / _seconds(before, after)
-
-    return rate
-
-
-def _device_rate(counter: str, scale: float = 1.0) -> Figure:
-    def rate(before: Sample, after: Sample) -> float | None:
-        passed = _device(before, after, counter)
-        return None if passed is None else passed * scale / _seconds(before, after)
-
-    return rate
-
-
-def _per_request(counter: str, requests: str, scale: float = 1.0) -> Figure:
-    def ratio(before: Sample, after: Sample) -> float | None:
-        amount, count = _device(before, after, counter), _device(before, after, requests)
-        return amount * scale / count if amount is not None and count else None
-
-    return ratio
-
-
-RATES: Mapping[str, Figure] = {
-    "host_cpu_user_pct": _cpu("user", "nice"),  # /proc/stat counts guests as user, as vmstat does
-    "host_cpu_system_pct": _cpu("system", "irq", "softirq"),
-    "host_cpu_idle_pct": _cpu("idle"),
-    "host_cpu_iowait_pct": _cpu("iowait"),
-    "host_cpu_steal_pct": _cpu("steal"),
-    "context_switches_per_s": _rate("switches"),
-    "device_reads_per_s": _device_rate("reads"),
-    "device_read_mb_per_s": _device_rate("read_sectors", SECTOR_MB),
-    "device_writes_per_s": _device_rate("writes"),
-    "device_write_mb_per_s": _device_rate("write_sectors", SECTOR_MB),
-    "device_queue": _device_rate("queue_ms", 0.001),
-    "pressure_cpu_pct": _rate("pressure", "cpu", scale=1e-4),
-    "pressure_io_pct": _rate("pressure", "io", scale=1e-4),
-}
-RATIOS: Mapping[str, Figure] = {
-    "device_read_await_ms": _per_request("read_ms", "reads"),
-    "device_read_request_kb": _per_request("read_sectors", "reads", SECTOR_KB),
-    "device_write_await_ms": _per_request("write_ms", "writes"),
-    "device_write_request_kb": _per_request("write_sectors", "writes", SECTOR_KB),
-}
+    resident = {f"{part}_rss_bytes": at(sample, part, "rss") or None for part in (PROCESS, SERVER)}
+    heat = {"cpu_celsius": at(sample, "sensors", "celsius")}
+    own = {name: gauge(sample) for name, gauge in GAUGES.items()}
+    return {**resident, **heat, **own, "database_bytes": sample.get("database_bytes")}

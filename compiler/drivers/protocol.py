@@ -81,5 +81,17 @@ class Running(Protocol):
         ...
 
 
+@runtime_checkable
+class Live(Protocol):
+    """A kind that can tell how fast a step is while it runs."""
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        """(Seconds since the start, operations per second) of the newest intervals, oldest first.
+
+        Asked every second beside a measurement: of a file it reads the end and no more.
+        """
+        ...
+
+
 class Runner(Driver, Running, Protocol):
     """Both halves: a kind that this version runs."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from compiler.engines.protocol import Building, Built, Engine
+
+if TYPE_CHECKING:
+    from compiler.engines.serving import Serving
 
 _MODULES = {
     "rocksdb": "compiler.engines.rocksdb",
@@ -42,9 +45,17 @@ def building(name: str) -> Built:
     return found
 
 
+def serving(name: str) -> Serving | None:
+    """What runs need of an engine that is a server; None of one that lives in the step's own program."""
+    from compiler.engines.serving import Serving
+
+    found = engine(name)
+    return found if isinstance(found, Serving) else None
+
+
 def runnable(name: str) -> bool:
-    """A server is not run yet."""
-    return buildable(name) is not None and not engine(name).server
+    """A server needs a running half."""
+    return buildable(name) is not None and (not engine(name).server or serving(name) is not None)
 
 
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:

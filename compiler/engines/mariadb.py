@@ -7,6 +7,7 @@ from typing import Any
 
 from compiler.engines import mysqld
 from compiler.engines.mysql import RESERVED, SERVER_KINDS
+from compiler.engines.mysqld_serving import MysqldServing
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
@@ -26,8 +27,9 @@ _SINCE: Mapping[str, Release] = {
 }
 
 
-class MariaDB:
+class MariaDB(MysqldServing):
     name = "mariadb"
+    program = "mariadbd"
     programs: tuple[str, ...] = ("mariadbd",)
     kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
     immutable: tuple[str, ...] = ("*.sst",)  # of MyRocks

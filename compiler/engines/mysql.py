@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compiler.engines import mysqld
+from compiler.engines.mysqld_serving import MysqldServing
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
 
@@ -43,8 +44,9 @@ _SINCE: Mapping[str, Release] = {
 }
 
 
-class MySQL:
+class MySQL(MysqldServing):
     name = "mysql"
+    program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
     kinds: tuple[str, ...] = SERVER_KINDS
     immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine

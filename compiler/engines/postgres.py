@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from compiler.engines.mysql import SERVER_KINDS
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
+
+if TYPE_CHECKING:
+    from compiler.drivers.protocol import Command
+    from compiler.engines.serving import Access, Connection, Effective, Home, Seen
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -69,6 +76,60 @@ class Postgres:
         from compiler.engines import postgres_config
 
         return postgres_config.catalogue(run)
+
+    stop = signal.SIGINT  # fast: rolls back who is there; SIGTERM waits for every client to leave
+    socket = ".s.PGSQL.5432"  # libpq makes the name of the number
+    port = 5432
+    user = database = "stepgrid"
+
+    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+        from compiler.engines import postgres_serving
+
+        return postgres_serving.configuration(home, options)
+
+    def initialize(self, home: Home) -> Sequence[Command]:
+        from compiler.engines import postgres_serving
+
+        return postgres_serving.initialize(home)
+
+    def prepare(self, home: Home) -> Sequence[Command]:
+        """Nothing: the first connection sets the password (postgres_serving)."""
+        return ()
+
+    def serve(self, home: Home) -> Command:
+        from compiler.engines import postgres_serving
+
+        return postgres_serving.serve(home)
+
+    def connect(self, access: Access) -> Connection:
+        from compiler.engines import postgres_client
+
+        return postgres_client.connect(access)
+
+    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        from compiler.engines import postgres_state
+
+        return postgres_state.effective(connection, asked)
+
+    def counters(self, connection: Connection) -> Mapping[str, float]:
+        from compiler.engines import postgres_state
+
+        return postgres_state.counters(connection)
+
+    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+        from compiler.engines import postgres_quiet
+
+        return postgres_quiet.settle(connection, access)
+
+    def analyze(self, connection: Connection, access: Access) -> None:
+        from compiler.engines import postgres_quiet
+
+        postgres_quiet.analyze(connection, access)
+
+    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+        from compiler.engines import postgres_quiet
+
+        return postgres_quiet.busy(connection, access)
 
 
 ENGINE: Built = Postgres()

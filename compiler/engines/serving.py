@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from compiler.drivers.protocol import Command
@@ -31,6 +33,8 @@ class Home(NamedTuple):
     data: Path  # the database
     folder: Path  # of this server: configuration and logs, kept with the attempt
     access: Access
+    scratch: Path = Path("/tmp")  # beside the database: for what does not outlive the server
+    places: Mapping[str, Path] = MappingProxyType({})  # where the build's own files are, from the build record's facts
 
 
 class Seen(NamedTuple):
@@ -46,8 +50,15 @@ class Seen(NamedTuple):
         return self.value <= self.least
 
 
+class Effective(NamedTuple):
+    """The settings that a server really runs with."""
+
+    values: Mapping[str, str]  # all of them
+    differs: Mapping[str, str]  # of those that were asked for: name -> a sentence about what became of it
+
+
 class Connection(Protocol):
-    """What is asked of a server: rows by column name."""
+    """What is asked of a server: rows by column name; none of a statement that gives none."""
 
     def query(self, sql: str) -> list[Mapping[str, Any]]: ...
 
@@ -57,6 +68,10 @@ class Connection(Protocol):
 @runtime_checkable
 class Serving(Protocol):
     stop: signal.Signals  # what ends it gracefully
+    socket: str  # the name of its socket's file
+    port: int
+    user: str  # that clients are
+    database: str  # that they use; it is there when the server is ready
 
     def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
         """Name of a file in the home's folder -> its text, rendered from templates/."""
@@ -66,16 +81,26 @@ class Serving(Protocol):
         """What makes an empty data directory; run one after the other, once for a database."""
         ...
 
+    def prepare(self, home: Home) -> Sequence[Command]:
+        """What is run before each start, also on a restored database: its password is another one by now."""
+        ...
+
     def serve(self, home: Home) -> Command:
         """The server, in the foreground."""
         ...
 
     def connect(self, access: Access) -> Connection:
-        """OSError or ConnectionError while it is not ready."""
+        """OSError or ConnectionError while it is not ready; it does not wait for long."""
         ...
 
-    def settle(self, connection: Connection, access: Access) -> None:
-        """Asks for what it would do some day: a flush, a checkpoint."""
+    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective: ...
+
+    def counters(self, connection: Connection) -> Mapping[str, float]:
+        """What the server has counted so far, by its own names."""
+        ...
+
+    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+        """Asks for what it would do some day, a flush, a checkpoint; what that needs is put back when it is left."""
         ...
 
     def analyze(self, connection: Connection, access: Access) -> None:

@@ -23,6 +23,8 @@ class Site:
     tools: Mapping[str, str] = field(default_factory=dict)
     mirrors: Mapping[str, str] = field(default_factory=dict)
     noise: str = "leave"
+    disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
+    image_checksums: bool = False
 
     def tool(self, name: str) -> str:
         """The configured path, or the name itself, to be found on PATH."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from compiler.language.fields import Label, Model
+from compiler.language.fields import Label, Model, Size
 from compiler.language.load import load
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
@@ -18,6 +18,7 @@ from compiler.language.validate import mended
 
 DEVICES = Path("/sys/class/block")
 Noise = Literal["fix", "leave"]
+Budget = Annotated[int, Field(gt=0), *Size.__metadata__]
 
 
 class SiteFile(Model):
@@ -29,6 +30,8 @@ class SiteFile(Model):
     tools: dict[str, Label] = Field({}, description="programs that are not on PATH: name -> path")
     mirrors: dict[str, Label] = Field({}, description="a git URL, or a beginning ending in / -> what is used instead")
     noise: Noise = Field("leave", description="what is done about noise; this version only records it")
+    disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
+    image_checksums: bool = Field(False, description="record checksums of images, for `stepgrid images --verify`")
 
 
 def read(path: str, problems: Problems) -> Site:
@@ -47,6 +50,8 @@ def read(path: str, problems: Problems) -> Site:
         tools={name: look.program(given) for name, given in said.tools.items()},
         mirrors=look.mirrors(said.mirrors),
         noise=said.noise,
+        disk=said.disk,
+        image_checksums=said.image_checksums,
     )
 
 

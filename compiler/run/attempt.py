@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from compiler.store.durable import write_json
 from compiler.store.store import Store
 
 JOURNAL = "journal.jsonl"
+BEGUN = "begun"  # its first event; before it the attempt waits for the host
 DONE, UNSUPPORTED, FAILED, INTERRUPTED = "done", "unsupported", "failed", "interrupted"
 
 
@@ -33,6 +35,7 @@ class Attempt:
             "build": job.stage.build,
             "started": self.started,
             "pid": os.getpid(),
+            "hostname": platform.node(),
         }
         write_json(self.folder / "attempt.json", self._record)
 
@@ -51,6 +54,7 @@ class Attempt:
         """The waiting is over: what is timed begins."""
         self.started = now()
         self.note(started=self.started)
+        self.journal(BEGUN)
 
     def journal(self, event: str, **fields: Any) -> None:
         line = json.dumps({"t": round(time.time(), 3), "event": event, **fields})

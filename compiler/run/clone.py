@@ -41,6 +41,35 @@ def clone(source: Path, target: Path, tree: Tree, immutable: Iterable[str]) -> C
     return Cloned(_method(shared.values()), tree.bytes, copied)
 
 
+def copied(tree: Tree, immutable: Iterable[str], shares: bool) -> int:
+    """Bytes that a clone writes."""
+    patterns = tuple(immutable)
+    return sum(size for name, size in tree.files.items() if not (shares and _matches(name, patterns)))
+
+
+def unshared(tree: Tree, source: Tree, immutable: Iterable[str]) -> int:
+    """Of what a clone has become: bytes of files that are not those of its source any more, by name and size."""
+    patterns = tuple(immutable)
+    same = {name for name, size in tree.files.items() if source.files.get(name) == size and _matches(name, patterns)}
+    return sum(size for name, size in tree.files.items() if name not in same)
+
+
+def shares(source: Path, tree: Tree, immutable: Iterable[str], folder: Path) -> bool:
+    """Whether immutable files can share their blocks with a folder: one of them is tried."""
+    patterns = tuple(immutable)
+    name = next((name for name in tree.files if _matches(name, patterns)), None)
+    if name is None:
+        return False
+    probe = folder / ".probe"
+    try:
+        if not _reflink(source / name, probe):
+            os.link(source / name, probe)
+    except OSError:
+        return False
+    probe.unlink()
+    return True
+
+
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(PurePath(name).match(pattern) for pattern in patterns)
 

@@ -1,33 +1,51 @@
-"""The processes of one process group: CPU, memory and IO of all that a step started, also of those that ended."""
+"""The processes of one process group and all that they started: CPU, memory and IO, also of those that ended."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from compiler.run.counters import TICK
 
 PAGE = os.sysconf("SC_PAGESIZE")
 CUMULATIVE = ("user", "system", "read_bytes", "write_bytes")
+PARENT, GROUP = 1, 2  # in /proc/PID/stat behind the name
+USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
 
 
 class Group:
+    """A child that leads a group or a session of its own, as each backend of Postgres does, belongs to it as well."""
+
     def __init__(self, leader: int) -> None:
         self.leader = leader
-        self._groups: dict[int, int] = {}  # every process of the host -> its group: read once per process
+        self._inside: dict[int, bool] = {}  # every process of the host, whether it belongs: read once per process
         self._last: dict[int, Mapping[str, float]] = {}
         self._gone: dict[str, float] = {}
 
     def sample(self) -> dict[str, float]:
         """Sums over the group; a counter that one process does not let us read is absent."""
-        found = {pid: _process(pid) for pid in self._members()}
+        found = {pid: _process(pid) for pid in self.members()}
         now: dict[int, Mapping[str, float]] = {pid: self._carried(pid) | own for pid, own in found.items() if own}
         for pid in self._last.keys() - now.keys():
             self._keep(self._last[pid])
         self._last = now
         return self._sum(list(now.values()))
+
+    def members(self) -> list[int]:
+        there = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - every second
+        for pid in self._inside.keys() - there:
+            del self._inside[pid]
+        new = {pid: fields for pid in there - self._inside.keys() if (fields := _fields(pid))}
+        self._inside |= {pid: int(fields[GROUP]) == self.leader for pid, fields in new.items()}
+        self._adopt({pid: int(fields[PARENT]) for pid, fields in new.items()})
+        return [pid for pid, inside in self._inside.items() if inside]
+
+    def _adopt(self, parents: Mapping[int, int]) -> None:
+        """A child may have a lower number than its parent, so once is not enough."""
+        left = [pid for pid in parents if not self._inside[pid]]
+        while own := [pid for pid in left if self._inside.get(parents[pid])]:
+            self._inside |= dict.fromkeys(own, True)
+            left = [pid for pid in left if not self._inside[pid]]
 
     def _sum(self, parts: list[Mapping[str, float]]) -> dict[str, float]:
         names = set.intersection(*(set(part) for part in parts)) if parts else set()
@@ -44,35 +62,35 @@ class Group:
             if name in values:
                 self._gone[name] = self._gone.get(name, 0) + values[name]
 
-    def _members(self) -> list[int]:
-        there = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - every second
-        for pid in self._groups.keys() - there:
-            del self._groups[pid]
-        for pid in there - self._groups.keys():
-            if fields := _fields(pid):
-                self._groups[pid] = int(fields[2])
-        return [pid for pid, group in self._groups.items() if group == self.leader]
 
-
-def _fields(pid: int) -> list[str]:
+def _fields(pid: int) -> list[bytes]:
     """/proc/PID/stat behind the name, which may hold blanks: state, ppid, pgrp, …"""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].decode().split()
-    except OSError:
-        return []
+    return _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
 
 
 def _process(pid: int) -> dict[str, float]:
     fields = _fields(pid)
     if not fields:
         return {}
-    user, system, threads, rss = (int(fields[index]) for index in (11, 12, 17, 21))  # proc(5): 14, 15, 20, 24
-    return {"user": user / TICK, "system": system / TICK, "threads": threads, "rss": rss * PAGE, **_io(pid)}
+    found: dict[str, float] = {"user": int(fields[USER]) / TICK, "system": int(fields[SYSTEM]) / TICK}
+    found |= {"threads": int(fields[THREADS]), "rss": int(fields[RSS]) * PAGE}
+    words = _read(f"/proc/{pid}/io").split()
+    io = dict(zip(words[::2], words[1::2], strict=False))
+    for name in ("read_bytes", "write_bytes"):
+        if (count := io.get(f"{name}:".encode())) is not None:
+            found[name] = int(count)
+    return found
 
 
-def _io(pid: int) -> dict[str, float]:
+def _read(path: str) -> bytes:
+    """Without Python's files, which cost more than the kernel's answer: there may be hundreds a second."""
     try:
-        text = Path(f"/proc/{pid}/io").read_text()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return {}
-    return {name: int(count) for name, count in re.findall(r"^(read_bytes|write_bytes): (\d+)$", text, re.MULTILINE)}
+        return b""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:  # it ended in between, or the counters are not ours to read
+        return b""
+    finally:
+        os.close(descriptor)

@@ -20,7 +20,9 @@ from compiler.run.progress import head
 from compiler.run.signals import nothing
 from compiler.run.soundness import set_aside
 from compiler.run.tally import count
+from compiler.run.unstarted import unstarted
 from compiler.run.workflow import Work, counted, others, refused, summary, work
+from compiler.store import left
 from compiler.store.lock import Busy
 from compiler.store.runlock import NAME, Record, active, run_lock
 
@@ -37,6 +39,7 @@ class Hooks:
         """Before the first job."""
         fresh = not self.work.store.lock(NAME).exists()
         self._take_lock()
+        left.forget(self.work.store)
         for number in leaving.SIGNALS:
             signal.signal(number, self._stop)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
@@ -75,11 +78,21 @@ class Hooks:
         for sentence in killed.close(self.work):
             say(sentence)
         done = all(self._command(verb) for verb in ("collect", "summarize"))
-        say(f"the run is not complete: {head(count(self.work.store, self.work.plan.digest))}")
-        say(f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again")
+        late = unstarted(self.work)
+        if late:
+            say(late.sentence)
+        if not (late and late.in_order):
+            say(self._failed())
         if done:
             say(f"summary of what there is: {self.work.text}, {self.work.page}")
         self.lock.close()
+        if late and late.in_order:
+            leaving.leave(0)
+
+    def _failed(self) -> str:
+        far = head(count(self.work.store, self.work.plan.digest))
+        kept = f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again"
+        return f"the run is not complete: {far}\n{kept}"
 
     def _builds(self) -> str:
         names = [build.name for build in self.work.plan.builds if build.id in self.work.lacking]

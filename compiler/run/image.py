@@ -9,10 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from compiler.run.attempt import now
+from compiler.plan.model import PlannedStage
+from compiler.run.attempt import Attempt, now
+from compiler.run.checksums import sums_of
 from compiler.run.clone import Cloned, clone
 from compiler.run.live import DATA
 from compiler.run.tree import Tree, scan
+from compiler.store import images
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
@@ -36,17 +39,36 @@ def load(store: Store, stage: str) -> Tree:
     return tree
 
 
+def listed(store: Store, stage: str) -> Tree | None:
+    """The image's list of files as it was saved; nothing is verified."""
+    try:
+        return Tree.from_json(images.record(store.image(stage)))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterable[str]) -> Cloned:
+    images.note_use(store, stage)
     return clone(store.image(stage) / DATA, data, tree, immutable)
 
 
-def save(store: Store, owner: str, stage: str, data: Path, immutable: Iterable[str], **about: Any) -> None:
+def keep(attempt: Attempt, stage: PlannedStage, data: Path, immutable: Iterable[str], replayed: bool = False) -> None:
+    """The end state of the attempt's own stage, or of one that it replays, as an image that says whose it is."""
+    job = attempt.job
+    about = {"title": stage.title, "attempt": attempt.folder.name, "replayed": replayed}
+    save(job.store, job.stage.id, stage.id, data, immutable, checksums=job.site.image_checksums, **about)
+
+
+def save(
+    store: Store, owner: str, stage: str, data: Path, immutable: Iterable[str], checksums: bool = False, **about: Any
+) -> None:
     """The live database becomes the image of `stage`, by the job of `owner`: nothing is left at `data`."""
     staged = store.new_image(owner)
     try:
         tree = scan(data)
         _move(data, staged / DATA, tree, immutable)
-        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json()}
+        sums = {"checksums": sums_of(staged / DATA, tree)} if checksums else {}
+        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json(), **sums}
         write_json(staged / "image.json", record)
         store.publish_image(stage, staged)
     except OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.drivers.protocol import Command
-from compiler.run import sysfs
+from compiler.run import cgroup, sysfs
 
 LIBRARIES = {
     "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),
@@ -20,6 +20,7 @@ LIBRARIES = {
 }
 PACKAGES = {"jemalloc": "libjemalloc2", "tcmalloc": "libgoogle-perftools4"}  # as Debian calls them
 PLACES = ("usr/local/lib", "usr/lib/*-linux-*", "usr/lib64", "usr/lib")
+SCOPE = ("systemd-run", "--user", "--scope", "--quiet")
 SESSION = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # by which systemd-run finds the user's systemd
 NOT_LOADED = "cannot be preloaded"  # ld.so, on stderr: it goes on without
 
@@ -32,25 +33,28 @@ class LaunchError(Exception):
 class Launched:
     command: Command
     record: Mapping[str, Any]  # what was done, or left out
+    memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged
 
 
 def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
     prefix: list[str] = []
     record, env = dict(asked), dict(command.env)
-    if asked.get("memory"):
-        prefix += _scope(int(asked["memory"]))
+    scope = _scope(int(asked["memory"])) if asked.get("memory") else ()
+    if scope:
+        prefix += scope
         env |= {name: os.environ[name] for name in SESSION if name in os.environ}
     if asked.get("numa"):
-        nodes = _nodes()
-        prefix += [_tool("numactl"), "--interleave=all"] if nodes > 1 else []
-        record["numa"] = asked["numa"] if nodes > 1 else f"{asked['numa']}: left out, this host has one NUMA node"
+        many = nodes() > 1
+        prefix += [_tool("numactl"), "--interleave=all"] if many else []
+        record["numa"] = asked["numa"] if many else f"{asked['numa']}: left out, this host has one NUMA node"
     if asked.get("cpus"):
         prefix += [_tool("taskset", "util-linux"), "-c", str(asked["cpus"])]
     env |= {name: str(value) for name, value in (asked.get("env") or {}).items()}
     if asked.get("malloc"):
         record["library"] = library(str(asked["malloc"]))
         env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
-    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record)
+    own = int(asked["memory"]) if asked.get("memory") and not scope else None
+    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record, own)
 
 
 def complaint(asked: Mapping[str, Any], stderr: Path) -> str | None:
@@ -70,7 +74,7 @@ def library(malloc: str) -> str:
     raise LaunchError(f"`malloc: {malloc}`: there is no {LIBRARIES[malloc][0]} here; install {PACKAGES[malloc]}")
 
 
-def _nodes() -> int:
+def nodes() -> int:
     return sum(bool(re.fullmatch(r"node\d+", name)) for name in sysfs.names("sys/devices/system/node"))
 
 
@@ -82,17 +86,21 @@ def _tool(name: str, package: str = "") -> str:
 
 
 def _scope(memory: int) -> Sequence[str]:
-    """A cgroup of one's own, which systemd gives where a user's services run."""
-    argv = ["systemd-run", "--user", "--scope", "--quiet", f"--property=MemoryMax={memory}"]
-    argv += ["--property=MemorySwapMax=0", "--"]
-    try:
-        done = subprocess.run([*argv, "true"], check=False, capture_output=True, text=True, timeout=20)
-        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1] if done.returncode else ""
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = str(error)
-    if why:
+    """A cgroup of one's own, which systemd gives where a user's services run; () where we can make one ourselves."""
+    argv = [*SCOPE, f"--property=MemoryMax={memory}", "--property=MemorySwapMax=0", "--"]
+    why = refused(argv)
+    if why and not cgroup.can_limit():
         raise LaunchError(
-            f"`memory: {memory}` needs a cgroup, which `systemd-run --user --scope` does not give ({why}); "
-            "leave `memory` out, or run where systemd manages your session"
+            f"`memory: {memory}` needs a cgroup, which `systemd-run --user --scope` does not give ({why}), and none "
+            "may be made here; leave `memory` out, or run where systemd manages your session"
         )
-    return argv
+    return () if why else argv
+
+
+def refused(scope: Sequence[str]) -> str:
+    """Why there is no such scope; empty where there is one."""
+    try:
+        done = subprocess.run([*scope, "true"], check=False, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return (done.stderr.strip().splitlines() or ["no reason given"])[-1] if done.returncode else ""

@@ -23,12 +23,12 @@ def at_once(status: int | None = None) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def leave() -> NoReturn:
+def leave(status: int | None = None) -> NoReturn:
     """Without waiting for Snakemake's threads and timers, which takes it seconds on a busy machine."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(_status)
+    os._exit(_status if status is None else status)
 
 
 def _stopped(number: int, _: FrameType | None) -> NoReturn:

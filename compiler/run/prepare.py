@@ -15,6 +15,7 @@ from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
 from compiler.run.steps import Bench
 from compiler.run.trust import distrusting
+from compiler.store import images
 
 EMPTY, REPLAY = "empty", "replay"
 
@@ -25,6 +26,7 @@ class Start:
 
     method: str
     bytes: int = 0
+    copied: int = 0  # of these; the rest shares its blocks with the image
     replayed: tuple[str, ...] = ()
     image: str | None = None  # the stage whose image it is, as it was restored
 
@@ -66,14 +68,15 @@ def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[S
 
 
 def _restored(attempt: Attempt, stage: str, data: Path) -> Start | None:
-    try:
-        tree = image.load(attempt.job.store, stage)
-    except image.UnusableError as why:
-        attempt.journal("image unusable", stage=stage, why=str(why))
-        return None
-    cloned = image.restore(attempt.job.store, stage, tree, data, immutable(attempt))
+    with images.held(attempt.job.store, stage):
+        try:
+            tree = image.load(attempt.job.store, stage)
+        except image.UnusableError as why:
+            attempt.journal("image unusable", stage=stage, why=str(why))
+            return None
+        cloned = image.restore(attempt.job.store, stage, tree, data, immutable(attempt))
     attempt.journal("image restored", stage=stage, method=cloned.method, bytes=cloned.bytes, copied=cloned.copied)
-    return Start(cloned.method, cloned.bytes, image=stage)
+    return Start(cloned.method, cloned.bytes, cloned.copied, image=stage)
 
 
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:
@@ -88,8 +91,7 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
     done = Start(REPLAY, replayed=(*start.replayed, stage.id))
     if not lacks_results(attempt, stage, but=follower):
         return done
-    job, about = attempt.job, {"attempt": attempt.folder.name, "replayed": True}
-    image.save(job.store, job.stage.id, stage.id, data, immutable(attempt), **about)
+    image.keep(attempt, stage, data, immutable(attempt), replayed=True)
     return replace(_restored(attempt, stage.id, data) or done, replayed=done.replayed)
 
 
@@ -99,6 +101,7 @@ def _record(stage: PlannedStage, start: Start, seconds: float) -> Mapping[str, A
         "method": start.method,
         "seconds": seconds,
         "bytes": start.bytes,
+        "copied": start.copied,
         "replayed": bool(start.replayed),
         "stages_replayed": list(start.replayed),
     }

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from compiler.language.units import duration as duration  # as it is shown everywhere
 from compiler.plan.model import PlannedStage, PlannedStep
+from compiler.run.rates import current, rate
 from compiler.run.tally import Tally, count
 from compiler.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
-TAIL = 4096  # bytes of report.csv's end that surely hold a whole line
 
 
 @dataclass(slots=True)
@@ -77,27 +77,6 @@ def _eta(tally: Tally, elapsed: float) -> str:
     return f"ETA {'~' if tally.about else ''}{duration(tally.seconds - elapsed if tally.seconds else 0.0)}"
 
 
-def rate(per_second: float) -> str:
-    """812, 54k, 1.2M: operations per second."""
-    for factor, unit in ((1e6, "M"), (1e3, "k")):
-        if per_second >= factor * 0.9995:
-            scaled = per_second / factor
-            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
-    return f"{per_second:.0f}"
-
-
-def qps(folder: Path) -> float | None:
-    """Operations in the newest whole interval of the step's report.csv; None while there is none."""
-    try:
-        with (folder / "report.csv").open("rb") as file:
-            names = file.readline().decode().strip().split(",")
-            file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - TAIL))
-            lines = file.read().decode().split("\n")[:-1]  # what follows the last newline is still being written
-        return float(lines[-1].split(",")[names.index("interval_qps")])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
 def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
     began, terminal = time.monotonic(), _terminal()
     if terminal:
@@ -109,7 +88,7 @@ def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event)
 def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: float) -> None:
     where = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
     before = f"{_head(_current)} | " if _current else ""
-    speed = qps(folder)
+    speed = current(planned.kind, folder)
     text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
     text += "" if speed is None else f", {rate(speed)} ops/s"
     if _terminal():

@@ -10,22 +10,25 @@ from typing import Any, TextIO
 
 from compiler.run import counters, devices
 from compiler.run.group import Group
+from compiler.run.seldom import Seldom
+from compiler.run.sensors import Sensors
 from compiler.run.tree import size
 
 PERIOD = 1.0
-SIZE_EVERY = 5.0  # seconds between two walks over the database's folder,
-SIZE_SHARE = 500  # and at least so many times what the last walk took
+EVERY = 5.0  # seconds between two walks over the database's folder, and between two looks at the sensors
 
 
 class Sampler:
-    """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step."""
+    """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step.
 
-    def __init__(self, path: Path, data: Path, device: str | None = None) -> None:
-        self._path, self._data = path, data
+    `server`: the process group of the engine, where the child is only its client.
+    """
+
+    def __init__(self, path: Path, data: Path, device: str | None = None, server: int | None = None) -> None:
+        self._path, self._data, self._server = path, data, server
         self._device = devices.device(data, device)
         self._devices = devices.members(self._device) if self._device else []
         self._over = threading.Event()
-        self._next_size = 0.0
         self._thread: threading.Thread | None = None
         self.cpu_seconds = 0.0  # what watching has cost
         self.error: str | None = None
@@ -42,36 +45,41 @@ class Sampler:
     def _run(self, pid: int) -> None:
         try:
             with self._path.open("w", encoding="utf-8") as file:
-                self._loop(Group(pid), file)
+                self._loop(self._parts(pid), file)
         except Exception as error:
             self.error = f"{type(error).__name__}: {error}"
         self.cpu_seconds = time.thread_time()
 
-    def _loop(self, group: Group, file: TextIO) -> None:
+    def _parts(self, pid: int) -> list[Seldom]:
+        """What is not looked at in every sample; what is first is of the very beginning."""
+        parts = [Seldom("process", Group(pid).sample)]
+        if self._server is not None:
+            parts.append(Seldom("server", Group(self._server).sample))
+        sensors = Sensors()
+        return [
+            *parts,
+            Seldom("database_bytes", lambda: size(self._data), EVERY, 500, time.monotonic),
+            Seldom("sensors", sensors.read, EVERY),
+        ]
+
+    def _loop(self, parts: list[Seldom], file: TextIO) -> None:
         began, ticks, over = time.monotonic(), 0, False
         while True:
-            _write(file, self._sample(group, over))
+            _write(file, self._sample(parts, over))
             if over:
                 return
             ticks = max(ticks + 1, int((time.monotonic() - began) / PERIOD) + 1)
             over = self._over.wait(max(0.0, began + ticks * PERIOD - time.monotonic()))
 
-    def _sample(self, group: Group, last: bool) -> dict[str, Any]:
+    def _sample(self, parts: list[Seldom], last: bool) -> dict[str, Any]:
         sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
         sample |= counters.host(self._device, self._devices)
-        process = group.sample()
-        if process:
-            sample["process"] = process
-        if last or time.monotonic() >= self._next_size:
-            sample["database_bytes"] = self._size()
+        for part in parts:
+            if last or part.is_due:
+                found = part.look()
+                if found is not None:
+                    sample[part.name] = found
         return sample
-
-    def _size(self) -> int:
-        began = time.monotonic()
-        found = size(self._data)
-        took = time.monotonic() - began
-        self._next_size = began + max(SIZE_EVERY, SIZE_SHARE * took)
-        return found
 
 
 def _write(file: TextIO, sample: dict[str, Any]) -> None:

@@ -13,24 +13,32 @@ from typing import Any
 from compiler.build.changed import changed
 from compiler.run import image, options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
+from compiler.run.budget import make_room
 from compiler.run.cache import set_up
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
+from compiler.run.intime import Late, late, refuse_late
 from compiler.run.job import Job
 from compiler.run.live import live
 from compiler.run.machines import mismatch
+from compiler.run.need import learn
 from compiler.run.prepare import immutable, lacks_results, prepare
 from compiler.run.signals import Interrupted
 from compiler.run.soundness import Broken, fault, set_aside, unreadable
 from compiler.run.steps import Bench
 from compiler.run.trust import distrusting
+from compiler.store.asked import pending
 from compiler.store.lock import locked
+
+LEFT = "left"  # for the next run: there was no time
 
 
 def run(job: Job) -> bool:
     """Whether the stage has a result now."""
     if _has_result(job):
         return True
+    if late(job.store, job.plan, job.stage):
+        return False
     with locked(job.store.lock(job.stage.id), waiting=lambda holders: _say_waiting(job, holders)):
         if _has_result(job):
             return True
@@ -42,6 +50,8 @@ def run(job: Job) -> bool:
 
 
 def _has_result(job: Job) -> bool:
+    if pending(job.store, job.stage.id):
+        return False
     result = job.store.result(job.stage.id)
     if result is None or fault(result, job.stage):
         return False
@@ -65,6 +75,9 @@ def _attempt(job: Job) -> bool:
         status = _outcome(attempt)
     except StageError as failure:
         _failed(attempt, failure)
+    except Late as left:
+        status = LEFT
+        attempt.fail(StageError(str(left)), INTERRUPTED)
     except Interrupted as signal:
         status = INTERRUPTED
         with suppress(OSError):
@@ -82,7 +95,7 @@ def _outcome(attempt: Attempt) -> str:
     except UnsupportedError as reason:
         attempt.publish(UNSUPPORTED, str(reason))
         return UNSUPPORTED
-    except StageError:
+    except (StageError, Late):
         raise
     except OSError as error:
         raise _refused(error, attempt.folder) from error
@@ -96,14 +109,17 @@ def _measure(attempt: Attempt) -> None:
     _refuse_unsupported_parent(job)
     accepted = options.check(job, job.stage)
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data):
+        refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
         _refuse_other_host(job, attempt.describe_host(data))
         _refuse_changed_build(job)
+        make_room(attempt, data)
         start = prepare(attempt, data)
         attempt.note(cache=set_up(data, job.stage.steps[0].setup.get("start")))
         with distrusting(attempt, start.image, job.stage):
             attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
         _refuse_changed_build(job)
+        learn(attempt, data, start)
         if lacks_results(attempt, job.stage):
             _keep_image(attempt, data)
         attempt.publish(DONE)
@@ -111,9 +127,9 @@ def _measure(attempt: Attempt) -> None:
 
 def _keep_image(attempt: Attempt, data: Path) -> None:
     """A cache: what was measured stands without it."""
-    job, about = attempt.job, {"attempt": attempt.folder.name, "replayed": False}
+    job = attempt.job
     try:
-        image.save(job.store, job.stage.id, job.stage.id, data, immutable(attempt), **about)
+        image.keep(attempt, job.stage, data, immutable(attempt))
     except OSError as error:
         attempt.journal("image not saved", why=str(error))
         again = "every stage that starts from it will have to run it again"

@@ -15,14 +15,19 @@ from compiler.drivers import running
 from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import probes, progress
+from compiler.run.attached import attach
 from compiler.run.attempt import Attempt
+from compiler.run.cgroup import caged
 from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
-from compiler.run.launch import LaunchError, complaint, launched
+from compiler.run.in_force import watched
+from compiler.run.launch import Launched, LaunchError, complaint, launched
 from compiler.run.options import Accepted
 from compiler.run.sampler import Sampler
+from compiler.run.server import LAST_WORDS, Server
+from compiler.run.service import serving
 from compiler.run.supervise import Ended, MissingError, Watch, environment, supervise
 from compiler.run.survivors import STARTED
-from compiler.store.durable import write_json, write_text
+from compiler.store.durable import write_json
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
@@ -39,15 +44,18 @@ class Bench:
     replay: bool = False
 
     def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
-        return [self._step(index, options) for index, options in enumerate(accepted)]
+        with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
+            records = [self._step(index, options, server) for index, options in enumerate(accepted)]
+        return [server.noted(record) for record in records] if server else records
 
-    def _step(self, index: int, accepted: Accepted) -> Mapping[str, Any]:
+    def _step(self, index: int, accepted: Accepted, server: Server | None) -> Mapping[str, Any]:
         step = self.stage.steps[index]
         folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
         folder.mkdir(parents=True)
-        self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)))
+        about = {"kind": step.kind, "index": index, "of": len(self.stage.steps), "declared": declared(step)}
+        self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)), **about)
         with self._progress(index, folder):
-            return _Step(self, step, folder, accepted).run()
+            return _Step(self, step, folder, accepted, server).run()
 
     def _progress(self, index: int, folder: Path) -> AbstractContextManager[None]:
         return nullcontext() if self.replay else progress.step(self.stage, index, folder)
@@ -59,6 +67,7 @@ class _Step:
     step: PlannedStep
     folder: Path
     accepted: Accepted
+    server: Server | None
 
     def run(self) -> Mapping[str, Any]:
         try:
@@ -70,31 +79,48 @@ class _Step:
 
     def _run(self) -> Mapping[str, Any]:
         kind = running(self.step.kind)
-        command = self._command(kind)
+        done, seen = self._command(kind), dict[str, Any]()
+        command = done.command
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
         timed = self._probe(probes.BEFORE)
-        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, self.bench.attempt.job.site.device)
+        beside = self.server.pid if self.server else None
+        device = self.bench.attempt.job.site.device
+        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, device, beside)
         env = environment(command.env)
         try:
-            ended = supervise(command.argv, env, self.folder, deadline, self._started(sampler), sampler.stop)
-        except MissingError as error:
+            with caged(done.memory) as cage:
+                started = self._started(sampler, seen)
+                ended = supervise(command.argv, env, self.folder, deadline, started, sampler.stop, beside, cage=cage)
+        except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
         message = self._complaint(ended, deadline) or self._not_launched() or self._unreadable(kind)
         timed |= {} if message else self._probe(probes.AFTER)
-        record = self._record(ended, deadline, message, timed)
+        record = self._record(ended, deadline, message, timed, seen)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
+        if self.server and (message or ended.deserted or self.server.gone()):
+            self._blame(self.server, bool(message))
         if message:
             raise self._failure(message)
         return record
 
-    def _started(self, sampler: Sampler) -> Watch:
+    def _blame(self, server: Server, failed: bool) -> None:
+        """A client that lost its server says so in its own way, often before the server is quite gone."""
+        if server.gone(LAST_WORDS if failed else 0.0):
+            raise server.failure(" while the step ran", self.step.name)
+
+    def _started(self, sampler: Sampler, seen: dict[str, Any]) -> Watch:
         def started(pid: int) -> None:
             self.bench.attempt.journal(STARTED, name=self.step.name, pid=pid)  # its group: see survivors
             sampler.start(pid)
+            try:
+                seen.update(watched(pid, self._launch))
+            except LaunchError:
+                sampler.stop(pid)
+                raise
 
         return started
 
-    def _command(self, kind: Runner) -> Command:
+    def _command(self, kind: Runner) -> Launched:
         try:
             made = kind.command(self.step.settings, self.accepted.options, self._context())
             done = launched(made, self._launch)
@@ -105,14 +131,14 @@ class _Step:
         command = done.command
         env = {"env": dict(command.env), "environment": environment(command.env)}
         write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
-        for name, text in command.files.items():
-            write_text(self.folder / name, text)
-        return command
+        attach(self.folder, command.files)
+        return done
 
     def _context(self) -> Context:
         job = self.bench.attempt.job
         version = str(job.record["version"])
-        return Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed)
+        access = self.server.access if self.server else None
+        return Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed, access)
 
     @property
     def _launch(self) -> Mapping[str, Any]:
@@ -132,10 +158,14 @@ class _Step:
         if met_full_disk(self.folder, self.bench.data):
             return self._disk_full()
         if ended.overdue:
-            return f"it did not end within {deadline:g} s, and was stopped"
+            return f"it did not end within {deadline:g} s, and was stopped{self._halted(ended)}"
         if ended.exit < 0:
             return f"it was killed by {_signal(-ended.exit)}"
         return f"it ended with exit status {ended.exit}"
+
+    def _halted(self, ended: Ended) -> str:
+        who = "its program" if ended.halted else "the server" if self.server and self.server.halted else ""
+        return f"; {who} was halted (state T), by SIGSTOP or a debugger" if who else ""
 
     def _unreadable(self, kind: Runner) -> str | None:
         """The parser as a check: output that cannot be read later is a failure now."""
@@ -150,7 +180,12 @@ class _Step:
         return None
 
     def _record(
-        self, ended: Ended, deadline: float, message: str | None, timed: Mapping[str, float]
+        self,
+        ended: Ended,
+        deadline: float,
+        message: str | None,
+        timed: Mapping[str, float],
+        seen: Mapping[str, Any],
     ) -> Mapping[str, Any]:
         record = {
             "name": self.step.name,
@@ -167,6 +202,7 @@ class _Step:
             "deadline": deadline,
             "dropped": list(self.accepted.dropped),
             **({"probes": dict(timed)} if timed else {}),
+            **({"launch": dict(seen)} if seen else {}),  # how it was found to run
         }
         write_json(self.folder / "step.json", record)
         return record
@@ -177,6 +213,12 @@ class _Step:
     def _failure(self, message: str) -> StageError:
         log = telling(self.folder)
         return StageError(message, self.step.name, log, end_of(log))
+
+
+def declared(step: PlannedStep) -> float | None:
+    """Seconds that the step says it takes."""
+    found = step.settings.get("duration")
+    return float(found) if isinstance(found, int | float) and found > 0 else None
 
 
 def seconds_allowed(command: Command, estimate: float) -> float:

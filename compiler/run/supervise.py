@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import select
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from resource import struct_rusage
 
-from compiler.run.processes import die_with_parent
+from compiler.run import child as children
+from compiler.run.cgroup import Cage
+from compiler.run.child import MissingError as MissingError
+from compiler.run.stepdown import User
 
-LONGEST = 1_000_000  # seconds that poll(2) can wait: 2^31 ms
-TO_STOP = 5.0  # seconds between SIGTERM and SIGKILL
 KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH")  # of our environment
 
 Watch = Callable[[int], None]
@@ -35,10 +31,8 @@ class Ended:
     user: float
     system: float
     max_rss: int  # bytes
-
-
-class MissingError(Exception):
-    """The program is not there or cannot be executed."""
+    deserted: bool = False  # what it works with ended first, and so it was stopped
+    halted: bool = False  # overdue, and in state T: somebody had stopped it
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -54,71 +48,30 @@ def supervise(
     deadline: float,
     started: Watch,
     ending: Watch,
+    beside: int | None = None,
+    user: User | None = None,
+    cage: Cage | None = None,
 ) -> Ended:
-    """Runs it to its end; `started` and `ending` get the pid while the process can still be looked at."""
+    """Runs it to its end; `started` and `ending` get the pid while the process can still be looked at.
+
+    `beside`: a child without which it is pointless. `user`: who it becomes.
+    """
     began, at = time.monotonic(), _now()
-    child = _spawn(argv, env, folder)
+    child = children.spawn(argv, env, folder, user, cage)
     try:
         started(child.pid)
-        overdue = not _wait(child.pid, deadline)
-        if overdue:
-            _stop(child.pid)
+        first = children.wait(child.pid, deadline, beside)
+        halted = first is None and children.halted(child.pid)
+        if first != child.pid:
+            children.stop(child.pid)
         seconds, ended = time.monotonic() - began, _now()
         ending(child.pid)
     finally:
-        _kill(child.pid)  # of a process that ended well: whatever it left behind in its group
-        status, usage = _reap(child)
-    return Ended(status, overdue, at, ended, seconds, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024)
-
-
-def _spawn(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> subprocess.Popen[bytes]:
-    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-        try:
-            return subprocess.Popen(
-                list(argv),
-                cwd=folder,
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                process_group=0,
-                preexec_fn=die_with_parent(),
-            )
-        except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-            raise MissingError(f"the program {argv[0]} cannot be started: {error.strerror}") from None
-
-
-def _wait(pid: int, seconds: float) -> bool:
-    """Whether it ended within that time; it stays a zombie, so that its id and its counters are still there."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        poll, end = select.poll(), time.monotonic() + seconds
-        poll.register(descriptor, select.POLLIN)
-        while (left := end - time.monotonic()) > LONGEST:
-            if poll.poll(LONGEST * 1000):
-                return True
-        return bool(poll.poll(max(left, 0.0) * 1000))
-    finally:
-        os.close(descriptor)
-
-
-def _stop(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGTERM)
-    if not _wait(pid, TO_STOP):
-        _kill(pid)
-        _wait(pid, 60.0)
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _reap(child: subprocess.Popen[bytes]) -> tuple[int, struct_rusage]:
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)  # else Popen warns, and waits for a pid that is no longer ours
-    return child.returncode, usage
+        children.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
+        status, usage = children.reap(child)
+    deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
+    times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
+    return Ended(status, first is None, *times, rss, deserted, halted)
 
 
 def _now() -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from compiler.store.store import Store
 
-STARTED = "started"  # the journal's event that names a process group
+STARTED = "started"  # the journal's event that names a process group: of a step,
+SERVER = "server started"  # of a server
 
 
 def end(store: Store, journal: Path) -> None:
@@ -28,7 +29,7 @@ def _groups(journal: Path) -> Iterator[int]:
         for line in lines:
             with suppress(ValueError, KeyError, TypeError):  # the last line may be half written
                 event = json.loads(line)
-                if event["event"] == STARTED:
+                if event["event"] in (STARTED, SERVER):
                     yield int(event["pid"])
 
 

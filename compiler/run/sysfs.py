@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path("/")
@@ -33,3 +34,21 @@ def names(path: str) -> list[str]:
         return sorted(entry.name for entry in (ROOT / path).iterdir())
     except OSError:
         return []
+
+
+def matching(pattern: str) -> list[str]:
+    """Paths, as the other functions take them."""
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+
+
+def pids() -> list[int]:
+    return [int(name) for name in names("proc") if name.isdecimal()]
+
+
+def write(path: str, value: str) -> None:
+    """OSError where the kernel does not want it, or has no such file."""
+    descriptor = os.open(ROOT / path, os.O_WRONLY | os.O_TRUNC)
+    try:
+        os.write(descriptor, value.encode())
+    finally:
+        os.close(descriptor)

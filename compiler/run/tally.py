@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import heapq
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from compiler.collect.states import BROKEN, INTERRUPTED
 from compiler.plan.files import read_header
 from compiler.run.machines import foreign
+from compiler.run.forecast import pace
 from compiler.store import runlock
 from compiler.store.store import Store
-
-NEWEST = 64  # results that the pace is taken from: the latest say most, and reading thousands would cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +28,6 @@ class Tally:
     elsewhere: int = 0  # for another machine to measure; not in the total
 
 
-@dataclass(frozen=True, slots=True)
-class _Pace:
-    """Measured / declared, for loads (True) and for what follows them (False): they are estimated differently."""
-
-    by_kind: Mapping[bool, float]
-
-    def seconds(self, stage: Mapping[str, Any]) -> float:
-        return float(stage["seconds"]) * self.by_kind.get(_is_load(stage), 1.0)
-
-    def knows(self, stage: Mapping[str, Any]) -> bool:
-        return _is_load(stage) in self.by_kind
-
-
 def count(store: Store, plan: str, running: str | None = None) -> Tally:
     """The state of a plan while `running` runs (a stage, or None)."""
     header = read_header(store.plan(plan))
@@ -53,55 +37,18 @@ def count(store: Store, plan: str, running: str | None = None) -> Tally:
     ahead = [stage for stage in stages if stage["id"] not in done and stage["hardware"] not in others]
     failed = _failed(store, ahead, (build["id"] for build in header["builds"])) - {running}
     ahead = [stage for stage in ahead if stage["id"] not in failed]
-    pace = _pace(store, done)
+    found = pace(store, done)
     known = all(stage["seconds"] > 0 for stage in ahead)
     return Tally(
         total=len(done) + len(ahead) + len(failed),
         done=len(done),
         failed=len(failed),
         left=sum(stage["id"] != running for stage in ahead),
-        seconds=sum(map(pace.seconds, ahead)) if known else None,
-        about=not all(map(pace.knows, ahead)),
+        seconds=sum(map(found.seconds, ahead)) if known else None,
+        about=not all(map(found.knows, ahead)),
         running=sum(stage["id"] == running for stage in ahead),
         elsewhere=len(stages) - len(done) - len(ahead) - len(failed),
     )
-
-
-def _is_load(stage: Mapping[str, Any]) -> bool:
-    return stage["parent"] is None
-
-
-def _pace(store: Store, done: Mapping[str, Mapping[str, Any]]) -> _Pace:
-    measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
-    for node, result in heapq.nlargest(NEWEST, _results(store, done), key=lambda entry: entry[1].parent.name):
-        stage, seconds = done[node], _duration(result)
-        if seconds is not None and stage["seconds"] > 0:
-            measured[_is_load(stage)] += seconds
-            declared[_is_load(stage)] += stage["seconds"]
-    return _Pace({kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0})
-
-
-def _results(store: Store, done: Iterable[str]) -> list[tuple[str, Path]]:
-    """Where the marks point to: the attempt's name, which says its time, without reading a file."""
-    found = []
-    for stage in done:
-        mark = store.mark(stage)
-        try:
-            found.append((stage, mark.parent / mark.readlink()))
-        except OSError:
-            continue
-    return found
-
-
-def _duration(result: Path) -> float | None:
-    """Seconds of a measured result; None for an unsupported or unreadable one."""
-    try:
-        record = json.loads(result.read_text(encoding="utf-8"))
-        if record["status"] != "done":
-            return None
-        return (datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])).total_seconds()
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _failed(store: Store, ahead: list[dict[str, Any]], builds: Iterable[str]) -> set[str]:

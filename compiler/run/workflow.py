@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.language.site import GIVEN
 from compiler.plan import files
-from compiler.run import here, remembered
+from compiler.run import here, remembered, until
 from compiler.run.here import named
 from compiler.run.machines import contradicted, elsewhere
 from compiler.run.over import counted as counted  # hooks says it too
@@ -122,9 +122,10 @@ class Work:
 
 
 def work_of(config: Mapping[str, Any]) -> Work:
-    """What `--config spec=… scale=… only=… set=… site=…` asks for."""
+    """What `--config spec=… scale=… only=… set=… site=… until=…` asks for."""
     if not config.get("spec"):
         raise Fault(USAGE, WRONG_CALL)
+    use_until(config.get("until"))
     use_site(config.get("site"))
     scale = config.get("scale")
     only = next(iter(_texts(config.get("only"))), None)
@@ -139,6 +140,14 @@ def _texts(given: Any) -> tuple[str, ...]:
     """A text, or a list of them: only in a list Snakemake leaves the quotes at the ends of a value alone."""
     listed = given if isinstance(given, list | tuple) else [given]
     return tuple(str(text) for text in listed if text is not None)
+
+
+def use_until(given: Any) -> None:
+    """The run's jobs start nothing that would end later."""
+    try:
+        until.use(given)
+    except ValueError as wrong:
+        raise Fault(str(wrong), WRONG_CALL) from None
 
 
 def use_site(given: Any) -> None:

@@ -14,6 +14,7 @@ from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, wr
 
 STAMP = "made-by-"
 LOOKED = "results-are-sound"
+RETRACTED = "retracted.json"  # in a result that counts no more
 ATTEMPT = "%Y%m%dT%H%M%S.%fZ"
 
 
@@ -36,7 +37,11 @@ class Store:
         return self.root / "builds" / build
 
     def results(self, stage: str) -> list[Path]:
-        """Complete results of a stage, oldest first."""
+        """Complete results of a stage that nobody took out, oldest first."""
+        return [result for result in self.all_results(stage) if not (result / RETRACTED).exists()]
+
+    def all_results(self, stage: str) -> list[Path]:
+        """With those that were retracted."""
         return [folder for folder in _sorted(self.results_of(stage)) if (folder / "result.json").is_file()]
 
     def results_of(self, stage: str) -> Path:
@@ -55,6 +60,14 @@ class Store:
     def folders(self, kind: str) -> list[Path]:
         """Where there may be some: images and live databases stay where they were when the site file changes."""
         return list(dict.fromkeys((self.root / kind, self.data / kind)))
+
+    def learnt(self, shape: str) -> Path:
+        """How large databases became that were made alike."""
+        return self.root / "learnt" / f"{shape}.json"
+
+    def asked(self, stage: str) -> Path:
+        """Who wants it measured again, and why."""
+        return self.root / "asked" / f"{stage}.json"
 
     def lock(self, name: str) -> Path:
         return self.root / "locks" / name

@@ -99,6 +99,64 @@ def test_without_operations_there_is_nothing_per_operation(folder):
     assert not [name for name in usage(folder, 0) if name.endswith("_per_op")]
 
 
+def test_client_and_server_apart(tmp_path):
+    used = [(5.0, 1.0, 100, 7), (5.5, 1.5, 300, 9), (7.0, 2.0, 200, 12)]
+    samples = [
+        {
+            "monotonic": float(second),
+            "process": {"user": second / 2, "system": 0.0, "rss": 10},
+            "server": {"user": user, "system": system, "rss": rss, "read_bytes": read},
+        }
+        for second, (user, system, rss, read) in enumerate(used)
+    ]
+    _written(tmp_path, *samples)
+    (tmp_path / "step.json").write_text(json.dumps({"user": 0.75, "system": 0.25, "max_rss": 33}))
+    assert usage(tmp_path, 1000) == {
+        "cpu_seconds": 4.0,
+        "client_cpu_seconds": 1.0,
+        "server_cpu_seconds": 3.0,
+        "cpu_us_per_op": 4000.0,
+        "client_cpu_us_per_op": 1000.0,
+        "server_cpu_us_per_op": 3000.0,
+        "process_cores": 0.5,
+        "server_cores": 1.5,
+        "process_rss_bytes": 10,
+        "process_max_rss_bytes": 33,
+        "server_rss_bytes": 300,
+        "server_read_bytes": 5,
+    }
+    assert [row["server_cores"] for row in series(tmp_path)] == [1.0, 2.0]
+
+
+def test_tasks_memory_and_sensors(tmp_path):
+    memory = {"free": 5, "cached": 20, "reclaimable": 2, "swap": 10, "swap_free": 7}
+    paging = {"read": 0, "written": 0, "swapped_in": 0, "swapped_out": 0}
+    more = {"read": 2 << 20, "written": 4 << 20, "swapped_in": 0, "swapped_out": 1 << 20}
+    _written(
+        tmp_path,
+        {"monotonic": 1.0, "running": 1, "blocked": 0, "interrupts": 7, "memory": memory, "paging": paging,
+         "sensors": {"mhz": 3000.0, "celsius": 61.0, "throttles": 5}},
+        {"monotonic": 3.0, "running": 4, "blocked": 3, "interrupts": 27, "memory": memory, "paging": more,
+         "sensors": {"mhz": 2000.0, "celsius": 60.0, "throttles": 9}},
+    )  # fmt: skip
+    assert usage(tmp_path, None) == {
+        "run_queue": 1.5,  # without the one that looks
+        "blocked_tasks": 1.5,
+        "interrupts_per_s": 10.0,
+        "host_read_mb_per_s": 1.0,
+        "host_write_mb_per_s": 2.0,
+        "swap_in_mb_per_s": 0.0,
+        "swap_out_mb_per_s": 0.5,
+        "memory_free_bytes": 5.0,
+        "memory_cache_bytes": 22.0,
+        "swap_used_bytes": 3.0,
+        "cpu_mhz": 2500.0,
+        "cpu_celsius_max": 61.0,
+        "cpu_throttles": 4.0,
+    }
+    assert series(tmp_path)[0]["cpu_celsius"] == 60.0
+
+
 def test_rates_of_each_interval(folder):
     rows = series(folder)
     assert [row["second"] for row in rows] == [1.0, 2.0, 4.0]

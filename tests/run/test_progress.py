@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.run import progress
+from compiler.run.rates import rate
 from compiler.run.tally import Tally, count
 from compiler.store.store import Store
 
@@ -175,34 +176,7 @@ def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
     [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
 )
 def test_rates(qps: float, text: str) -> None:
-    assert progress.rate(qps) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("secs_elapsed,interval_qps\n1,100\n2,54321\n", 54321.0),
-        ("secs_elapsed,interval_qps\n1,100\n2,543", 100.0),  # the last line is still being written
-        ("interval_qps,secs_elapsed\n7,1\n", 7.0),
-        ("secs_elapsed,interval_qps\n", None),
-        ("", None),
-        ("a,b\n1,2\n", None),
-        ("secs_elapsed,interval_qps\n1,nothing\n", None),
-    ],
-)
-def test_the_current_rate_is_the_last_whole_line_by_name(tmp_path: Path, text: str, expected: float | None) -> None:
-    (tmp_path / "report.csv").write_text(text)
-    assert progress.qps(tmp_path) == expected
-
-
-def test_the_end_of_a_long_report_is_enough(tmp_path: Path) -> None:
-    lines = (f"{second},{second * 10}" for second in range(1, 20_000))
-    (tmp_path / "report.csv").write_text("\n".join(["secs_elapsed,interval_qps", *lines]) + "\n")
-    assert progress.qps(tmp_path) == 199_990.0
-
-
-def test_no_report_no_rate(tmp_path: Path) -> None:
-    assert progress.qps(tmp_path) is None
+    assert rate(qps) == text
 
 
 def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(

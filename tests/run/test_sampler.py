@@ -10,6 +10,7 @@ import pytest
 from compiler.run import counters, sysfs
 from compiler.run.group import Group
 from compiler.run.sampler import Sampler
+from compiler.run.seldom import Seldom
 
 BUSY = """
 import os, sys, time
@@ -50,7 +51,10 @@ def test_samples_begin_with_the_step_and_end_with_it(busy):
     assert abs(last["t"] - time.time()) < 5
     assert set(first["cpu"]) >= {"user", "nice", "system", "idle", "iowait"}
     assert last["switches"] > first["switches"]
+    assert last["interrupts"] > first["interrupts"]
+    assert last["running"] >= 1
     assert last["memory"]["available"] > 0
+    assert last["paging"]["written"] >= first["paging"]["written"] > 0
     assert last["database_bytes"] == 3 << 20
 
 
@@ -90,6 +94,58 @@ def _cpu(sample):
 
 def test_a_group_of_nobody_says_nothing():
     assert Group(999999999).sample() == {}
+
+
+def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
+    """As the backends of Postgres are."""
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    time.sleep(60)\n"
+        "time.sleep(60)"
+    )
+    leader = subprocess.Popen([sys.executable, "-c", code], process_group=0)
+    found: list[int] = []
+    try:
+        end = time.monotonic() + 10
+        while len(found) < 3 or all(os.getpgid(pid) == leader.pid for pid in found):
+            assert time.monotonic() < end
+            found = Group(leader.pid).members()
+        assert Group(leader.pid).sample()["threads"] == 3
+    finally:
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+        leader.wait()
+
+
+def test_a_server_is_sampled_beside_its_client(tmp_path):
+    client, server = (subprocess.Popen([sys.executable, "-c", "input()"], process_group=0, stdin=-1) for _ in "ab")
+    sampler = Sampler(tmp_path / "samples.jsonl", tmp_path, server=server.pid)
+    try:
+        sampler.start(client.pid)
+        client.stdin.close()
+        os.waitid(os.P_PID, client.pid, os.WEXITED | os.WNOWAIT)
+        sampler.stop(client.pid)
+    finally:
+        for child in (client, server):
+            child.kill()
+            child.wait()
+    assert sampler.error is None
+    first, *_, last = (json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines())
+    assert first["server"]["threads"] == last["server"]["threads"] == 1
+    assert last["server"]["rss"] > 0
+    assert last["process"]["rss"] == 0  # it has ended
+
+
+def test_what_is_dear_is_looked_at_less_often():
+    clock = iter((0.0, 0.25, 0.5, 0.5))
+    looked = Seldom("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
+    assert looked.is_due
+    assert looked.look() == {"a": 1}
+    assert not looked.is_due  # for 250 s
+    assert Seldom("x", dict).look() is None
+    cheap = Seldom("x", dict, clock=lambda: 0.0)
+    cheap.look()
+    assert cheap.is_due
 
 
 def test_what_the_host_does_not_offer_has_no_key(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.drivers.protocol import Command
-from compiler.run import cache, launch, sysfs
+from compiler.run import cache, cgroup, launch, sysfs
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -60,13 +60,18 @@ def test_a_tool_that_is_not_here(host, monkeypatch):
         launch.launched(COMMAND, {"cpus": "0"})
 
 
-def test_memory_needs_systemd(monkeypatch, tmp_path):
+def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(cgroup, "can_limit", lambda: True)
+    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.Launched(COMMAND, {"memory": 1 << 30}, 1 << 30)
+    monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
         launch.launched(COMMAND, {"memory": 1 << 30})
     said = str(caught.value)
     assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
-    assert said.endswith("); leave `memory` out, or run where systemd manages your session")
+    assert said.endswith(
+        "), and none may be made here; leave `memory` out, or run where systemd manages your session"
+    )
 
 
 def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
@@ -79,6 +84,7 @@ def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
     assert done.command.argv[:5] == ("systemd-run", "--user", "--scope", "--quiet", "--property=MemoryMax=1073741824")
     assert done.command.argv[-3:] == ("--", "prog", "-x")
     assert done.command.env["XDG_RUNTIME_DIR"] == "/run/user/7"
+    assert done.memory is None
 
 
 def test_the_loader_only_warns(tmp_path):
@@ -100,11 +106,11 @@ def test_a_step_runs_as_it_was_asked(checkout, stage, step):
 
 
 def test_a_launch_that_is_impossible_fails_the_step(checkout, stage, step):
-    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": {"memory": 1 << 30}})))
+    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": {"cpus": "0"}})))
     assert checkout.run("s-load", PATH=str(checkout.folder)).returncode == 1
     failure = checkout.failure("s-load")
     assert failure["step"] == "load"
-    assert failure["message"].startswith("`memory: 1073741824` needs a cgroup, which ")
+    assert failure["message"] == "there is no taskset on PATH; install util-linux"
 
 
 @pytest.mark.parametrize("start", [None, "cold", "warm"])

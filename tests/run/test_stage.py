@@ -53,6 +53,7 @@ def test_a_step_leaves_its_files(checkout, stage, step):
         "method": "empty",
         "seconds": attempt["image"]["seconds"],
         "bytes": 0,
+        "copied": 0,
         "replayed": False,
         "stages_replayed": [],
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.drivers.db_bench import command
+from compiler.drivers.db_bench import command, live
 from compiler.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ class DbBench:
         from compiler.drivers.db_bench.parse import parse
 
         return parse(folder, settings)
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        return live.readings(folder)
 
 
 def _seconds(benchmark: str, settings: Mapping[str, Any]) -> float:

@@ -45,7 +45,8 @@ def _stage(
     raw: dict[str, Any], node: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
 ) -> PlannedStage:
     step = PlannedStep(title.rsplit(": ")[-1], "db_bench", 1, {"duration": raw["seconds"]}, {}, 1)
-    return PlannedStage(node, title, f"b-{build}", parent, children, load, 0, "h", (step,), raw["seconds"], 0)
+    seconds = raw.get("long", {}).get(node, raw["seconds"])
+    return PlannedStage(node, title, f"b-{build}", parent, children, load, 0, "h", (step,), seconds, 0)
 
 
 def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from compiler.plan import files
 from compiler.run import progress
+from compiler.run.intime import late
 from compiler.store.store import Store
 
 
@@ -33,6 +34,8 @@ if (result := store.result(stage.id)) is not None:
     store.set_mark(stage.id, result / "result.json")
     sys.exit()
 
+if late(store, plan, stage):
+    sys.exit(1)
 note(f"measure {stage.id}")
 began, attempt = datetime.now(UTC), store.new_attempt(stage.id)
 progress.started(store, plan, stage)

@@ -1,0 +1,54 @@
+"""A connection to mysqld or mariadbd, through its socket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from compiler.engines.serving import Access
+
+if TYPE_CHECKING:
+    import pymysql
+
+PATIENCE = 10  # seconds for the greeting: a server that is halted takes connections and says nothing
+_NOT_READY = (1040, 1053, 2002, 2003, 2013)  # too many connections, shutting down, no socket, nobody there, gone
+
+
+class MysqldConnection:
+    def __init__(self, connection: pymysql.Connection[Any]) -> None:
+        self._connection = connection
+
+    def query(self, sql: str) -> list[Mapping[str, Any]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            found = list(cursor.fetchall()) if cursor.description else []
+            while cursor.nextset():  # a procedure gives several results
+                found = list(cursor.fetchall()) if cursor.description else found
+        return cast("list[Mapping[str, Any]]", found)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def connect(access: Access) -> MysqldConnection:
+    import pymysql
+    from pymysql.cursors import DictCursor
+
+    try:
+        made = pymysql.connect(
+            unix_socket=str(access.socket),
+            user=access.user,
+            password=access.password,
+            database=access.database,
+            charset="utf8mb4",
+            autocommit=True,
+            cursorclass=DictCursor,
+            connect_timeout=PATIENCE,
+            read_timeout=PATIENCE,
+        )
+    except pymysql.err.OperationalError as error:
+        if error.args and error.args[0] in _NOT_READY:
+            raise ConnectionError(str(error.args[-1])) from None
+        raise
+    made._read_timeout = None  # from here on a statement may take as long as it takes
+    return MysqldConnection(made)

@@ -1,0 +1,14 @@
+"""The files that a command finds in its folder when it starts: some hold a password, so nobody else may read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def attach(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)

@@ -1,0 +1,127 @@
+"""Databases and images live within a disk budget: before a stage begins there is room for it, or it does not begin."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from compiler.language.units import duration, size
+from compiler.plan import files
+from compiler.plan.model import PlannedStage
+from compiler.run.attempt import Attempt
+from compiler.run.devices import existing
+from compiler.run.evict import Candidate, chosen, order
+from compiler.run.failure import StageError
+from compiler.run.need import Need, need
+from compiler.store import images
+from compiler.store.images import Image
+from compiler.store.lock import Busy
+from compiler.store.store import Store
+
+RESERVE, SHARE = 1 << 30, 50  # of a device that nobody set a budget for: this much stays free, or a 50th of it
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    free: int  # negative: more is used than there may be
+    budget: int | None
+    used: int
+
+    @property
+    def said(self) -> str:
+        free = f"{size(max(0, self.free))} free"
+        return free if self.budget is None else f"{free} of {size(self.budget)} (`disk` in the site file)"
+
+
+def room(store: Store, budget: int | None) -> Room:
+    """What is used is what this checkout has there; what others have shows in what the device has left."""
+    found = os.statvfs(existing(store.data))
+    reserve = min(RESERVE, found.f_blocks * found.f_frsize // SHARE)
+    free = found.f_bavail * found.f_frsize - reserve
+    used = images.stored(store.image("_").parent.with_name(name) for name in ("images", "live"))
+    return Room(free if budget is None else min(free, budget - used), budget, used)
+
+
+def make_room(attempt: Attempt, data: Path) -> None:
+    """For what the stage needs, by removing images if need be; a StageError says what takes the room."""
+    job, wanted = attempt.job, need(attempt, data.parent)
+    now = room(job.store, job.site.disk)
+    if now.free < wanted.bytes:
+        _evict(attempt, wanted, now)
+        now = room(job.store, job.site.disk)
+    attempt.note(room={"needed": wanted.bytes, "known": wanted.grown is not None, "free": max(0, now.free)})
+    if now.free < wanted.bytes and (wanted.bytes or now.budget is not None):
+        raise StageError(_refusal(job.store, wanted, now))
+
+
+def _evict(attempt: Attempt, wanted: Need, now: Room) -> None:
+    """Nothing, where all together would not be enough. What a job holds is left, and the next one goes."""
+    candidates = list(_candidates(attempt, wanted.start))
+    listed = chosen(candidates, wanted.bytes - now.free)
+    if listed is None:
+        return
+    rest = [each for each in order(candidates) if each not in listed]
+    for candidate in [*listed, *rest]:
+        if room(attempt.job.store, attempt.job.site.disk).free >= wanted.bytes:
+            return
+        _remove(attempt, candidate.image, wanted)
+
+
+def _candidates(attempt: Attempt, start: str | None) -> Iterator[Candidate]:
+    store, folder = attempt.job.store, attempt.job.store.plan(attempt.job.plan)
+    for image in images.images(store):
+        if image.stage != start:
+            yield Candidate(image, _is_needed(store, folder, image.stage, attempt.job.stage))
+
+
+def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
+    try:
+        children = files.stage(plan, stage).children
+    except (KeyError, OSError, ValueError):
+        return False  # another plan's
+    return any(store.result(child) is None for child in children if child != now.id)
+
+
+def _remove(attempt: Attempt, image: Image, wanted: Need) -> None:
+    job = attempt.job
+    with suppress(Busy):
+        images.evict(job.store, job.stage.id, image.stage)
+        attempt.journal("image evicted", stage=image.stage, bytes=image.bytes, used=_when(image.used))
+        why = f"{job.stage.title} needs {size(wanted.bytes)}"
+        print(f"evicted the image of {_described(image)}: {why}", file=sys.stderr, flush=True)
+
+
+def _refusal(store: Store, wanted: Need, now: Room) -> str:
+    there = images.images(store)
+    more = "" if wanted.grown is not None else " at least"
+    said = f"needs{more} {size(wanted.bytes)}, {now.said}"
+    taken = sum(image.bytes for image in there)
+    listed = "; ".join([f"images take {size(taken)}: {_listed(there, wanted.start)}"] if there else [])
+    live = now.used - taken
+    other = f"databases in use take {size(live)}" if live > 0 else ""
+    advice = "free some with `stepgrid images --evict` or `stepgrid gc --yes`"
+    raising = advice if now.budget is None else f"{advice}, or raise `disk`"
+    return "; ".join(part for part in (f"{said}: {listed or 'no image is there'}", other, raising) if part)
+
+
+def _listed(there: Sequence[Image], start: str | None) -> str:
+    largest = sorted(there, key=lambda image: -image.bytes)
+    shown = [f"{_described(image)}{', which it starts from' if image.stage == start else ''}" for image in largest]
+    more = [f"{len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
+    return ", ".join([*shown[:SHOWN], *more])
+
+
+def _described(image: Image) -> str:
+    ago = duration(time.time() - image.used)
+    return f"{image.title} ({size(image.bytes)}, used {ago} ago)"
+
+
+def _when(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()

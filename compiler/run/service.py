@@ -1,0 +1,170 @@
+"""The server around the steps of a stage: set up, started, ready, ended, and all of it written down."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from compiler import engines
+from compiler.drivers.protocol import Command
+from compiler.engines.serving import Connection, Home, Serving
+from compiler.plan.model import PlannedStage
+from compiler.run import child as children
+from compiler.run import home as homes
+from compiler.run import ready
+from compiler.run.attached import attach
+from compiler.run.attempt import Attempt
+from compiler.run.cgroup import Cage, caged
+from compiler.run.failure import StageError, disk_full, end_of, met_full_disk, telling
+from compiler.run.in_force import watched
+from compiler.run.launch import Launched, LaunchError, complaint, launched
+from compiler.run.options import Accepted
+from compiler.run.server import Server
+from compiler.run.sockets import SocketError, sockets
+from compiler.run.stepdown import UnreachableError, User, check, give, ordinary
+from compiler.run.supervise import environment, supervise
+from compiler.run.survivors import SERVER
+from compiler.store.durable import write_json
+
+PATIENCE = 3600.0  # seconds for a server that writes what it holds in memory before it ends
+
+
+@contextmanager
+def serving(
+    attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
+) -> Iterator[Server | None]:
+    """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
+    engine = engines.serving(attempt.job.build.engine)
+    if engine is None:
+        yield None
+        return
+    own = folder / homes.FOLDER
+    own.mkdir(parents=True)
+    try:
+        user = ordinary()
+        with sockets(engine.socket, user) as place:
+            home = homes.home(attempt.job, stage, engine, data, own, place)
+            service = _Service(attempt, engine, home, user, _launch(stage), _options(accepted))
+            yield from service.around()
+    except (UnreachableError, SocketError, LaunchError, children.MissingError) as error:
+        raise StageError(str(error)) from None
+    except (LookupError, ValueError) as error:
+        raise StageError(f"the server cannot be set up: {error}") from error
+
+
+def _launch(stage: PlannedStage) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], stage.steps[0].setup.get("launch") or {})
+
+
+def _options(accepted: Sequence[Accepted]) -> Mapping[str, Any]:
+    """The same for all steps of a stage: the plan sees to that."""
+    return dict(accepted[0].options) if accepted else {}
+
+
+@dataclass(slots=True)
+class _Service:
+    attempt: Attempt
+    engine: Serving
+    home: Home
+    user: User | None
+    launch: Mapping[str, Any]
+    options: Mapping[str, Any]
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def around(self) -> Iterator[Server]:
+        self._set_up()
+        done = launched(self.engine.serve(self.home), self.launch)
+        with caged(done.memory) as cage:
+            server = self._start(done, cage)
+            try:
+                self._wait_for(server)
+                yield server
+                self._stop(server)
+            finally:
+                server.kill()  # after a failure nobody needs the database
+                children.reap(server.child)
+
+    def _set_up(self) -> None:
+        home = self.home
+        home.scratch.mkdir(exist_ok=True)
+        check(self.user, [home.data / "x", home.folder / "x", *self._programs()])
+        attach(home.folder, self.engine.configuration(home, self.options))
+        home.data.chmod(0o700)  # some refuse a database that others can read
+        give(self.user, home.data, home.scratch, home.folder)
+        if not any(home.data.iterdir()):
+            self._run("initialize", self.engine.initialize(home))
+        self._run("prepare", self.engine.prepare(home))
+
+    def _programs(self) -> list[Path]:
+        return [Path(prefix[0]) for prefix in self.home.programs.values() if prefix[0].startswith("/")]
+
+    def _run(self, name: str, commands: Sequence[Command]) -> None:
+        for index, command in enumerate(commands):
+            began, folder = time.monotonic(), self.home.folder / f"{name}-{index}"
+            folder.mkdir()
+            argv, env = self._command(command, folder)
+            ended = supervise(argv, env, folder, ready.seconds(), _nothing, _nothing, user=self.user)
+            if ended.exit or ended.overdue:
+                raise self._refused(name, folder, f"did not end within {ready.seconds():g} s" if ended.overdue else "")
+            self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
+
+    def _refused(self, name: str, folder: Path, how: str) -> StageError:
+        if met_full_disk(folder, self.home.data):
+            return StageError(disk_full(self.home.data, folder), None, telling(folder), end_of(telling(folder)))
+        what = "making the database" if name == "initialize" else "preparing the database"
+        return StageError(f"{what} failed{': it ' + how if how else ''}", None, telling(folder), end_of(telling(folder)))
+
+    def _start(self, done: Launched, cage: Cage) -> Server:
+        argv, env = self._command(done.command, self.home.folder, done.record)
+        child = children.spawn(argv, env, self.home.folder, self.user, cage)
+        self.attempt.journal(SERVER, pid=child.pid, user=self.user.name if self.user else None)
+        return Server(self.home.access, child, self.home.folder, self.home.data)
+
+    def _command(
+        self, command: Command, folder: Path, launch: Mapping[str, Any] | None = None
+    ) -> tuple[Sequence[str], Mapping[str, str]]:
+        scratch = str(self.home.scratch)  # what is in our own HOME is neither its business nor its to enter
+        env = environment({"HOME": scratch, "TMPDIR": scratch, **command.env})
+        about = {"argv": list(command.argv), "env": dict(command.env), "environment": env}
+        write_json(folder / "command.json", {**about, "launch": dict(launch or {})})
+        attach(folder, command.files)
+        give(self.user, folder)
+        return command.argv, env
+
+    def _wait_for(self, server: Server) -> None:
+        began = time.monotonic()
+        seen = watched(server.pid, self.launch)
+        connection = ready.connected(self.engine, server)
+        try:
+            if said := complaint(self.launch, self.home.folder / "stderr"):
+                raise server.complaint(said)
+            self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=seen)
+            self._compare(server, connection)
+        finally:
+            connection.close()
+
+    def _compare(self, server: Server, connection: Connection) -> None:
+        """Silently clamped or ignored is not what was asked for."""
+        found = self.engine.effective(connection, self.options)
+        write_json(self.home.folder / "effective.json", {"values": found.values, "differs": found.differs})
+        server.warnings.extend(found.differs.values())
+
+    def _stop(self, server: Server) -> None:
+        began, patience = time.monotonic(), float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
+        by_itself = children.stop(server.pid, self.engine.stop, patience)
+        status = children.ended(server.pid)
+        took = time.monotonic() - began
+        self.attempt.journal("server stopped", seconds=took, exit=status, killed=not by_itself)
+        if not by_itself:
+            server.warnings.append(f"the server did not end within {patience:g} s, and was killed")
+        elif status:
+            server.warnings.append(f"the server {children.how(status)} when it was asked to end")
+
+
+def _nothing(_pid: int) -> None:
+    """Nobody measures this."""

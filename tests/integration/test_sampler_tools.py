@@ -1,0 +1,155 @@
+"""The sampler's figures against those of the real iostat and vmstat, in the same seconds, under a load on the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from compiler.build.apt.pick import fetch
+from compiler.build.problem import BuildError
+from compiler.collect.usage import usage
+from compiler.run import devices
+from compiler.run.sampler import Sampler
+from tests.integration import tools
+
+WINDOWS = (15, 30, 60)  # seconds: of a machine that others use as well, the longer one says more
+WITHIN = 0.05
+LOAD = """
+import mmap, os, random, sys
+file = os.open(sys.argv[1] + "/file", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+size, block = 64 << 20, mmap.mmap(-1, 1 << 20)
+for at in range(0, size, len(block)):
+    os.pwrite(file, block, at)
+random.seed(1)
+while True:
+    for count in range(8):
+        at = random.randrange(size // len(block)) * len(block)
+        length = random.choice((4096, 16384, 65536))
+        os.pwrite(file, memoryview(block)[:length], at)
+        os.preadv(file, [memoryview(block)[: 2 * length]], at)
+    os.fdatasync(file)
+"""
+OF_IOSTAT = {  # column -> figure, and what a column of two decimals cannot tell
+    "r/s": "device_reads_per_s",
+    "rMB/s": "device_read_mb_per_s",
+    "rrqm/s": "device_read_merges_per_s",
+    "r_await": "device_read_await_ms",
+    "rareq-sz": "device_read_request_kb",
+    "w/s": "device_writes_per_s",
+    "wMB/s": "device_write_mb_per_s",
+    "wrqm/s": "device_write_merges_per_s",
+    "w_await": "device_write_await_ms",
+    "wareq-sz": "device_write_request_kb",
+    "f/s": "device_flushes_per_s",
+    "f_await": "device_flush_await_ms",
+    "aqu-sz": "device_queue",
+    "util": "device_busy_pct",
+}
+MIB = 1 << 20
+OF_VMSTAT = {  # column -> figure, in one of the column's units, and what the column cannot tell
+    "r": ("run_queue", 1.0, 0.5),
+    "b": ("blocked_tasks", 1.0, 0.5),
+    "swpd": ("swap_used_bytes", 1 / 1024, 1.0),
+    "free": ("memory_free_bytes", 1 / 1024, 1.0),
+    "buff": ("memory_buffer_bytes", 1 / 1024, 1.0),
+    "cache": ("memory_cache_bytes", 1 / 1024, 1.0),
+    "si": ("swap_in_mb_per_s", 1024.0, 1.0),
+    "so": ("swap_out_mb_per_s", 1024.0, 1.0),
+    "bi": ("host_read_mb_per_s", 1024.0, 1.0),
+    "bo": ("host_write_mb_per_s", 1024.0, 1.0),
+    "in": ("interrupts_per_s", 1.0, 1.0),
+    "cs": ("context_switches_per_s", 1.0, 1.0),
+    "us": ("host_cpu_user_pct", 1.0, 0.5),
+    "sy": ("host_cpu_system_pct", 1.0, 0.5),
+    "id": ("host_cpu_idle_pct", 1.0, 0.5),
+    "wa": ("host_cpu_iowait_pct", 1.0, 0.5),
+    "st": ("host_cpu_steal_pct", 1.0, 0.5),
+}
+
+
+@pytest.fixture(scope="module")
+def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
+    if found := shutil.which("iostat"):
+        return found
+    try:
+        return str(fetch("sysstat", tmp_path_factory.mktemp("sysstat")) / "usr/bin/iostat")
+    except BuildError as error:
+        pytest.skip(f"no iostat here: {error}")
+
+
+@pytest.fixture
+def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
+    """Where it works, on which device, and the process group of a busy db_bench."""
+    device = devices.device(tmp_path)
+    if device is None or shutil.which("vmstat") is None:
+        pytest.skip(f"no device below {tmp_path}, or no vmstat here")
+    (tmp_path / "direct").mkdir()
+    direct = subprocess.Popen([sys.executable, "-c", LOAD, str(tmp_path / "direct")], process_group=0)
+    words = ["--benchmarks=overwrite", "--num=1000000", "--duration=600", "--sync=1", f"--db={tmp_path / 'db'}"]
+    quiet = subprocess.DEVNULL
+    bench = subprocess.Popen([db_bench, *words], process_group=0, stdout=quiet, stderr=quiet)
+    try:
+        time.sleep(2)
+        assert (direct.poll(), bench.poll()) == (None, None)
+        yield tmp_path, device, bench.pid
+    finally:
+        for child in (direct, bench):
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
+def test_the_same_means_as_iostat_and_vmstat(iostat: str, load: tuple[Path, str, int]) -> None:
+    folder, device, pid = load
+    for seconds in WINDOWS:
+        differing = _differing(iostat, folder, device, pid, seconds)
+        if not differing:
+            return
+    assert not differing, f"in {WINDOWS[-1]} s"
+
+
+def _differing(iostat: str, folder: Path, device: str, pid: int, seconds: int) -> list[str]:
+    """Columns whose means are further apart than 5 %, and than what is printed can tell."""
+    step = folder / f"step-{seconds}"
+    step.mkdir()
+    sampler = Sampler(step / "samples.jsonl", folder / "db")
+    sides = [tools.start(argv) for argv in (tools.iostat(iostat, device, seconds), tools.vmstat("vmstat", seconds))]
+    sampler.start(pid)
+    said = [side.communicate(timeout=seconds + 60)[0] for side in sides]
+    sampler.stop(pid)
+    _cut(step / "samples.jsonl", seconds + 1)
+    ours = usage(step, None)
+    of_devices = tools.iostat_means(said[0], device)
+    of_host = tools.vmstat_means(said[1])
+    return [
+        *_apart(of_devices, {name: (figure, 1.0, 0.01) for name, figure in OF_IOSTAT.items()}, ours),
+        *_apart(of_host, OF_VMSTAT, ours),
+    ]
+
+
+def _cut(path: Path, count: int) -> None:
+    """As many samples as the tools made; the one at the end is of no whole second."""
+    lines = path.read_text().splitlines(keepends=True)
+    assert len(lines) >= count, json.loads(lines[-1])
+    path.write_text("".join(lines[:count]))
+
+
+def _apart(
+    theirs: Mapping[str, float], columns: Mapping[str, tuple[str, float, float]], ours: Mapping[str, float]
+) -> Iterator[str]:
+    known = {name: entry for name, entry in columns.items() if name in theirs}  # older tools have fewer
+    assert len(known) >= len(columns) - 3, sorted(theirs)
+    for name, (figure, unit, least) in known.items():
+        own = ours.get(figure, 0.0) * unit  # a tool prints 0 where nothing was asked
+        if os.environ.get("SHOW"):
+            print(f"{name:10} {theirs[name]:14.3f} {own:14.3f}")
+        if abs(own - theirs[name]) > max(WITHIN * theirs[name], least):
+            yield f"{name}: {theirs[name]:.6g}, but {figure} {own:.6g}"

@@ -1,0 +1,50 @@
+"""The real iostat and vmstat beside the sampler: what they say, as means by the names of their columns."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+
+def iostat(program: Path | str, device: str, seconds: int) -> list[str]:
+    """Without the report since boot; in MiB."""
+    return [str(program), "-o", "JSON", "-y", "-x", "-m", "-d", device, "1", str(seconds)]
+
+
+def vmstat(program: Path | str, seconds: int) -> list[str]:
+    """One header; the first line is since boot."""
+    return [str(program), "-n", "1", str(seconds + 1)]
+
+
+def start(argv: Sequence[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={"LC_ALL": "C", "S_TIME_FORMAT": "ISO"})
+
+
+def iostat_means(text: str, device: str) -> Mapping[str, float]:
+    """Waiting times and sizes: of the seconds with requests, since one without has none."""
+    (host,) = json.loads(text)["sysstat"]["hosts"]
+    rows = [disk for each in host["statistics"] for disk in each["disk"] if disk["disk_device"] == device]
+    names = [name for name in rows[0] if name != "disk_device"]
+    return {name: _mean(row[name] for row in rows if _asked(row, name)) for name in names}
+
+
+def vmstat_means(text: str) -> Mapping[str, float]:
+    _, names, _since_boot, *lines = text.splitlines()
+    rows = [dict(zip(names.split(), map(float, line.split()), strict=True)) for line in lines]
+    return {name: _mean(row[name] for row in rows) for name in rows[0]}
+
+
+def _asked(row: Mapping[str, Any], name: str) -> bool:
+    kind, _, what = name.partition("_")
+    if what == "await" or name.endswith("areq-sz"):
+        return bool(row[f"{kind[0]}/s"])
+    return True
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return fmean(found) if found else 0.0
