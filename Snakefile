@@ -6,6 +6,7 @@ sys.path.insert(0, workflow.basedir)
 from compiler.run import leaving
 
 leaving.at_once()
+leaving.no_folder(workflow.snakemake_tmp_dir)
 
 from compiler.run.hooks import Hooks
 from compiler.run.revision import revision

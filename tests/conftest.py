@@ -34,6 +34,7 @@ def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """Tests neither wait for a run on this host nor hold one up."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STEPGRID_HOST_LOCK", str(tmp_path_factory.mktemp("host") / "lock"))
+        patch.setenv("STEPGRID_LOOK", "0")  # how noisy it is beside other tests says nothing
         yield
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler.build import manifest
-from compiler.build.archives import reading
+from compiler.build import bundle, manifest
+from compiler.build.bundle import MANIFEST
 from compiler.build.command import Commands
-from compiler.build.exporting import CONTENT, FORMAT, MANIFEST
+from compiler.build.exporting import CONTENT, FORMAT
 from compiler.build.problem import BuildError
 from compiler.build.programs import RECORD, programs
 from compiler.build.unpack import unpack
@@ -24,18 +23,13 @@ from compiler.store.lock import locked
 from compiler.store.store import Store
 
 _ID = re.compile(r"b-[0-9a-f]{20}")
-_MOST = 256 << 20  # bytes of a manifest
 _STAGED = "import"  # what an import that was killed leaves is below this name
 _SECONDS = 60.0
 
 
 def read(file: Path) -> Mapping[str, Any]:
     """The manifest alone: what the file says it is. Nothing of it is verified."""
-    with reading(file) as entries:
-        first = next(entries, None)
-        if first is None or first.name != MANIFEST or first.content is None or first.size > _MOST:
-            raise BuildError(f"{file} is no exported build: it does not begin with {MANIFEST}")
-        said = _object(first.content.read(), file)
+    said = bundle.head(file, "build")
     if said.get("format") != FORMAT or not _ID.fullmatch(str(said.get("id"))) or not _whole(said.get("files")):
         raise BuildError(f"{file} is no build that this version can import: its {MANIFEST} says something else")
     if said.get("machine") != platform.machine():
@@ -119,10 +113,4 @@ def _whole(files: object) -> bool:
 
 
 def _object(text: bytes, file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise BuildError(f"{file} is no exported build: a record in it cannot be read")
-    return found
+    return bundle.record(text, file, "build")

@@ -17,7 +17,11 @@ Files: TypeAlias = Mapping[str, Mapping[str, Json]]  # path -> sha256, bytes, ex
 
 def files(folder: Path) -> dict[str, Mapping[str, Json]]:
     """Of every file and link, by its path; a BuildError for what cannot be moved."""
-    return {str(path.relative_to(folder)): _file(folder, path) for path in sorted(_paths(folder))}
+    return {str(path.relative_to(folder)): entry(folder, path) for path in paths(folder)}
+
+
+def paths(folder: Path) -> list[Path]:
+    return sorted(_paths(folder))
 
 
 def changed(expected: Files, found: Files) -> str | None:
@@ -38,12 +42,13 @@ def _paths(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in (*names, *links))
 
 
-def _file(folder: Path, path: Path) -> Mapping[str, Json]:
+def entry(folder: Path, path: Path) -> Mapping[str, Json]:
+    """Of one file, or of a link that does not lead out of the folder."""
     if path.is_symlink():
         return {"link": _inside(folder, path)}
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise BuildError(f"{path} is neither a file nor a link: the build cannot be moved")
+        raise BuildError(f"{path} is neither a file nor a link: it cannot be moved")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"sha256": digest, "bytes": status.st_size, "executable": bool(status.st_mode & stat.S_IXUSR)}
@@ -53,5 +58,5 @@ def _inside(folder: Path, link: Path) -> str:
     target = os.readlink(link)  # noqa: PTH115 - as it is written
     root = os.path.realpath(folder)
     if target.startswith("/") or os.path.commonpath((root, os.path.realpath(link))) != root:
-        raise BuildError(f"{link} is a link out of the build, to {target}: the build cannot be moved")
+        raise BuildError(f"{link} is a link out of its folder, to {target}: it cannot be moved")
     return target

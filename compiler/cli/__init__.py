@@ -11,13 +11,22 @@ COMMANDS = {
     "check": "compile a spec and show every problem in it",
     "plan": "show what a run would do and why, for how long, and what is measured already",
     "run": "measure what is missing, through Snakemake, and summarize",
+    "status": "show what is done, runs, waits, failed and is left, while a run is active or not",
     "explain": "show one cell's settings and options, each with where it comes from",
     "builds": "list builds, make them, say how two of them differ, move one to another machine",
     "new": "write a commented spec to start from",
     "lock": "hold refs and artifacts of a spec to commits and checksums",
+    "redo": "ask for stages to be measured again, beside the results that they have",
+    "results": "list all results and attempts of a spec's stages, and which of them count",
+    "retract": "take a result out: it is kept, and counts no more",
+    "export": "write the results of a spec to a file, for a checkout elsewhere",
+    "import": "take in what another checkout exported: results, or a build",
+    "images": "list the databases that are kept for what starts from them, verify or remove them",
     "gc": "list what no spec comes to any more, and remove it",
     "schema": "print the JSON Schema of specs, for editors",
 }
+
+_MODULES = {"import": "import_"}  # a word of Python
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, what in COMMANDS.items():
         sub = commands.add_parser(name, help=what, description=what[:1].upper() + what[1:] + ".")
         if name == command:  # the others' modules are not imported
-            module = import_module(f"compiler.cli.{name}")
+            module = import_module(f"compiler.cli.{_MODULES.get(name, name)}")
             module.arguments(sub)
             sub.set_defaults(run=module.run)
     try:

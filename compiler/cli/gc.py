@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compiler.cli import compiled
 from compiler.cli.told import counted, size
+from compiler.language.units import duration
 from compiler.plan.model import Plan
 from compiler.store.reach import KINDS, Reached, Unreached, remove, unreached
 from compiler.store.store import Store
@@ -95,6 +97,12 @@ def _told(found: Sequence[Unreached], specs: Sequence[str], removes: bool) -> It
         listed = [each for each in found if each.kind == kind]
         if listed:
             yield f"  {kind}: {len(listed):,}, {size(sum(each.bytes for each in listed))}"
-            yield from (f"    {each.folder}  {size(each.bytes)}" for each in listed)
+            yield from (f"    {each.folder}  {size(each.bytes)}{_last_use(each)}" for each in listed)
     how = "" if removes else "; `stepgrid gc --yes` removes it"
     yield f"in all {size(sum(each.bytes for each in found))} in {counted(len(found), 'folder')}{how}"
+
+
+def _last_use(each: Unreached) -> str:
+    from compiler.store.images import last_used
+
+    return f", used {duration(time.time() - last_used(each.folder))} ago" if each.kind == "images" else ""

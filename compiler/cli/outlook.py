@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean, median
 
 from compiler.cli.compare import Comparison, compare
 from compiler.plan import estimate, states
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 from compiler.plan.outlook import Node, Outlook
+from compiler.run.again import due
 from compiler.store import history, measured
 from compiler.store.known import known, results
 from compiler.store.store import Store
@@ -48,7 +50,17 @@ class _Look:
 
     @cached_property
     def _outcomes(self) -> Mapping[str, states.Outcome]:
-        return states.outcomes(self.plan, self._known)
+        found = states.outcomes(self.plan, self._known)
+        running = {node for node, outcome in found.items() if outcome.state in states.RUNS}
+        old = due(self.plan, running, self._counting)
+        return states.outcomes(self.plan, replace(self._known, again={**old, **self._known.again})) if old else found
+
+    @property
+    def _counting(self) -> Mapping[str, Path]:
+        """The result of each stage that has one, where somebody compares their ages."""
+        if self.plan.report.within is None:
+            return {}
+        return {node: found for node in self._known.results if (found := self.store.result(node))}
 
     @cached_property
     def _comparisons(self) -> Mapping[str, Comparison]:

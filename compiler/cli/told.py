@@ -14,6 +14,7 @@ from compiler.plan.outlook import Node, Outlook
 WIDTH = 100
 INPUTS = 6  # of a group's reason
 MANY = 100  # loads: more than anyone would run
+_AGAIN = {states.FAILED: ", tried again", states.REDO: ", beside the old result", states.REPLAYED: ", run again"}
 _UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -130,7 +131,7 @@ def _reason(node: Node) -> tuple[Any, ...]:
 def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
     first = nodes[0]
     seconds = sum(node.seconds or 0.0 for node in nodes)
-    again = {states.FAILED: ", tried again", states.REPLAYED: ", run again"}.get(first.state, "")
+    again = _AGAIN.get(first.state, "")
     takes = f", about {duration(seconds)}" if first.runs and seconds else ""
     because = f": {first.because}" if first.because else ""
     yield _cut(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}{because}")

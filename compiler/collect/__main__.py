@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     store.drop_stamps(plan.digest)
     known = collect(store, plan)
-    store.stamp_tables(plan.digest, revision())
+    store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
     return _report(plan, known, options.partial)
 
 

@@ -21,8 +21,8 @@ def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterat
     yield from _rows("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
-        yield from _rows("build", build.id, {"name": build.name, **record(store.build(build.id) / "build.json")})
-        yield from _rows("default", build.id, _defaults(store.build(build.id) / "catalogue.json"))
+        yield from _rows("build", build.id, {"name": build.name, **record(store.build_record(build.id) / "build.json")})
+        yield from _rows("default", build.id, _defaults(store.build_record(build.id) / "catalogue.json"))
     for node, options in requested(plan.stages).items():
         yield from _rows("requested", node, options)
     for stage in plan.stages:
@@ -65,6 +65,8 @@ def _attempt(subject: str, result: Path, folders: tuple[Path, ...]) -> Iterator[
     attempt = record(result / "attempt.json")
     yield from _rows("host", subject, attempt.get("host") or {})
     yield from _rows("image", subject, attempt.get("image") or {})
+    noise = attempt.get("noise") or {}
+    yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, folder in enumerate(folders):
         step = record(folder / "step.json")
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}

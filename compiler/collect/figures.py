@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from compiler.collect import collected
 from compiler.collect.usage import usage
 from compiler.drivers import running
 from compiler.drivers.protocol import Figures, ParseError
@@ -50,10 +51,10 @@ def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[Pl
 def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
         parsed = running(step.kind).parse(folder, step.settings)
-        metrics = {**usage(folder, _operations(parsed)), **parsed.metrics}
+        metrics = {**usage(folder, _operations(parsed)), **collected.figures(folder), **parsed.metrics}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")
-    return _figures(parsed, metrics)
+    return _figures(parsed, metrics, [*parsed.warnings, *collected.warnings(folder)])
 
 
 def _operations(parsed: Figures) -> float | None:
@@ -61,8 +62,8 @@ def _operations(parsed: Figures) -> float | None:
     return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
-def _figures(parsed: Figures, metrics: Mapping[str, float]) -> StepFigures:
-    return StepFigures(metrics, dict(parsed.facts), list(parsed.qps), list(parsed.warnings))
+def _figures(parsed: Figures, metrics: Mapping[str, float], warnings: Sequence[str]) -> StepFigures:
+    return StepFigures(metrics, dict(parsed.facts), list(parsed.qps), warnings)
 
 
 def _load(path: Path) -> dict[int, StepFigures] | None:

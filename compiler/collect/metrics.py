@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from compiler.collect.metric import STEP, Metric
+from compiler.collect.sql_metrics import SQL
+from compiler.collect.quiesce_metrics import QUIET
 from compiler.collect.usage_metrics import COLLECTED, DEVICE, HOST, MEMORY, PROCESSES
 
 BENCHMARK = "the measured benchmark: the first of the step that counts operations"
@@ -186,6 +188,7 @@ _ANSWERS = (
 SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": _THROUGHPUT,
     "Inserts and searches": _ANSWERS,
+    "Statements": SQL,
     "Latency": _latencies(),
     "State of the tree": _TREE,
     "Work of the engine": _WORK,
@@ -194,6 +197,7 @@ SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Host": HOST,
     "Memory and sensors": MEMORY,
     "Device": DEVICE,
+    "Quiet": QUIET,
     "Collectors": COLLECTED,
     "Latency by kind of operation": tuple(
         metric for operation in ("read", "write", "delete", "seek", "merge") for metric in _latencies(operation)

@@ -26,6 +26,7 @@ class Context(NamedTuple):
     folder: Path  # where this step's files go
     seed: int
     server: Access | None = None  # of an engine that is a server: the one that was started for the stage
+    device: str | None = None  # that the database is on, where the site file says so
 
 
 @dataclass(frozen=True, slots=True)

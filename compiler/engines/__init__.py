@@ -45,7 +45,7 @@ def building(name: str) -> Built:
     return found
 
 
-def serving(name: str) -> Serving | None:
+def served(name: str) -> Serving | None:
     """What runs need of an engine that is a server; None of one that lives in the step's own program."""
     from compiler.engines.serving import Serving
 
@@ -55,7 +55,7 @@ def serving(name: str) -> Serving | None:
 
 def runnable(name: str) -> bool:
     """A server needs a running half."""
-    return buildable(name) is not None and (not engine(name).server or serving(name) is not None)
+    return buildable(name) is not None and (not engine(name).server or served(name) is not None)
 
 
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.engines import mysqld
 from compiler.engines.mysql import RESERVED, SERVER_KINDS
 from compiler.engines.mysqld_serving import MysqldServing
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
+
+if TYPE_CHECKING:
+    from compiler.engines.serving import Home
 
 # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
 _MYROCKS = ("--plugin-load-add=ha_rocksdb",)
@@ -38,6 +41,13 @@ class MariaDB(MysqldServing):
     default_storage_engine = "innodb"
     extensions: tuple[str, ...] = ()
     reserved = RESERVED
+
+    def bootstraps(self, version: str) -> bool:
+        return True
+
+    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+        wanted = home.access.storage_engine == "rocksdb" or any(name.startswith("rocksdb") for name in options)
+        return ("plugin_load_add = ha_rocksdb",) if wanted else ()
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)

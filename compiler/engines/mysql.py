@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.engines import mysqld
 from compiler.engines.mysqld_serving import MysqldServing
 from compiler.engines.protocol import Built, Identity, OptionInfo, Run
 from compiler.engines.versions import Release, reached
+
+if TYPE_CHECKING:
+    from compiler.engines.serving import Home
 
 SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
 
@@ -55,6 +58,10 @@ class MySQL(MysqldServing):
     default_storage_engine = "innodb"
     extensions: tuple[str, ...] = ()
     reserved = RESERVED
+
+    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
+        return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)

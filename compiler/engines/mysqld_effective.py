@@ -37,7 +37,7 @@ def _differences(asked: Mapping[str, Any], values: Mapping[str, str]) -> Iterato
         variable, wanted = _variable(name.replace("-", "_").lower(), _text(value))
         found = values.get(variable)
         if found is not None and not same(wanted, found):
-            yield name, f"`{name}` is {found or 'empty'} in the running server, and not {_text(value)} as the spec says"
+            yield name, f"it is {found or 'empty'} in the running server, and not {_text(value)} as asked for"
 
 
 def _variable(name: str, value: str) -> tuple[str, str]:

@@ -27,10 +27,10 @@ class MysqldServing:
     socket = "mysqld.sock"
     port = 3306
     user = "stepgrid"
-    database = "bench"
+    database = "stepgrid"
 
-    def plugins(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """Lines of the configuration that load what the storage engine needs."""
+    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Of the configuration: what this engine needs besides."""
         return ()
 
     def bootstraps(self, version: str) -> bool:
@@ -40,7 +40,7 @@ class MysqldServing:
     def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
         from compiler.engines.mysqld_config import render
 
-        return {CONFIGURATION: render(home, options, self.plugins(home, options))}
+        return {CONFIGURATION: render(home, options, self.lines(home, options))}
 
     def initialize(self, home: Home) -> Sequence[Command]:
         if not self.bootstraps(home.version):
@@ -116,4 +116,4 @@ def _beside(home: Home) -> list[Path]:
     """Of a program that somebody else installed: share/ of its base."""
     programs = (Path(prefix[-1]).resolve() for prefix in home.programs.values())
     bases = dict.fromkeys(path.parent.parent for path in programs)
-    return [folder for base in bases for folder in (base / "share" / "mariadb", base / "share" / "mysql", base / "share")]
+    return [base / "share" / name for base in bases for name in ("mariadb", "mysql", ".")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -22,7 +22,7 @@ class Client:
 
     def query(self, sql: str) -> list[Mapping[str, Any]]:
         try:
-            cursor = self._connection.execute(cast(LiteralString, sql))
+            cursor = self._connection.execute(sql)
             return list(cursor.fetchall()) if cursor.description else []
         except psycopg.OperationalError as error:
             if self._connection.closed:

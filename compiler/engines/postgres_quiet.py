@@ -32,7 +32,8 @@ WITH seen AS (
   WHERE c.relkind IN ('r', 'm', 't') AND c.relpersistence <> 't' AND s.schemaname <> 'information_schema'
     AND NOT coalesce(array_to_string(c.reloptions, ','), '') LIKE '%autovacuum%'
 )
-SELECT count(*) AS due FROM seen WHERE current_setting('autovacuum')::bool AND current_setting('track_counts')::bool AND (
+SELECT count(*) AS due FROM seen
+WHERE current_setting('autovacuum')::bool AND current_setting('track_counts')::bool AND (
   (stat ->> 'n_dead_tup')::float > current_setting('autovacuum_vacuum_threshold')::float
     + current_setting('autovacuum_vacuum_scale_factor')::float * live
   OR ((stat ->> 'n_ins_since_vacuum')::float > current_setting('autovacuum_vacuum_insert_threshold', true)::float

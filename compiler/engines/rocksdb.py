@@ -49,7 +49,7 @@ _VERSIONS = (
 class RocksDB:
     name = "rocksdb"
     programs: tuple[str, ...] = ("db_bench",)
-    kinds: tuple[str, ...] = ("db_bench", "command")
+    kinds: tuple[str, ...] = ("db_bench", "quiesce", "command")
     immutable: tuple[str, ...] = ("*.sst", "*.blob")
     server = False
     storage_engines: tuple[str, ...] = ("rocksdb",)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from compiler.expand import axes as axes_of
 from compiler.expand import builds as builds_of
-from compiler.expand import definitions, probes, sources
+from compiler.expand import collectors, definitions, probes, sources
 from compiler.expand import steps as steps_of
 from compiler.expand.axes import Axis
 from compiler.expand.builds import Build
@@ -56,7 +56,9 @@ def expand(
     items = steps_of.resolve(document, defined, problems)
     machines.learn(axes)
     chosen = axes_of.chosen_builds(document, every, problems)
-    probes.check(document, [item for item in items if isinstance(item, Item)], every, problems)
+    steps = [item for item in items if isinstance(item, Item)]
+    probes.check(document, steps, every, problems)
+    collectors.check(document, steps, problems)
     if not chosen and not problems.errors:
         _no_builds(document, problems)
     if not (chosen and items):

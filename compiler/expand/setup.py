@@ -1,4 +1,4 @@
-"""What a step runs in besides its options: how it is launched, what the cache holds, the storage engine, its probes."""
+"""What a step runs in besides its options: how it is launched, what the cache holds, what looks on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from compiler.engines import engine
-from compiler.expand import probes
+from compiler.expand import collectors, probes
 from compiler.expand.builds import Build
 from compiler.expand.item import Item
 from compiler.expand.points import Point
@@ -30,6 +30,7 @@ def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope
         STORAGE_ENGINE: storage_engine(build, scope) if engine(build.engine).server else None,
         "before": [_probe(probe) for probe in taken if _named(item, probe.before)],
         "after": [_probe(probe) for probe in taken if _named(item, probe.after)],
+        "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
     }
     said = {name: value for name, value in values.items() if value}
     return Setup(said, encode(said) if said else "")

@@ -165,6 +165,19 @@ class Probe(Model):
     counters: Label | None = None
 
 
+class Collector(Model):
+    """A program that looks on while steps run. What it costs is in their figures, and the report says so."""
+
+    name: Name
+    collector: Label | None = None
+    command: tuple[Label, ...] | None = None
+    steps: tuple[Label, ...] = ()
+    frequency: Count | None = None  # samples a second
+    call_graph: Literal["fp", "dwarf", "lbr"] | None = None  # how stacks are found
+    events: tuple[Label, ...] = ()
+    every: Duration | None = None
+
+
 Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
 
 
@@ -221,6 +234,7 @@ class Spec(Library):
     launch: Launch = Field(default_factory=Launch)
     start: Start | None = None
     probes: tuple[Probe, ...] = ()
+    collectors: tuple[Collector, ...] = ()
     claims: tuple[Claim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     compare_within: Duration | None = None

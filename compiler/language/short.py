@@ -96,6 +96,15 @@ def _table(node: Node) -> Node:
     return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "window"), _listed))
 
 
+def _collector(node: Node) -> Node:
+    """A name alone is that of the kind and its own; a kind that has no name is called what it is."""
+    if isinstance(node, Text):
+        return Map({"name": node, "collector": node}, node.where, {"name": node.where, "collector": node.where})
+    if isinstance(node, Map) and "name" not in node and isinstance(node.get("collector"), Text):
+        node = replaced(node, "name", node["collector"])
+    return _keys(node, {"steps": _listed, "events": _listed})
+
+
 def _single(key: str, node: Text | Seq) -> Map:
     return Map({key: node}, node.where, {key: node.where})
 
@@ -111,6 +120,7 @@ _SPEC: Mapping[str, Rule] = {
     "also": _listed,
     "repeat": _repeat,
     "probes": _each(lambda node: _keys(node, {"before": _listed, "after": _listed})),
+    "collectors": lambda node: _each(_collector)(_listed(node)),
     "report": lambda node: _keys(node, {"tables": _each(_table)}),
 }
 _DEFINE: Mapping[str, Rule] = {"builds": _each(_with_options), "workloads": _each(_each(_step))}

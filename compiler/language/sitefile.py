@@ -29,7 +29,7 @@ class SiteFile(Model):
     allow_other_hardware: bool = Field(False, description="run specs of other machines, under this host's own id")
     tools: dict[str, Label] = Field({}, description="programs that are not on PATH: name -> path")
     mirrors: dict[str, Label] = Field({}, description="a git URL, or a beginning ending in / -> what is used instead")
-    noise: Noise = Field("leave", description="what is done about noise; this version only records it")
+    noise: Noise = Field("leave", description="`fix`: settings that make noise are set while a stage is measured")
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of images, for `stepgrid images --verify`")
 
@@ -40,8 +40,6 @@ def read(path: str, problems: Problems) -> Site:
     if nodes is None or said is None:
         return Site(path)
     look = _Look(Path(path).absolute().parent, nodes, problems)
-    if said.noise == "fix":
-        look.refuse_fixing()
     return Site(
         path=path,
         data=None if said.data is None else look.folder(said.data),
@@ -98,10 +96,6 @@ class _Look(NamedTuple):
     def mirrors(self, given: Mapping[str, Text]) -> dict[str, str]:
         return {self._url(url): self._instead(value) for url, value in given.items()}
 
-    def refuse_fixing(self) -> None:
-        where, message = _place(self.nodes, "noise"), "`noise`: this version only records the noise, it fixes none"
-        self.problems.add("not-a-choice", where, message, "`leave`, or no `noise` at all", len("fix"))
-
     def _url(self, url: str) -> str:
         if ":" not in url and not url.startswith("/"):
             listed = self.nodes["mirrors"]
@@ -123,8 +117,3 @@ class _Look(NamedTuple):
 
     def _missing(self, given: Text, message: str, hint: str = "") -> None:
         self.problems.add("file-not-found", given.where, message, hint, len(given))
-
-
-def _place(nodes: Map, key: str) -> Where:
-    found = nodes.get(key)
-    return found.where if found is not None else nodes.where

@@ -133,6 +133,7 @@ class Report:
     smallest_effect: float = 0.02
     tables: tuple[Mapping[str, Json], ...] = ()  # as the spec says them
     claims: tuple[Mapping[str, Json], ...] = ()
+    within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ def plan(
     if said.tables or document.spec.claims:
         _check(document, Vocabulary(document, axes, cells, stages), problems)
     base = {axis: str(label) for axis, label in said.base.items()}
-    return Report(base, said.smallest_effect, tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims)))
+    tables, asserted = tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims))
+    return Report(base, said.smallest_effect, tables, asserted, document.spec.compare_within)
 
 
 def _check(document: Document, known: Vocabulary, problems: Problems) -> None:

@@ -8,15 +8,17 @@ from typing import Any, Literal, TypeAlias
 
 from compiler.plan.model import Plan, PlannedStage
 
-State: TypeAlias = Literal["new", "failed", "replayed", "unsupported", "cached", "shared", "orphaned"]
+State: TypeAlias = Literal["new", "failed", "redo", "replayed", "unsupported", "cached", "shared", "orphaned"]
 NEW: State = "new"  # will run: it never did
 FAILED: State = "failed"  # will be tried again
+REDO: State = "redo"  # has a result, and is measured again beside it: asked for, or by `compare_within`
 REPLAYED: State = "replayed"  # has a result, but what comes after it needs its database, and there is no image of it
 UNSUPPORTED: State = "unsupported"  # the binary lacks an option: recorded, not measured
 CACHED: State = "cached"
 SHARED: State = "shared"  # cached, and another spec measured it
 ORPHANED: State = "orphaned"  # a result that this spec had and has no longer
-STATES: tuple[State, ...] = (NEW, FAILED, REPLAYED, UNSUPPORTED, CACHED, SHARED, ORPHANED)
+STATES: tuple[State, ...] = (NEW, FAILED, REDO, REPLAYED, UNSUPPORTED, CACHED, SHARED, ORPHANED)
+RUNS = (NEW, FAILED, REDO)  # and leaves a result
 
 Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: it cannot be told
 
@@ -28,6 +30,8 @@ class Known:
     builds: Collection[str] = ()  # made
     results: Collection[str] = ()  # stages that have one
     unsupported: Mapping[str, str] = field(default_factory=dict)  # stage -> reason, of those with a result
+    again: Mapping[str, str] = field(default_factory=dict)  # stage with a result -> why it is measured beside it
+    retracted: Mapping[str, str] = field(default_factory=dict)  # stage whose last result was taken out -> why
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # node -> the spec that made it, if it was another
     failures: Mapping[str, str] = field(default_factory=dict)  # node -> what its newest attempt said
     images: Collection[str] = ()
@@ -70,6 +74,8 @@ def _inherited(above: Outcome | None) -> Outcome | None:
 
 
 def _stage(stage: PlannedStage, known: Known, engines: Mapping[str, str]) -> Outcome:
+    if stage.id in known.again:
+        return Outcome(REDO, known.again[stage.id])
     if stage.id in known.unsupported:
         return Outcome(UNSUPPORTED, known.unsupported[stage.id])
     if stage.id in known.results:
@@ -77,7 +83,9 @@ def _stage(stage: PlannedStage, known: Known, engines: Mapping[str, str]) -> Out
     lacks = _lacking(stage, known.catalogues, engines)
     if lacks is not None:
         return Outcome(UNSUPPORTED, f"the build has no option {lacks}")
-    return Outcome(FAILED, known.failures[stage.id]) if stage.id in known.failures else Outcome(NEW)
+    if stage.id in known.failures:
+        return Outcome(FAILED, known.failures[stage.id])
+    return Outcome(NEW, known.retracted.get(stage.id, ""))
 
 
 def _lacking(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> str | None:
@@ -95,7 +103,7 @@ def _replayed(
     stage: PlannedStage, stages: Mapping[str, PlannedStage], found: Mapping[str, Outcome], known: Known
 ) -> Iterator[str]:
     """The ancestors that must run again before a stage can: up to the nearest image."""
-    if found[stage.id].state not in (NEW, FAILED):
+    if found[stage.id].state not in RUNS:
         return
     parent = stage.parent
     while parent is not None and found[parent].state in (CACHED, SHARED, REPLAYED) and parent not in known.images:
@@ -105,4 +113,4 @@ def _replayed(
 
 def to_do(outcome: Outcome) -> bool:
     """Whether it runs, or runs again."""
-    return outcome.state in (NEW, FAILED, REPLAYED)
+    return outcome.state in (*RUNS, REPLAYED)

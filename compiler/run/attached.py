@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def attach(folder: Path, files: Mapping[str, str]) -> None:
+def attach(folder: Path, files: Mapping[str, str], mode: int = 0o600) -> None:
     for name, text in files.items():
-        descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

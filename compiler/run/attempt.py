@@ -14,6 +14,7 @@ from typing import Any
 from compiler.run import host, survivors
 from compiler.run.failure import StageError
 from compiler.run.job import Job
+from compiler.run.marked import MARK
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
@@ -26,7 +27,9 @@ class Attempt:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.folder = job.store.new_attempt(job.stage.id)
+        os.environ[MARK] = str(self.folder.absolute())  # for all that this job starts
         self.started = now()
+        self._began = time.monotonic()  # the clock of the wall may be set meanwhile
         self.steps: list[Mapping[str, Any]] = []
         self._record: dict[str, Any] = {
             "stage": job.stage.id,
@@ -52,7 +55,7 @@ class Attempt:
 
     def begin(self) -> None:
         """The waiting is over: what is timed begins."""
-        self.started = now()
+        self.started, self._began = now(), time.monotonic()
         self.note(started=self.started)
         self.journal(BEGUN)
 
@@ -69,6 +72,7 @@ class Attempt:
             "reason": reason,
             "started": self.started,
             "ended": now(),
+            "seconds": round(time.monotonic() - self._began, 3),
             "build": self.job.stage.build,
             "steps": self.steps,
         }

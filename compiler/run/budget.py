@@ -20,6 +20,7 @@ from compiler.run.evict import Candidate, chosen, order
 from compiler.run.failure import StageError
 from compiler.run.need import Need, need
 from compiler.store import images
+from compiler.store.asked import measured
 from compiler.store.images import Image
 from compiler.store.lock import Busy
 from compiler.store.store import Store
@@ -86,7 +87,7 @@ def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
         children = files.stage(plan, stage).children
     except (KeyError, OSError, ValueError):
         return False  # another plan's
-    return any(store.result(child) is None for child in children if child != now.id)
+    return any(not measured(store, child) for child in children if child != now.id)
 
 
 def _remove(attempt: Attempt, image: Image, wanted: Need) -> None:

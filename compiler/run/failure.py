@@ -36,7 +36,7 @@ class UnsupportedError(Exception):
 
 def end_of(log: Path) -> str:
     """The last lines with something on them; a progress line that is rewritten with \\r counts as its last state."""
-    text = _last_bytes(log).replace("\r\n", "\n")
+    text = last_bytes(log).replace("\r\n", "\n")
     lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
     return "\n".join([line for line in lines if line][-LINES:])
 
@@ -44,14 +44,14 @@ def end_of(log: Path) -> str:
 def telling(folder: Path) -> Path:
     """The log that says why: the one with the disk's complaint, else stderr, else stdout."""
     logs = [folder / "stderr", folder / "stdout"]
-    full = [log for log in logs if DISK_FULL in _last_bytes(log)]
+    full = [log for log in logs if DISK_FULL in last_bytes(log)]
     spoken = [log for log in logs if end_of(log)]
     return (full + spoken + logs)[0]
 
 
 def met_full_disk(folder: Path, data: Path) -> bool:
     """The engine says so, or could not even say it: its log is on a disk as well."""
-    said = any(DISK_FULL in _last_bytes(folder / name) for name in ("stderr", "stdout"))
+    said = any(DISK_FULL in last_bytes(folder / name) for name in ("stderr", "stdout"))
     return said or any(_free(path) < NOTHING for path in (folder, data))
 
 
@@ -80,7 +80,7 @@ def _size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
-def _last_bytes(log: Path) -> str:
+def last_bytes(log: Path) -> str:
     try:
         with log.open("rb") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - LOOK_BACK, 0))

@@ -6,11 +6,11 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from compiler.store.store import Store
+from compiler.store.took import seconds
 
 NEWEST = 64  # results that the pace is taken from: the latest say most, and reading thousands would cost
 Stage = Mapping[str, Any]  # as the plan's header lists it
@@ -77,8 +77,6 @@ def _duration(result: Path) -> float | None:
     """Seconds of a measured result; None for an unsupported or unreadable one."""
     try:
         record = json.loads(result.read_text(encoding="utf-8"))
-        if record["status"] != "done":
-            return None
-        return (datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])).total_seconds()
+        return seconds(record) if record["status"] == "done" else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

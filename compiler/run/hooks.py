@@ -15,12 +15,14 @@ from types import FrameType
 
 from compiler.language.site import GIVEN
 from compiler.run import children, here, killed, leaving
+from compiler.run.again import ask_for_bases
 from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
 from compiler.run.signals import nothing
 from compiler.run.soundness import set_aside
 from compiler.run.tally import count
 from compiler.run.unstarted import unstarted
+from compiler.run.until import of_environment
 from compiler.run.workflow import Work, counted, others, refused, summary, work
 from compiler.store import left
 from compiler.store.lock import Busy
@@ -48,6 +50,7 @@ class Hooks:
         for broken in self.work.broken:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
+        ask_for_bases(self.work.plan, self.work.store, self.work.again)
         if site := os.environ.get(GIVEN):
             say(f"site file: {here.named(site)}")
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
@@ -106,7 +109,9 @@ class Hooks:
 
     def _take_lock(self) -> None:
         try:
-            self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec))
+            until = of_environment()
+            when = (until.text, until.at) if until else ("", None)
+            self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec, *when))
         except Busy as busy:
             say(refusal(active(self.work.store, busy.holders), busy.holders))
             sys.exit(1)

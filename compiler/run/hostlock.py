@@ -5,18 +5,29 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from compiler.run.noise_fix import restore_left
+from compiler.store.lock import holders as lock_holders
 from compiler.store.lock import locked
 
 NAME = "stepgrid.host.lock"
 OVERRIDE = "STEPGRID_HOST_LOCK"
 
 
-def host_lock(shared: bool) -> AbstractContextManager[None]:
+@contextmanager
+def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
     """Exclusive for measuring, shared for builds; says on stderr when it has to wait, and for whom."""
-    return locked(path(), shared=shared, waiting=_say)
+    with locked(path(), shared=shared, wait=wait, waiting=_say):
+        restore_left(path())  # nobody measures now: what an owner has left is left for good
+        yield
+
+
+def holders() -> list[str]:
+    """Who uses the host now, as far as the kernel tells."""
+    return [_describe(pid) for pid in lock_holders(path())]
 
 
 def path() -> Path:

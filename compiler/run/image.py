@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.plan.model import PlannedStage
 from compiler.run.attempt import Attempt, now
-from compiler.run.checksums import sums_of
+from compiler.run.checksums import damaged, sums_of
 from compiler.run.clone import Cloned, clone
 from compiler.run.live import DATA
 from compiler.run.tree import Tree, scan
@@ -37,6 +37,20 @@ def load(store: Store, stage: str) -> Tree:
     if difference:
         raise UnusableError(f"the image is damaged: {difference}")
     return tree
+
+
+def verified(store: Store, stage: str) -> tuple[str | None, str]:
+    """What is wrong with it, if anything is, and what it was held against."""
+    try:
+        load(store, stage)
+    except UnusableError as why:
+        return str(why), ""
+    folder = store.image(stage)
+    sums = images.record(folder).get("checksums")
+    if not isinstance(sums, dict):
+        return None, "files and sizes, no checksums were recorded"
+    wrong = damaged(folder / DATA, sums)
+    return (f"the image is damaged: {wrong}" if wrong else None), "files, sizes and checksums"
 
 
 def listed(store: Store, stage: str) -> Tree | None:

@@ -13,7 +13,7 @@ from compiler.run import sysfs
 from compiler.run.cgroup_trees import limit
 from compiler.run.launch import LaunchError, library, nodes
 
-PATIENCE = 5.0  # seconds that a program has to become what was asked: first it is numactl, then the loader
+PATIENCE = 2.0  # seconds that a program has to become what was asked: first it is numactl, then the loader
 PERIOD = 0.002
 WRAPPERS = ("numactl", "taskset", "systemd-run")
 PAGE = os.sysconf("SC_PAGESIZE")

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -21,6 +22,12 @@ def at_once(status: int | None = None) -> None:
     for number in SIGNALS:
         signal.signal(number, _stopped)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def no_folder(temporary: Path) -> None:
+    """Snakemake makes one for what only remote jobs need: a run that is killed, or leaves, would leave it behind."""
+    with suppress(OSError):
+        temporary.rmdir()
 
 
 def leave(status: int | None = None) -> NoReturn:

@@ -9,6 +9,7 @@ from compiler.plan import files
 from compiler.run.remembered import Remembered, Request, find
 from compiler.run.revision import revision
 from compiler.store import complete
+from compiler.store.asked import all_pending
 from compiler.store.store import Store
 
 
@@ -44,6 +45,8 @@ def _over(store: Store, found: Remembered) -> bool:
         stages = files.ids(folder)
         records = [store.build(build) / "build.json" for build in files.builds(folder)]
         if len(stages) != found.stages or any(record.stat().st_ctime >= looked for record in records):
+            return False
+        if all_pending(store, stages):
             return False
         times, made = complete.times(store, stages), Products.of(store, found.plan).made
     except (OSError, ValueError):

@@ -16,6 +16,7 @@ from compiler.run.failure import StageError
 from compiler.run.steps import Bench
 from compiler.run.trust import distrusting
 from compiler.store import images
+from compiler.store.asked import measured
 
 EMPTY, REPLAY = "empty", "replay"
 
@@ -45,7 +46,7 @@ def immutable(attempt: Attempt) -> tuple[str, ...]:
 
 def lacks_results(attempt: Attempt, stage: PlannedStage, but: str | None = None) -> bool:
     """Whether a planned child, other than one, is still to run."""
-    return any(attempt.job.store.result(child) is None for child in stage.children if child != but)
+    return any(not measured(attempt.job.store, child) for child in stage.children if child != but)
 
 
 def _make(attempt: Attempt, data: Path) -> Start:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
 from compiler.run import sysfs
@@ -67,5 +67,5 @@ def _numbers(paths: Iterable[str]) -> list[int]:
     return [value for path in paths if (value := sysfs.number(path)) is not None]
 
 
-def _of(how: Callable[[list[float]], float], values: list[float]) -> float | None:
+def _of(how: Callable[[Sequence[float]], float], values: Sequence[float]) -> float | None:
     return how(values) if values else None

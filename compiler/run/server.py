@@ -12,6 +12,7 @@ from compiler.engines.serving import Access
 from compiler.run import child as children
 from compiler.run.failure import StageError, disk_full, end_of, met_full_disk, telling
 from compiler.run.group import Group
+from compiler.run.server_log import first_complaint
 
 LAST_WORDS = 3.0  # seconds between a client that fails and the end of the server that it lost
 
@@ -34,8 +35,9 @@ class Server:
 
     def failure(self, when: str, step: str | None = None) -> StageError:
         """Of one that is gone. `when` follows how it ended."""
-        status = children.ended(self.pid)
-        return self.complaint(f"the server {children.how(status or 0)}{when}", step)
+        said = first_complaint(telling(self.folder))
+        how = f"the server {children.how(children.ended(self.pid) or 0)}{when}"
+        return self.complaint(f"{how}: {said}" if said else how, step)
 
     def complaint(self, message: str, step: str | None = None) -> StageError:
         log = telling(self.folder)

@@ -25,6 +25,7 @@ from compiler.run.in_force import watched
 from compiler.run.launch import Launched, LaunchError, complaint, launched
 from compiler.run.options import Accepted
 from compiler.run.server import Server
+from compiler.run.server_log import first_complaint
 from compiler.run.sockets import SocketError, sockets
 from compiler.run.stepdown import UnreachableError, User, check, give, ordinary
 from compiler.run.supervise import environment, supervise
@@ -39,11 +40,11 @@ def serving(
     attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
 ) -> Iterator[Server | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
-    engine = engines.serving(attempt.job.build.engine)
+    engine = engines.served(attempt.job.build.engine)
     if engine is None:
         yield None
         return
-    own = folder / homes.FOLDER
+    own = folder.resolve() / homes.FOLDER
     own.mkdir(parents=True)
     try:
         user = ordinary()
@@ -93,7 +94,7 @@ class _Service:
         home = self.home
         home.scratch.mkdir(exist_ok=True)
         check(self.user, [home.data / "x", home.folder / "x", *self._programs()])
-        attach(home.folder, self.engine.configuration(home, self.options))
+        attach(home.folder, self.engine.configuration(home, self.options), 0o644)
         home.data.chmod(0o700)  # some refuse a database that others can read
         give(self.user, home.data, home.scratch, home.folder)
         if not any(home.data.iterdir()):
@@ -110,14 +111,18 @@ class _Service:
             argv, env = self._command(command, folder)
             ended = supervise(argv, env, folder, ready.seconds(), _nothing, _nothing, user=self.user)
             if ended.exit or ended.overdue:
-                raise self._refused(name, folder, f"did not end within {ready.seconds():g} s" if ended.overdue else "")
+                how = f"it did not end within {ready.seconds():g} s" if ended.overdue else f"it {children.how(ended.exit)}"
+                raise self._refused(name, folder, how)
+            for given in command.files:  # a password is in some, and the build has the rest
+                (folder / given).unlink(missing_ok=True)
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
     def _refused(self, name: str, folder: Path, how: str) -> StageError:
+        log = telling(folder)
         if met_full_disk(folder, self.home.data):
-            return StageError(disk_full(self.home.data, folder), None, telling(folder), end_of(telling(folder)))
+            return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
         what = "making the database" if name == "initialize" else "preparing the database"
-        return StageError(f"{what} failed{': it ' + how if how else ''}", None, telling(folder), end_of(telling(folder)))
+        return StageError(f"{what} failed: {first_complaint(log) or how}", None, log, end_of(log))
 
     def _start(self, done: Launched, cage: Cage) -> Server:
         argv, env = self._command(done.command, self.home.folder, done.record)
@@ -152,7 +157,7 @@ class _Service:
         """Silently clamped or ignored is not what was asked for."""
         found = self.engine.effective(connection, self.options)
         write_json(self.home.folder / "effective.json", {"values": found.values, "differs": found.differs})
-        server.warnings.extend(found.differs.values())
+        server.warnings.extend(f"`{name}`: {sentence}" for name, sentence in found.differs.items())
 
     def _stop(self, server: Server) -> None:
         began, patience = time.monotonic(), float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)

@@ -23,6 +23,7 @@ from compiler.run.live import live
 from compiler.run.machines import mismatch
 from compiler.run.need import learn
 from compiler.run.prepare import immutable, lacks_results, prepare
+from compiler.run.quiet import quiet
 from compiler.run.signals import Interrupted
 from compiler.run.soundness import Broken, fault, set_aside, unreadable
 from compiler.run.steps import Bench
@@ -108,7 +109,7 @@ def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
     accepted = options.check(job, job.stage)
-    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data):
+    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
         _refuse_other_host(job, attempt.describe_host(data))
@@ -132,6 +133,8 @@ def _keep_image(attempt: Attempt, data: Path) -> None:
         image.keep(attempt, job.stage, data, immutable(attempt))
     except OSError as error:
         attempt.journal("image not saved", why=str(error))
+        if job.store.image(job.stage.id).exists():  # of an earlier attempt: what starts from it would start elsewhere
+            job.store.discard_image(job.stage.id, job.stage.id)
         again = "every stage that starts from it will have to run it again"
         print(f"{job.stage.title}: its database could not be kept ({error}): {again}", file=sys.stderr, flush=True)
 

@@ -14,14 +14,17 @@ from typing import Any, cast
 from compiler.drivers import running
 from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import probes, progress
+from compiler.run import marked, progress
 from compiler.run.attached import attach
 from compiler.run.attempt import Attempt
 from compiler.run.cgroup import caged
+from compiler.run.collecting import Collecting, collecting
+from compiler.run.drawing import draw
 from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
 from compiler.run.in_force import watched
 from compiler.run.launch import Launched, LaunchError, complaint, launched
 from compiler.run.options import Accepted
+from compiler.run.probes import AFTER, BEFORE, Probed, Probing
 from compiler.run.sampler import Sampler
 from compiler.run.server import LAST_WORDS, Server
 from compiler.run.service import serving
@@ -44,8 +47,12 @@ class Bench:
     replay: bool = False
 
     def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
-        with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
-            records = [self._step(index, options, server) for index, options in enumerate(accepted)]
+        try:
+            with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
+                records = [self._step(index, options, server) for index, options in enumerate(accepted)]
+        finally:
+            marked.end(marked.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
+        draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records
 
     def _step(self, index: int, accepted: Accepted, server: Server | None) -> Mapping[str, Any]:
@@ -82,31 +89,33 @@ class _Step:
         done, seen = self._command(kind), dict[str, Any]()
         command = done.command
         deadline = seconds_allowed(command, kind.estimate(self.step.settings))
-        timed = self._probe(probes.BEFORE)
+        timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
         device = self.bench.attempt.job.site.device
         sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, device, beside)
         env = environment(command.env)
         try:
-            with caged(done.memory) as cage:
-                started = self._started(sampler, seen)
-                ended = supervise(command.argv, env, self.folder, deadline, started, sampler.stop, beside, cage=cage)
+            with caged(done.memory) as cage, self._collecting(beside) as collectors:
+                started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
+                ended = supervise(command.argv, env, self.folder, deadline, started, ending, beside, cage=cage)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
         message = self._complaint(ended, deadline) or self._not_launched() or self._unreadable(kind)
-        timed |= {} if message else self._probe(probes.AFTER)
-        record = self._record(ended, deadline, message, timed, seen)
+        lost = self._lost(bool(message))
+        timed |= {} if message or lost else self._probe(AFTER)
+        record = self._record(ended, deadline, lost.message if lost else message, timed, seen)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
-        if self.server and (message or ended.deserted or self.server.gone()):
-            self._blame(self.server, bool(message))
+        if lost:
+            raise lost
         if message:
             raise self._failure(message)
         return record
 
-    def _blame(self, server: Server, failed: bool) -> None:
+    def _lost(self, failed: bool) -> StageError | None:
         """A client that lost its server says so in its own way, often before the server is quite gone."""
-        if server.gone(LAST_WORDS if failed else 0.0):
-            raise server.failure(" while the step ran", self.step.name)
+        if self.server and self.server.gone(LAST_WORDS if failed else 0.0):
+            return self.server.failure(" while the step ran", self.step.name)
+        return None
 
     def _started(self, sampler: Sampler, seen: dict[str, Any]) -> Watch:
         def started(pid: int) -> None:
@@ -119,6 +128,15 @@ class _Step:
                 raise
 
         return started
+
+    def _collecting(self, server: int | None) -> AbstractContextManager[Collecting]:
+        """A replay is nobody's figure."""
+        attempt, asked = self.bench.attempt, {} if self.bench.replay else self.step.setup
+
+        def journal(name: str, pid: int) -> None:
+            attempt.journal(STARTED, name=f"collector {name}", pid=pid)
+
+        return collecting(asked, self._context(), attempt.job.site, server, journal)
 
     def _command(self, kind: Runner) -> Launched:
         try:
@@ -138,16 +156,15 @@ class _Step:
         job = self.bench.attempt.job
         version = str(job.record["version"])
         access = self.server.access if self.server else None
-        return Context(job.programs, version, self.bench.data, self.folder.resolve(), self.step.seed, access)
+        folder, device = self.folder.resolve(), job.site.device
+        return Context(job.programs, version, self.bench.data, folder, self.step.seed, access, device)
 
     @property
     def _launch(self) -> Mapping[str, Any]:
         return cast(Mapping[str, Any], self.step.setup.get("launch") or {})
 
-    def _probe(self, when: str) -> dict[str, float]:
-        if not self.step.setup.get(when):
-            return {}
-        return probes.run(self.step.setup, when, self.step.name, self._context(), FLOOR)
+    def _probe(self, when: str) -> dict[str, Probed]:
+        return Probing(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
 
     def _not_launched(self) -> str | None:
         return complaint(self._launch, self.folder / "stderr")
@@ -184,9 +201,10 @@ class _Step:
         ended: Ended,
         deadline: float,
         message: str | None,
-        timed: Mapping[str, float],
+        timed: Mapping[str, Probed],
         seen: Mapping[str, Any],
     ) -> Mapping[str, Any]:
+        counted = {name: dict(seen.counters) for name, seen in timed.items() if seen.counters}
         record = {
             "name": self.step.name,
             "kind": self.step.kind,
@@ -201,7 +219,8 @@ class _Step:
             "max_rss": ended.max_rss,
             "deadline": deadline,
             "dropped": list(self.accepted.dropped),
-            **({"probes": dict(timed)} if timed else {}),
+            **({"probes": {name: seen.seconds for name, seen in timed.items()}} if timed else {}),
+            **({"counters": counted} if counted else {}),
             **({"launch": dict(seen)} if seen else {}),  # how it was found to run
         }
         write_json(self.folder / "step.json", record)

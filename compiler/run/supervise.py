@@ -12,9 +12,10 @@ from pathlib import Path
 from compiler.run import child as children
 from compiler.run.cgroup import Cage
 from compiler.run.child import MissingError as MissingError
+from compiler.run.marked import MARK
 from compiler.run.stepdown import User
 
-KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH")  # of our environment
+KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", MARK)  # of our environment
 
 Watch = Callable[[int], None]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from compiler.run import marked
 from compiler.store.store import Store
 
 STARTED = "started"  # the journal's event that names a process group: of a step,
@@ -16,7 +17,8 @@ SERVER = "server started"  # of a server
 
 
 def end(store: Store, journal: Path) -> None:
-    """Kills whoever is still in a process group of that journal, at work in this store."""
+    """Kills whoever carries the attempt's mark, and who is in a process group of its journal, at work in this store."""
+    marked.end(marked.MARK, journal.parent)
     groups, roots = set(_groups(journal)), {store.root.resolve(), store.data.resolve()}
     for pid in _processes() if groups else ():
         with suppress(OSError):

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 from compiler.language.site import GIVEN
 from compiler.plan import files
 from compiler.run import here, remembered, until
+from compiler.run.again import again
 from compiler.run.here import named
 from compiler.run.machines import contradicted, elsewhere
 from compiler.run.over import counted as counted  # hooks says it too
 from compiler.run.revision import revision
 from compiler.run.soundness import Broken, Look
+from compiler.store.lock import holders
+from compiler.store.runlock import NAME as RUN
 from compiler.store.store import Store
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class Work:
     results: Mapping[str, Path] = field(repr=False)  # stage -> the newest result that is sound
     broken: tuple[Broken, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # stage without a result -> the machine that it needs
+    again: Mapping[str, str] = field(default_factory=dict)  # stage with a result, to be measured beside it -> why
 
     @property
     def marks(self) -> str:
@@ -114,7 +118,7 @@ class Work:
     def restore_marks(self) -> None:
         """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
         for stage in self.stages:
-            if stage in self.results and not self.store.mark(stage).exists():
+            if stage in self.results and stage not in self.lacking and not self.store.mark(stage).exists():
                 self.store.set_mark(stage, self.results[stage] / "result.json")
         for build in self.builds:
             if build not in self.lacking and not self.store.mark(build).exists():
@@ -204,12 +208,19 @@ def work(plan: Plan, store: Store) -> Work:
     made = {build for build in builds if look.has_build(build)}
     results = {stage.id: result for stage in plan.stages if (result := look.result(stage))}
     others = elsewhere(plan.machines, [stage for stage in plan.stages if stage.id not in results], store.root)
+    more = again(plan, store, results)
+    unmeasured = (stages.keys() - results.keys() - others.keys()) | more.keys()
     used = {stage.build for stage in plan.stages if stage.id not in others}
-    lacking = ((used & builds.keys()) - made) | (stages.keys() - results.keys() - others.keys())
+    needed = {stages[node].build for node in unmeasured}
+    told = {build for build in builds if store.build_record(build).is_dir()} - needed
+    lacking = ((used & builds.keys()) - made - told) | unmeasured
     broken = look.end()
     for node in lacking:
         store.drop_dangling_mark(node)
-    return Work(plan, store, builds, stages, frozenset(lacking), results, broken, others)
+    if not holders(store.lock(RUN)):  # a run that goes on may wait for them
+        for node in more:  # else Snakemake has what it asks for
+            store.drop_mark(node)
+    return Work(plan, store, builds, stages, frozenset(lacking), results, broken, others, more)
 
 
 def _modified(path: str) -> float:

@@ -1,4 +1,4 @@
-"""Stages that are to be measured again beside the results that they have: asked for by someone, until a new one is there.
+"""Stages that are to be measured again beside the results that they have, until a new one is there.
 
 What is asked for stands in a file per stage. It is done when the stage has a result that it had not then, so that
 nothing needs to be struck off, and a kill at any moment loses nothing."""
@@ -16,8 +16,6 @@ from typing import Any
 from compiler.store.durable import make_folder, write_json
 from compiler.store.store import Store
 
-COMPARE_WITHIN = "compare_within"  # why: nobody asked but the spec
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -32,11 +30,10 @@ class Asked:
         return f"asked for by {self.who}, {self.when[:16].replace('T', ' ')} UTC{f': {self.why}' if self.why else ''}"
 
 
-def ask(store: Store, stage: str, why: str) -> Asked:
-    """The mark goes first: while it is there Snakemake has what it asks for."""
+def ask(store: Store, stage: str, why: str, by: str | None = None) -> Asked:
+    """The mark stays until a run begins: one that goes on may wait for it."""
     beside = tuple(result.name for result in store.all_results(stage))
-    made = Asked(stage, who(), datetime.now(UTC).isoformat(timespec="seconds"), why, beside)
-    store.drop_mark(stage)
+    made = Asked(stage, by or who(), datetime.now(UTC).isoformat(timespec="seconds"), why, beside)
     make_folder(store.asked(stage).parent)
     write_json(store.asked(stage), asdict(made))
     return made

@@ -92,12 +92,12 @@ def _lock(store: Store, stage: str) -> Path:
 
 def _image(folder: Path) -> Image:
     title = str(record(folder).get("title") or folder.name)
-    return Image(folder.name, folder, title, _used(folder), _files(folder))
+    return Image(folder.name, folder, title, last_used(folder), _files(folder))
 
 
-def _used(folder: Path) -> float:
+def last_used(folder: Path) -> float:
     times = [path.stat().st_mtime for name in (USED, RECORD) if (path := folder / name).exists()]
-    return max(times, default=0.0)
+    return max(times, default=folder.stat().st_mtime)
 
 
 def _files(folder: Path) -> dict[File, Blocks]:

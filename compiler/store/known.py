@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from compiler.plan.model import Plan
 from compiler.plan.states import Known
+from compiler.store import asked, retracted
 from compiler.store.store import Store
+from compiler.store.took import seconds
 
 HEAD = 1000  # bytes that hold what comes before the lists in result.json and image.json
 STATUSES = ("done", "unsupported")
 BROKEN = "broken: its result cannot be read"
-_FIELD = re.compile(r'^ "(status|reason|started|ended|bytes)": (.+?),?$', re.MULTILINE)
+_FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|bytes)": (.+?),?$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,27 @@ class Result:
 def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
     """`elsewhere`: nodes that plans of other specs have -> such a spec."""
     found = results(store, [stage.id for stage in plan.stages])
-    made = [build.id for build in plan.builds if store.has_build(build.id)]
+    needed = {stage.build for stage in plan.stages if stage.id not in found}
+    made = [build.id for build in plan.builds if _is_made(store, build.id, needed)]
     unmade = [build.id for build in plan.builds if build.id not in made]
     unmeasured = [stage.id for stage in plan.stages if stage.id not in found]
+    again = {node: pending.said for node, pending in asked.all_pending(store, found).items()}
     return Known(
         builds=made,
         results=found,
+        again=again | _failed_again(store, again),
+        retracted=_retracted(store, unmeasured),
         unsupported={node: result.reason for node, result in found.items() if result.status == "unsupported"},
         elsewhere=_others(store, plan.spec, [*made, *found], elsewhere),
         failures=_failures(store, [*unmade, *unmeasured]) | dict.fromkeys(_broken(store, unmeasured), BROKEN),
         images=_names(store.image("_").parent),
         catalogues={b: catalogue(store, b) for b in made} | dict.fromkeys(unmade) if unmeasured else {},
     )
+
+
+def _is_made(store: Store, build: str, needed: Collection[str]) -> bool:
+    """Of one that was made elsewhere the record is enough, where no stage is left to run with it."""
+    return store.has_build(build) or (build not in needed and store.build_record(build).is_dir())
 
 
 def results(store: Store, stages: Iterable[str]) -> dict[str, Result]:
@@ -99,12 +109,8 @@ def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
 
 def _result(path: Path) -> Result:
     record = head(path)
-    try:
-        span = datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])
-        seconds = span.total_seconds() if record.get("status") == "done" else None
-    except (KeyError, ValueError, TypeError):
-        seconds = None
-    return Result(str(record.get("status", "")), str(record.get("reason") or "no reason given"), seconds)
+    took = seconds(record) if record.get("status") == "done" else None
+    return Result(str(record.get("status", "")), str(record.get("reason") or "no reason given"), took)
 
 
 def _others(store: Store, spec: str, nodes: Iterable[str], elsewhere: Mapping[str, str]) -> dict[str, str]:
@@ -125,6 +131,23 @@ def _maker(store: Store, node: str) -> str | None:
         return str(raw["spec"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _failed_again(store: Store, again: Mapping[str, str]) -> dict[str, str]:
+    """What was asked for and tried since, in vain."""
+    found = {}
+    for node, failure in _failures(store, again).items():
+        result = store.result(node)
+        if result and store.attempts(node)[-1].name > result.name:
+            found[node] = f"{again[node]}; {failure}"
+    return found
+
+
+def _retracted(store: Store, unmeasured: Iterable[str]) -> dict[str, str]:
+    there = _names(store.root / "results")
+    last = {stage: store.all_results(stage)[-1:] for stage in unmeasured if stage in there}
+    notes = {stage: retracted.of(found[0]) for stage, found in last.items() if found}
+    return {stage: f"its result was {note.said}" for stage, note in notes.items() if note}
 
 
 def _failures(store: Store, nodes: Iterable[str]) -> dict[str, str]:

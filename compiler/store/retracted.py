@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compiler.plan import files
 from compiler.store.asked import who
 from compiler.store.durable import sync, write_json
+from compiler.store.outdated import out_of_date
 from compiler.store.store import RETRACTED, Store
 
 
@@ -51,16 +50,4 @@ def undo(store: Store, result: Path) -> None:
 
 def _before(store: Store, stage: str) -> None:
     store.drop_mark(stage)
-    for plan in _plans_with(store, stage):
-        store.drop_stamps(plan)
-
-
-def _plans_with(store: Store, stage: str) -> Iterator[str]:
-    """Those whose report may have read it; one that cannot be read has none."""
-    parent = store.plan("_").parent
-    for folder in parent.iterdir() if parent.is_dir() else ():
-        try:
-            if stage in files.ids(folder):
-                yield folder.name
-        except (OSError, ValueError):
-            continue
+    out_of_date(store, {stage})

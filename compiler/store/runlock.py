@@ -20,14 +20,17 @@ class Record:
     pid: int
     started: datetime
     spec: str
+    until: str = ""  # when it is to stop, as it was given
+    stops: float | None = None  # unix time
 
 
 @contextmanager
-def run_lock(store: Store, spec: str) -> Iterator[None]:
+def run_lock(store: Store, spec: str, until: str = "", stops: float | None = None) -> Iterator[None]:
     """Busy when another run is active here."""
     path = store.lock(NAME)
     with locked(path, wait=False):
-        said = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec}
+        said: dict[str, object] = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec}
+        said |= {"until": until, "stops": stops} if until else {}
         path.write_text(json.dumps(said) + "\n", encoding="utf-8")  # in place: the lock is on this very file
         yield
 
@@ -36,7 +39,8 @@ def record(store: Store) -> Record | None:
     """Of the run that took the lock last; None while it is being written."""
     try:
         raw = json.loads(store.lock(NAME).read_text(encoding="utf-8"))
-        return Record(int(raw["pid"]), datetime.fromisoformat(raw["started"]), str(raw["spec"]))
+        until, stops = str(raw.get("until", "")), raw.get("stops")
+        return Record(int(raw["pid"]), datetime.fromisoformat(raw["started"]), str(raw["spec"]), until, stops)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

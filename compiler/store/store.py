@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from compiler.store import later
 from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 
 STAMP = "made-by-"
 LOOKED = "results-are-sound"
+ATTEMPT = later.NAME
 RETRACTED = "retracted.json"  # in a result that counts no more
-ATTEMPT = "%Y%m%dT%H%M%S.%fZ"
 
 
 class Store:
@@ -36,6 +38,11 @@ class Store:
     def build(self, build: str) -> Path:
         return self.root / "builds" / build
 
+    def build_record(self, build: str) -> Path:
+        """The folder of its build.json; of one that was made elsewhere that is all there is. Hidden: it is no build."""
+        made = self.build(build)
+        return made if self.has_build(build) else made.with_name(".records") / build
+
     def results(self, stage: str) -> list[Path]:
         """Complete results of a stage that nobody took out, oldest first."""
         return [result for result in self.all_results(stage) if not (result / RETRACTED).exists()]
@@ -49,7 +56,10 @@ class Store:
 
     def attempts(self, node: str) -> list[Path]:
         """Attempts of a stage or build that are no result: running, failed, interrupted; oldest first."""
-        return _sorted(self.root / "attempts" / node)
+        return _sorted(self.attempts_of(node))
+
+    def attempts_of(self, node: str) -> Path:
+        return self.root / "attempts" / node
 
     def image(self, stage: str) -> Path:
         return self.data / "images" / stage
@@ -132,10 +142,13 @@ class Store:
         write_json(path, kept)
 
     def new_attempt(self, node: str) -> Path:
-        name = datetime.now(UTC).strftime(ATTEMPT)
-        folder = self.root / "attempts" / node / name
+        folder = self.root / "attempts" / node / self._new_name(node)
         make_folder(folder)
         return folder
+
+    def _new_name(self, node: str) -> str:
+        """Of all attempts and results of a node the last by name is the newest."""
+        return later.name(each.name for each in (*self.attempts(node), *_sorted(self.results_of(node))))
 
     def drop_empty_attempts(self, node: str) -> None:
         """The folder of its attempts, where none was kept."""
@@ -145,6 +158,7 @@ class Store:
     def publish_result(self, stage: str, attempt: Path) -> Path:
         """An attempt that holds result.json becomes a result, by rename."""
         target = self.root / "results" / stage / attempt.name
+        later.touch(attempt / "result.json", self.root.glob(f"summary/*/{STAMP}*"))
         _publish(attempt, target)
         self.set_mark(stage, target / "result.json")
         return target
@@ -156,9 +170,16 @@ class Store:
         self.set_mark(build, target / "build.json")
         return target
 
+    def publish_import(self, source: Path, target: Path) -> bool:
+        """A verified folder that another checkout made; one that is there already stays."""
+        if target.exists():
+            return False
+        _publish(source, target)
+        return True
+
     def set_aside(self, node: str, folder: Path) -> Path:
         """A result or build that is none becomes an attempt, by rename; the mark goes first."""
-        name = folder.name if folder.parent.name == node else datetime.now(UTC).strftime(ATTEMPT)
+        name = folder.name if folder.parent.name == node else self._new_name(node)
         target = self.root / "attempts" / node / name
         self.drop_mark(node)
         make_folder(target.parent)
@@ -226,11 +247,12 @@ class Store:
             mark.unlink(missing_ok=True)
 
     def looked(self, plan: str) -> float:
-        """When all results of a plan were last found to be sound; before all time if never."""
+        """When all results of a plan were last found to be sound; before all time if never, or by another clock."""
         try:
-            return (self.summary(plan) / LOOKED).stat().st_mtime
+            when = (self.summary(plan) / LOOKED).stat().st_mtime
         except OSError:
             return float("-inf")
+        return when if when <= time.time() else float("-inf")
 
     def note_look(self, plan: str, when: float) -> None:
         """Where there is a summary; a store that cannot be written is looked at in full again."""
@@ -244,11 +266,18 @@ class Store:
         for old in self.summary(plan).rglob(f"{STAMP}*"):
             old.unlink(missing_ok=True)
 
-    def stamp_tables(self, plan: str, revision: str) -> None:
-        write_text(self.stamps(plan, revision)[0], f"{datetime.now(UTC).isoformat()}\n")
+    def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
+        """`results`: the records that the tables are made of."""
+        stamp, evidence = self.stamps(plan, revision)[0], list(results)
+        write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
+        for made in (*stamp.parent.glob("*.parquet"), stamp):
+            later.touch(made, evidence)
 
     def stamp_report(self, plan: str, revision: str) -> None:
-        write_text(self.stamps(plan, revision)[1], f"{datetime.now(UTC).isoformat()}\n")
+        tables, stamp = self.stamps(plan, revision)
+        write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
+        for made in (*self.summary(plan).glob("*.*"), stamp):
+            later.touch(made, [tables])
 
 
 def _own(root: Path) -> str:

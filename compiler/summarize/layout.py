@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from compiler.collect.states import UNSUPPORTED
+from compiler.plan.base import BUILD as BUILD
+from compiler.plan.base import chosen as chosen  # the report's base
 from compiler.plan.model import Axis
 from compiler.summarize.points import Point
 from compiler.summarize.tables import Run
-
-BUILD = "build"
 
 Labels = tuple[str | None, ...]
 
@@ -29,15 +29,6 @@ class Layout:
 def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
     """The axes that change a step: a checkpoint before it shares the rest."""
     return [axis for axis in axes if axis.steps is None or step in axis.steps]
-
-
-def chosen(axes: Sequence[Axis], base: Mapping[str, str]) -> dict[str, str]:
-    """The report's base; without one, the first label of the first axis that varies, builds last."""
-    if known := {axis.name: base[axis.name] for axis in axes if axis.name in base}:
-        return known
-    varying = [axis for axis in axes if len(axis.labels) > 1]
-    first = next((axis for axis in varying if axis.name != BUILD), next(iter(varying), None))
-    return {first.name: first.labels[0]} if first else {}
 
 
 def layouts(axes: Sequence[Axis], base: Mapping[str, str], able: str | None) -> list[Layout]:

@@ -20,6 +20,7 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from _unlike(list(builds.values()))
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
+    yield from _noisy(tables.facts.get("noise", {}), tables.runs)
     yield from _apart(tables.runs)
 
 
@@ -62,6 +63,21 @@ def _hosts(facts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         values = sorted({found[name] for found in facts.values() if name in found})
         if len(values) > 1:
             yield f"the figures come from different settings of the host: {name} {', '.join(values)}"
+
+
+def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
+    """What else the host did just before a stage was measured."""
+    said = {subject: found["warning"] for subject, found in facts.items() if "warning" in found}
+    names = list(dict.fromkeys(f"{run.step} of {run.build}" for run in runs if _subject(run) in said and run.measured))
+    if names:
+        stages = len({_subject(run) for run in runs if run.measured and run.attempt})
+        where = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+        first = next(iter(said.values()))
+        yield f"the host was not quiet before {len(said)} of {stages} stages ({where}): {first}"
+
+
+def _subject(run: Run) -> str:
+    return f"{run.place[0]}/{run.attempt}"
 
 
 def _apart(runs: Sequence[Run]) -> Iterator[str]:

@@ -54,10 +54,9 @@ OF_IOSTAT = {  # column -> figure, and what a column of two decimals cannot tell
     "aqu-sz": "device_queue",
     "util": "device_busy_pct",
 }
-MIB = 1 << 20
 OF_VMSTAT = {  # column -> figure, in one of the column's units, and what the column cannot tell
-    "r": ("run_queue", 1.0, 0.5),
-    "b": ("blocked_tasks", 1.0, 0.5),
+    "r": ("run_queue", 1.0, 1.0),  # of an instant, and of another one than ours; newer versions count themselves
+    "b": ("blocked_tasks", 1.0, 1.0),
     "swpd": ("swap_used_bytes", 1 / 1024, 1.0),
     "free": ("memory_free_bytes", 1 / 1024, 1.0),
     "buff": ("memory_buffer_bytes", 1 / 1024, 1.0),
@@ -149,7 +148,5 @@ def _apart(
     assert len(known) >= len(columns) - 3, sorted(theirs)
     for name, (figure, unit, least) in known.items():
         own = ours.get(figure, 0.0) * unit  # a tool prints 0 where nothing was asked
-        if os.environ.get("SHOW"):
-            print(f"{name:10} {theirs[name]:14.3f} {own:14.3f}")
         if abs(own - theirs[name]) > max(WITHIN * theirs[name], least):
             yield f"{name}: {theirs[name]:.6g}, but {figure} {own:.6g}"

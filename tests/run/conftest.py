@@ -19,6 +19,7 @@ from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, Planne
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(Path(__file__).parent))  # machine
 TRIAL = Path(__file__).with_name("trial.py")
 BUILD = PlannedBuild("b-1", "trial-1.0", "trial", "1.0", {"system": "python"})
 LOAD = """

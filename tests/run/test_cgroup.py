@@ -17,7 +17,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         print(os.getpid(), flush=True)
-        os.close(1)
+        os.closerange(0, 3)
         time.sleep(60)
     os._exit(0)
 os.wait()

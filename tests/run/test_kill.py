@@ -156,3 +156,54 @@ def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout,
         assert dead.exists()
     assert runner.wait(10) == 0
     assert not dead.exists()
+
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    os.chdir("/")
+    if os.fork() == 0:
+        os.closerange(0, 3)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+me = os.getpid()
+for entry in os.listdir("/proc"):
+    try:
+        if entry.isdecimal() and "os.closerange" in open(f"/proc/{entry}/cmdline").read() and int(entry) > me:
+            print(entry, flush=True)
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture
+def without_cgroups(checkout, monkeypatch):
+    """As on most machines, where nobody but root may make any."""
+    trial = checkout.folder / "trial.py"
+    no_cgroups = "import compiler.run.cgroup\ncompiler.run.cgroup.trees = lambda: ()\n"
+    source = (Path(__file__).with_name("trial.py")).read_text()
+    trial.write_text(source.replace("if __name__", f"{no_cgroups}\nif __name__"))
+    monkeypatch.setattr(checkout, "command", lambda name: [sys.executable, str(trial), "p", name])
+
+
+def test_a_daemon_ends_with_the_stage(checkout, stage, step, gone, without_cgroups):
+    checkout.plan(stage("s-load", step("load", DAEMON)))
+    assert checkout.run("s-load").returncode == 0
+    (pid,) = map(int, (checkout.store.result("s-load") / "steps" / "0-load" / "stdout").read_text().split())
+    assert gone(pid)
+
+
+def test_a_daemon_of_a_runner_that_was_killed_ends_before_the_next_stage_is_measured(
+    checkout, stage, step, until, gone, without_cgroups
+):
+    checkout.plan(stage("s-load", step("load", DAEMON + "time.sleep(60)")))
+    runner = checkout.start("s-load")
+    daemon = until(lambda: _pid(checkout))
+    runner.kill()
+    runner.wait(5)
+    assert not gone(daemon)
+    checkout.plan(stage("s-other"))
+    assert checkout.run("s-other").returncode == 0
+    until(lambda: gone(daemon), 2)

@@ -198,6 +198,20 @@ def test_warnings_of_unlike_hosts_and_old_figures(here):
     ]
 
 
+def test_a_host_that_was_not_quiet(here):
+    found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
+    path = found.store.result("s-7.8.3-hyper-1-1") / "attempt.json"
+    noise = {"warning": "others used 45% of a core: cc1plus 45%", "findings": []}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "noise": noise}))
+    scenario.report(found)
+    lines = text(found).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
+    assert lines[start : start + 2] == [
+        "warnings    the host was not quiet before 1 of 4 stages (readww of rocksdb-7.8.3, overwrite of rocksdb-7.8.3):",
+        "            others used 45% of a core: cc1plus 45%",
+    ]
+
+
 def test_the_command(here, capsys):
     found = scenario.experiment(here.relative_to(here))
     assert command.main(["p-other"]) == 1

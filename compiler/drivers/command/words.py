@@ -11,8 +11,12 @@ from compiler.drivers.protocol import Context
 _PLACEHOLDER = re.compile(r"\{(data|folder|seed|options|program:([^{}]+))\}")
 
 
-def argv(words: Sequence[str], options: Mapping[str, Any], context: Context) -> tuple[str, ...]:
-    return tuple(word for given in words for word in _words(given, options, context))
+def argv(
+    words: Sequence[str], options: Mapping[str, Any], context: Context, more: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """`more`: placeholders of one who asks for it."""
+    filled = [_filled(word, more) for word in words] if more else words
+    return tuple(word for given in filled for word in _words(given, options, context))
 
 
 def misplaced(words: Sequence[str]) -> str | None:
@@ -36,6 +40,10 @@ def _words(given: str, options: Mapping[str, Any], context: Context) -> Iterator
         yield from (f"--{name}={_text(value)}" for name, value in options.items())
     else:
         yield _PLACEHOLDER.sub(lambda match: _value(match, context), given)
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), word)
 
 
 def _program(name: str, context: Context) -> Sequence[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.drivers.protocol import Driver
+from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -16,6 +17,7 @@ USUAL_SECONDS = 60.0  # only for estimates
 class Quiesce:
     kind = "quiesce"
     revision = 1
+    parser = 1
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:
@@ -29,5 +31,15 @@ class Quiesce:
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return min(float(settings["timeout"]), USUAL_SECONDS)
 
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        from compiler.drivers.quiesce.request import command
 
-DRIVER: Driver = Quiesce()
+        return command(settings, options, context)
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from compiler.drivers.quiesce.parse import parse
+
+        return parse(folder)
+
+
+DRIVER: Runner = Quiesce()

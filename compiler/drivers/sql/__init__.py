@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.drivers.protocol import Driver
+from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -16,6 +17,7 @@ STATEMENT_SECONDS = 1.0  # only for estimates
 class Sql:
     kind = "sql"
     revision = 1
+    parser = 1
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:
@@ -29,5 +31,16 @@ class Sql:
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
 
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        from compiler.drivers import request
 
-DRIVER: Driver = Sql()
+        timeout = float(settings["timeout"])
+        return request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from compiler.drivers.sql.parse import parse
+
+        return parse(folder, settings)
+
+
+DRIVER: Runner = Sql()

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from compiler.language.problem import Problem, SpecError, Where
-from compiler.plan.model import Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from compiler.plan.model import (
+    Axis,
+    CellStep,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+    Repeat,
+    Report,
+)
 from compiler.plan.order import ranks
 
 
@@ -27,7 +37,9 @@ def compile_spec(
     ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
     builds = tuple(PlannedBuild(f"b-{name}", name, "rocksdb", "1", {}) for name in sorted(raw["builds"]))
     digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
-    return Plan(digest, "toy", path, scale, (), tuple(_cells(raw)), builds, ranked, {}, Report())
+    axes = (Axis("build", tuple(raw["builds"])), Axis("arm", tuple(raw["arms"]), ("read",)))
+    report = Report({"arm": raw["arms"][0]}, within=raw.get("within"))
+    return Plan(digest, "toy", path, scale, axes, tuple(_cells(raw)), builds, ranked, {}, report)
 
 
 def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
@@ -53,4 +65,5 @@ def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:
     for build in raw["builds"]:
         for arm in raw["arms"]:
             chains = tuple(Repeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"]))
-            yield PlannedCell(f"{build}-{arm}", {"build": build, "arm": arm}, f"b-{build}", (), chains)
+            steps = CellStep("fill", "db_bench", 0, 0, False), CellStep("read", "db_bench", 1, 0, True)
+            yield PlannedCell(f"{build}-{arm}", {"build": build, "arm": arm}, f"b-{build}", steps, chains)

@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler.plan import files
 from compiler.run import progress
 from compiler.run.intime import late
+from compiler.store.asked import pending
 from compiler.store.store import Store
 
 
@@ -30,7 +31,7 @@ stage = files.stage(store.plan(plan), sys.argv[2])
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN if Path("deaf").exists() else stop)
-if (result := store.result(stage.id)) is not None:
+if (result := store.result(stage.id)) is not None and not pending(store, stage.id):
     store.set_mark(stage.id, result / "result.json")
     sys.exit()
 

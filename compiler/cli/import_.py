@@ -1,0 +1,62 @@
+"""stepgrid import FILE: what another checkout exported; its content says what it is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler.cli import compiled
+from compiler.cli.told import counted
+
+if TYPE_CHECKING:
+    from compiler.run.importing import Taken
+
+FINE, USAGE, FAILED = 0, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="what `stepgrid export` or `stepgrid builds export` wrote")
+    compiled.local(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from compiler.build import bundle
+    from compiler.build.problem import BuildError
+    from compiler.run import importing
+
+    if not args.file.is_file():
+        print(f"there is no file {args.file}", file=sys.stderr)
+        return USAGE
+    try:
+        if importing.is_one(bundle.head(args.file, "result or build")):
+            return _results(args)
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    from compiler.cli.builds_move import imported
+
+    args.spec = None
+    return imported(args, [str(args.file)])
+
+
+def _results(args: argparse.Namespace) -> int:
+    from compiler.run import here
+    from compiler.run.importing import publish
+
+    compiled.wrong_site(args)
+    print("\n".join(_told(publish(here.store(), args.file))))
+    return FINE
+
+
+def _told(taken: Taken) -> Iterator[str]:
+    plan = taken.plan
+    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+    yield f"took {counted(len(taken.results), 'result')}, {counted(taken.attempts, 'attempt')}"
+    if taken.builds:
+        yield f"  with the records of builds that are not here: {taken.builds}"
+    if taken.known:
+        yield f"left as they are here: {counted(len(taken.known), 'result')}"
+    yield f"`stepgrid run {plan.spec}` summarizes them with those of this host"

@@ -1,0 +1,55 @@
+"""perf stat: what processor and kernel count for the engine's processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from compiler.collectors.protocol import Target, listed
+
+FILE = "perf.json"
+METRICS = {  # event -> metric
+    "task-clock": "perf_task_clock_ms",
+    "context-switches": "perf_context_switches",
+    "cpu-migrations": "perf_cpu_migrations",
+    "page-faults": "perf_page_faults",
+    "instructions": "perf_instructions",
+    "cycles": "perf_cycles",
+    "branches": "perf_branches",
+    "branch-misses": "perf_branch_misses",
+    "cache-references": "perf_cache_references",
+    "cache-misses": "perf_cache_misses",
+}
+
+
+class PerfStat:
+    tool = "perf"
+    package = "linux-perf"
+    settings: tuple[str, ...] = ("events",)
+
+    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+        events = ",".join(settings.get("events") or METRICS)
+        return [tool, "stat", "-j", "-o", str(target.folder / FILE), "-e", events, "-p", listed(target.pids)]
+
+    def parse(self, folder: Path) -> Mapping[str, float]:
+        counted = dict(_counted(folder / FILE))
+        found = {METRICS[event]: value for event, value in counted.items() if event in METRICS}
+        instructions, cycles = counted.get("instructions"), counted.get("cycles")
+        if instructions is not None and cycles:
+            found["perf_instructions_per_cycle"] = instructions / cycles
+        return found
+
+
+def _counted(path: Path) -> Iterator[tuple[str, float]]:
+    """An event with a modifier (cycles:u) is another one; one that was never counted has no value."""
+    with suppress(OSError):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, KeyError, TypeError):
+                said = json.loads(line)
+                yield str(said["event"]), float(said["counter-value"])
+
+
+COLLECTOR = PerfStat()

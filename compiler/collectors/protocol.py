@@ -1,0 +1,48 @@
+"""What a collector is: a program that looks on while a step runs, one module per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+
+class Target(NamedTuple):
+    """What is looked at, and where the collector's files go."""
+
+    pids: tuple[int, ...]  # the engine's processes: the server's, else those of the step itself
+    folder: Path
+
+
+class Collector(Protocol):
+    tool: str  # the program
+    package: str  # as Debian calls what brings it
+    settings: tuple[str, ...]  # of language.models.Collector, those that it takes
+
+    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+        """It looks on until SIGINT."""
+        ...
+
+    def parse(self, folder: Path) -> Mapping[str, float]:
+        """By name of collect.metrics.METRICS; what was not counted is missing."""
+        ...
+
+
+@runtime_checkable
+class Drawing(Protocol):
+    """What is made of it when the steps are over, since making it takes time that belongs to none of them."""
+
+    def script(self, tool: str, folder: Path) -> Sequence[str]:
+        """A command whose output is drawn."""
+        ...
+
+    def draw(self, output: Path, folder: Path) -> None: ...
+
+
+def listed(pids: Sequence[int]) -> str:
+    return ",".join(map(str, pids))
+
+
+def interval(settings: Mapping[str, Any]) -> str:
+    """Whole seconds: the tools take no others."""
+    return str(max(1, round(float(settings.get("every", 1)))))

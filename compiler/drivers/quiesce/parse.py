@@ -1,0 +1,106 @@
+"""The figures of a quiesce: how long it took, what there was to do at its start and its end, what was not quiet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler.drivers.db_bench.parse import compaction
+from compiler.drivers.protocol import Figures, ParseError
+from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
+from compiler.drivers.quiesce.drained import OUTPUT
+
+Thing = Mapping[str, Any]
+MIB, LARGE = 2**20, 1000
+DUMPS = 2  # of statistics: what there was to do, and what is left
+_PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
+
+
+def parse(folder: Path) -> Figures:
+    looks, end = _lines(folder / "stdout")
+    debt = _debt(folder / OUTPUT)
+    metrics = {**_amounts(looks), **debt}
+    if end["since"] is not None:
+        metrics["quiesce_seconds"] = float(end["since"])
+    return Figures(metrics, _facts(looks, end), warnings=tuple(_warnings(looks[-1], end)))
+
+
+def _lines(path: Path) -> tuple[list[Sequence[Thing]], Mapping[str, Any]]:
+    looks: list[Sequence[Thing]] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            said = json.loads(line)
+        except ValueError:
+            raise ParseError(f"stdout has a line that is no look: {line[:60]}") from None
+        if "end" in said:
+            return looks, said["end"]
+        looks.append(said["look"]["seen"])
+    raise ParseError("stdout ends before the last look: it has no line `end`")
+
+
+def _amounts(looks: Sequence[Sequence[Thing]]) -> dict[str, float]:
+    """Of what was first seen later (a rate needs two looks), the start is that later look."""
+    first: dict[str, float] = {}
+    for look in looks:
+        for thing in look:
+            first.setdefault(thing["what"], float(thing["value"]))
+    last = {thing["what"]: float(thing["value"]) for thing in looks[-1]}
+    return {**_named(first, START), **_named(last, END)}
+
+
+def _named(values: Mapping[str, float], when: str) -> dict[str, float]:
+    return {AMOUNTS[what].metric(when): value for what, value in values.items() if what in AMOUNTS}
+
+
+def _debt(output: Path) -> dict[str, float]:
+    """Of an embedded RocksDB: from its statistics before and after. A level that was never filled is not listed."""
+    if not output.is_file():
+        return {}
+    text = output.read_text(encoding="utf-8", errors="replace")
+    files = [_level0(table) for table in compaction.tables(text)]
+    pending = [float(size) for size in _PENDING.findall(text)]
+    return {**_first_and_last("level 0 files", files), **_first_and_last("pending compaction bytes", pending)}
+
+
+def _level0(table: Mapping[str, Mapping[str, str]]) -> float | None:
+    return compaction.count(table.get("L0", {}).get("Files", "").partition("/")[0])
+
+
+def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:
+    if len(values) != DUMPS:
+        return {}
+    pairs = zip((START, END), values, strict=True)
+    return {AMOUNTS[what].metric(when): value for when, value in pairs if value is not None}
+
+
+def _facts(looks: Sequence[Sequence[Thing]], end: Mapping[str, Any]) -> dict[str, str]:
+    facts = {"at the start": _shown(looks[0]), "at the end": _shown(looks[-1]), "looks": str(len(looks))}
+    return {**facts, "device": end["device"] or "none: no block device holds the database"}
+
+
+def _shown(look: Sequence[Thing]) -> str:
+    return ", ".join(f"{thing['what']} {_amount(thing['value'], thing['unit'])}" for thing in look)
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit.startswith("B"):
+        return f"{value / MIB:,.2f} Mi{unit}"
+    return f"{value:,.0f}" if value >= LARGE else f"{value:g}"
+
+
+def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
+    """They travel with the report, and so with the figures of the steps after it."""
+    yield from end["notes"]
+    if end["quiet"]:
+        return
+    why = "; ".join(_busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
+    yield f"not quiet after {end['seconds']:.0f} s, what follows was measured all the same: {why}"
+
+
+def _busy(thing: Thing) -> str:
+    return (
+        f"{thing['what']} {_amount(thing['value'], thing['unit'])} (idle at {_amount(thing['least'], thing['unit'])})"
+    )

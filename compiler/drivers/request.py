@@ -1,0 +1,31 @@
+"""How a step asks a server: a program of ours, told what to do by a file that only its owner may read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.drivers.protocol import Command, Context
+from compiler.engines.serving import Access
+
+FILE = "request.json"
+HERE = Path(__file__).resolve().parents[2]
+
+
+def command(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
+    """`python -m MODULE` in the step's folder. ValueError where no server was started."""
+    if context.server is None:
+        raise ValueError("it needs a server, and the engine of this build is none")
+    text = json.dumps({"access": context.server._asdict(), **request}, default=str, indent=1)
+    return Command((sys.executable, "-m", module), {"PYTHONPATH": str(HERE)}, duration, {FILE: f"{text}\n"})
+
+
+def asked(folder: Path) -> tuple[Access, dict[str, Any]]:
+    """What that program finds there."""
+    request: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    given = request.pop("access")
+    places = {name: Path(given[name]) for name in ("sockets", "socket")}
+    return Access(**{**given, **places}), request

@@ -1,0 +1,80 @@
+"""Collectors, checked: each has one form, settings that it takes, a name of its own and steps that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from compiler import collectors
+from compiler.expand.item import Item
+from compiler.language.models import Collector
+from compiler.language.nodes import Map, Seq
+from compiler.language.problem import Problems, Where, nearest
+from compiler.language.read import Document
+from compiler.plan.model import Json
+
+FORMS = ("collector", "command")
+SETTINGS = ("frequency", "call_graph", "events", "every")
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def check(document: Document, items: Iterable[Item], problems: Problems) -> None:
+    known = {name for item in items for name in (item.name, item.base)}
+    listed = document.nodes.get("collectors")
+    seen: set[str] = set()
+    for found, node in zip(document.spec.collectors, listed if isinstance(listed, Seq) else (), strict=True):
+        at = node.at if isinstance(node, Map) else {}
+        if len(at.keys() & set(FORMS)) != 1:
+            _complain(found, "needs `collector` or `command`, one of them", problems)
+        elif "command" in at and not any(found.command or ()):
+            _complain(found, "needs a program in `command`", problems)
+        elif not _FOLDER.fullmatch(found.name):
+            _complain(found, "is called what no folder can be: letters, digits and _ . -", problems)
+        _check_settings(found, at, problems)
+        for name in found.steps:
+            if name not in known:
+                message = f"collector `{found.name}`: there is no step `{name}`"
+                problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
+        if found.name in seen:
+            message = f"there is a collector `{found.name}` already"
+            problems.add("defined-twice", found.name.where, message, "each has a folder of its name", len(found.name))
+        seen.add(found.name)
+
+
+def watches(found: Collector, item: Item) -> bool:
+    """Without `steps`: everything that is measured."""
+    if not found.steps:
+        return item.flag("measured", True)
+    return item.name in found.steps or item.base in found.steps
+
+
+def said(found: Collector) -> dict[str, Json]:
+    """What the plan, and identity, have of it."""
+    values = found.model_dump(mode="json", exclude_defaults=True, exclude={"steps"})
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: object) -> Json:
+    if isinstance(value, list | tuple):
+        return [str(each) for each in value]
+    return str(value) if isinstance(value, str) else value  # type: ignore[return-value]
+
+
+def _check_settings(found: Collector, at: Mapping[str, Where], problems: Problems) -> None:
+    taken: tuple[str, ...] = ()
+    if found.collector is not None:
+        if found.collector not in collectors.names():
+            message, known = f"there is no collector `{found.collector}`", collectors.names()
+            where, near = found.collector.where, nearest(found.collector, known)
+            problems.add("undefined-name", where, message, near, len(found.collector))
+            return
+        taken = collectors.collector(found.collector).settings
+    hint = f"it takes: {', '.join(taken)}" if taken else ""
+    for name in SETTINGS:
+        if name in at and name not in taken:
+            message = f"`{name}` is no setting of {found.collector or 'a command'} (collector `{found.name}`)"
+            problems.add("unknown-setting", at[name], message, hint, len(name))
+
+
+def _complain(found: Collector, message: str, problems: Problems) -> None:
+    problems.add("collector-form", found.name.where, f"collector `{found.name}` {message}", width=len(found.name))

@@ -1,0 +1,67 @@
+"""The results of a plan as one file, with all that a report is made of: for a checkout on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.build import bundle, manifest
+from compiler.build.problem import BuildError
+from compiler.plan import files
+from compiler.plan.model import Plan
+from compiler.run.attempt import now
+from compiler.store.store import Store
+
+KIND, FORMAT = "results", 1
+CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
+RECORDS = ("build.json", "catalogue.json")  # of a build; its programs stay where they are
+
+
+def export(store: Store, plan: Plan, file: Path, attempts: bool = False) -> Mapping[str, Any]:
+    """Writes it; gives the manifest. Retracted results go along, with why."""
+    bundle.check_name(file)
+    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    folders = dict(_folders(store, plan, attempts))
+    if not any(name.startswith(f"{RESULTS}/") for name in folders):
+        raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
+    contents = dict(_contents(folders)) | dict(_records(store, plan))
+    listed = {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()}
+    said = {
+        "kind": KIND,
+        "format": FORMAT,
+        "made": now(),
+        "plan": plan.digest,
+        "spec": plan.spec,
+        "title": plan.title,
+        "results": {stage.id: [result.name for result in store.all_results(stage.id)] for stage in plan.stages},
+        "files": listed,
+    }
+    bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
+    return said
+
+
+def _folders(store: Store, plan: Plan, attempts: bool) -> Iterator[tuple[str, Path]]:
+    yield PLAN, store.plan(plan.digest)
+    for stage in plan.stages:
+        for result in store.all_results(stage.id):
+            yield f"{RESULTS}/{stage.id}/{result.name}", result
+        for attempt in store.attempts(stage.id) if attempts else ():
+            if (attempt / "failure.json").is_file():  # else it is running
+                yield f"{ATTEMPTS}/{stage.id}/{attempt.name}", attempt
+
+
+def _contents(folders: Mapping[str, Path]) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """Name -> the folder that it must not lead out of, and its path. Figures are parsed again where they come to."""
+    for name, folder in folders.items():
+        for path in manifest.paths(folder):
+            if not path.match("figures.*.json") or path.parent != folder:
+                yield f"{name}/{path.relative_to(folder)}", (folder, path)
+
+
+def _records(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    for build in plan.builds:
+        folder = store.build_record(build.id)
+        for name in RECORDS:
+            if (folder / name).is_file():
+                yield f"{BUILDS}/{build.id}/{name}", (folder, folder / name)

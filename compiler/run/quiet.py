@@ -1,0 +1,84 @@
+"""Alone on the host: what else goes on is looked at before a measured stage, and goes with its figures."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler.run import (
+    cgroup,
+    devices,
+    noise_activity,
+    noise_memory,
+    noise_processes,
+    noise_record,
+    noise_settings,
+    noise_timers,
+)
+from compiler.run.finding import OK, WARNING, Finding
+from compiler.run.hostlock import path as lock_path
+from compiler.run.noise_fix import Fixed, fixed
+
+if TYPE_CHECKING:
+    from compiler.run.attempt import Attempt
+
+LOOK = 1.0  # seconds
+OVERRIDE = "STEPGRID_LOOK"  # of the tests
+
+
+@contextmanager
+def quiet(attempt: Attempt) -> Iterator[None]:
+    """With the host lock held: settings are as the site file asks for while the block runs."""
+    cgroup.sweep()
+    site = attempt.job.site
+    with fixed(lock_path()) if site.noise == "fix" else nullcontext() as done:
+        if seconds() and any(step.measured for step in attempt.job.stage.steps):
+            attempt.note(noise=_noted(look(attempt.job.store.data, site.device), done))
+        yield
+
+
+def look(data: Path, device: str | None = None) -> list[Finding]:
+    """Takes a second, in which nothing of ours works."""
+    name = devices.device(data, device)
+    names = devices.members(name) if name else []
+    seen = noise_activity.observed(seconds(), names)
+    running = seen.last.found
+    return [
+        *noise_activity.findings(seen, os.cpu_count() or 1, names),
+        *noise_processes.findings(running, [process for process, _ in seen.busy()]),
+        *noise_memory.findings(names),
+        *noise_settings.findings(),
+        *noise_timers.findings(running.values()),
+        _left(),
+    ]
+
+
+def seconds() -> float:
+    """How long is looked; 0: not at all."""
+    return float(os.environ.get(OVERRIDE) or LOOK)
+
+
+def warning(findings: Sequence[Finding]) -> str | None:
+    """What a reader of the figures must know; a process id tells him nothing."""
+    return "; ".join(re.sub(r" \(\d+\)", "", each.said) for each in findings if each.travels) or None
+
+
+def _noted(findings: Sequence[Finding], done: Fixed | None) -> dict[str, Any]:
+    noted: dict[str, Any] = {"seconds": seconds(), "findings": [each.to_json() for each in findings]}
+    if said := warning(findings):
+        noted["warning"] = said
+    return noted if done is None else {**noted, "fixed": done.to_json()}
+
+
+def _left() -> Finding:
+    """Only seen by who may not put it back: everybody else did when they got the lock."""
+    lock = lock_path()
+    owner = (noise_record.kept(lock) or {}).get("pid")
+    if owner == os.getpid() or not noise_record.is_there(lock):
+        return Finding("settings", OK, "none left changed by a killed run")
+    found = dict(noise_record.left(lock) or {})
+    return Finding("settings", WARNING, "a killed run left them changed", found, "", "sudo stepgrid doctor --restore")

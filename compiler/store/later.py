@@ -1,0 +1,41 @@
+"""What comes later looks later, also when the clock was set back in between: names by time, and times of files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+NAME = "%Y%m%dT%H%M%S.%fZ"
+STEP = timedelta(microseconds=1)
+
+
+def name(before: Iterable[str]) -> str:
+    """The present time, as a name that sorts after those that are there."""
+    times = [datetime.now(UTC), *(time + STEP for each in before if (time := _time(each)))]
+    return max(times).strftime(NAME)
+
+
+def touch(made: Path, evidence: Iterable[Path]) -> None:
+    """What was just made, or is about to be published, is newer than what it was made of, or makes out of date."""
+    newest = max(map(_modified, evidence), default=0)
+    if _modified(made) <= newest:
+        later = newest + STEP.microseconds * 1000
+        with suppress(OSError):
+            os.utime(made, ns=(later, later))
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, NAME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _modified(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

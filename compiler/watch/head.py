@@ -1,0 +1,86 @@
+"""The first lines about a plan: who runs it, how far it is, and when it will be over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from compiler.language.units import duration
+from compiler.watch import model
+from compiler.watch.clock import clock
+from compiler.watch.model import Run, State, Status
+from compiler.watch.paint import Paint
+
+_ALSO: Mapping[State, str] = {model.BLOCKED: "blocked (what they start from failed)"}
+
+
+def cut(line: str, width: int) -> str:
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def title(status: Status) -> str:
+    plan = status.plan
+    return f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+
+
+def run(status: Status) -> str:
+    found = status.run
+    if found is None:
+        return "none is active" if not status.is_active else "none is active; a job is at work all the same"
+    since = "" if found.started is None else f", {_since(found.started, status.now)}"
+    pid = "" if found.pid is None else f"pid {found.pid}"
+    if found.spec and found.spec != status.plan.spec:
+        return f"{pid}{since}: of another spec, {found.spec}; this one waits for it"
+    return f"{pid}{since}{_stops(found, status.now)}{_makes(status)}"
+
+
+def stages(status: Status, paint: Paint) -> str:
+    return _counted(status, "stage", "done", _ALSO, paint)
+
+
+def builds(status: Status, paint: Paint) -> str:
+    return _counted(status, "build", "made", {model.RUNNING: "being made"}, paint)
+
+
+def eta(status: Status) -> str:
+    """`~`: some of it by declared durations alone."""
+    if status.left is None:
+        return "?"
+    about = "~" if status.about and status.left > 0 else ""
+    when = f" ({clock(status.now + status.left, status.now, seconds=False)})" if status.left >= 1 else ""
+    return f"{about}{duration(status.left)}{when}"
+
+
+def lines(status: Status, width: int, paint: Paint) -> Iterator[str]:
+    yield paint(cut(title(status), width), "bold")
+    yield cut(f"  run      {run(status)}", width)
+    yield f"  stages   {stages(status, paint)}"
+    yield f"  builds   {builds(status, paint)}"
+    if not status.is_complete:
+        own = status.run is not None and status.run.spec == status.plan.spec
+        yield f"  {'ETA' if own else 'left':8} {eta(status) if own else eta(status).partition(' ')[0]}"
+    again = [node for node in status.nodes if node.replayed]
+    if again:
+        yield f"  replays  {len(again)} done before, run again for what follows: no image of their end state"
+
+
+def _counted(status: Status, kind: str, done: str, names: Mapping[State, str], paint: Paint) -> str:
+    counts = Counter(node.state for node in status.nodes if node.kind == kind)
+    total = counts.total() - counts[model.ELSEWHERE]
+    found = [(model.DONE, f"{counts[model.DONE]}/{total} {done}")]
+    found += [(state, f"{counts[state]} {names.get(state, state)}") for state in model.STATES[1:] if counts[state]]
+    return ", ".join(paint.state(text, state) for state, text in found)
+
+
+def _since(when: float, now: float) -> str:
+    return f"since {clock(when, now)} ({duration(now - when)})"
+
+
+def _stops(run: Run, now: float) -> str:
+    return "" if run.stops is None else f", starts nothing that would end after {clock(run.stops, now, seconds=False)}"
+
+
+def _makes(status: Status) -> str:
+    """Between the last stage and the end."""
+    idle = status.is_complete and not any(node.work for node in status.nodes)
+    return "; makes the tables and the report" if idle else ""

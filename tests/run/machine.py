@@ -1,0 +1,45 @@
+"""A machine that is not here: files of /proc and /sys in a folder. As a script it measures in one.
+
+python machine.py ROOT LOCK: sets what makes noise, says so, and waits to be killed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from compiler.run import sysfs
+
+CPU = "sys/devices/system/cpu"
+SERVER = {
+    **{f"{CPU}/cpu{n}/cpufreq/scaling_governor": "powersave\n" for n in range(4)},
+    **{f"{CPU}/cpu{n}/cpufreq/scaling_available_governors": "performance powersave\n" for n in range(4)},
+    f"{CPU}/intel_pstate/no_turbo": "0\n",
+    f"{CPU}/smt/control": "on\n",
+    "sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n",
+    "proc/sys/kernel/randomize_va_space": "0\n",
+    "proc/sys/kernel/random/boot_id": "6f1a\n",
+}
+
+
+def make(root: Path, files: dict[str, str] | None = None) -> Path:
+    for name, text in (SERVER if files is None else files).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def settings(root: Path) -> dict[str, str]:
+    """What a kernel would say: a file has what was written last, without the brackets of a choice."""
+    names = {name: name.rpartition("/")[2] for name in SERVER if "available" not in name and "/cpu3/" not in name}
+    return {short: (root / name).read_text().strip() for name, short in names.items()}
+
+
+if __name__ == "__main__":
+    from compiler.run.hostlock import host_lock
+    from compiler.run.noise_fix import fixed
+
+    sysfs.ROOT = Path(sys.argv[1])
+    with host_lock(shared=False), fixed(Path(sys.argv[2])):
+        print("fixed", flush=True)
+        sys.stdin.read()
