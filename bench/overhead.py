@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import script  # noqa: E402  # the checkout's own
-from bench.overhead_run import Run, again, prepared  # noqa: E402
+from bench.overhead_run import Place, Run, again, prepared  # noqa: E402
 from bench.ratios import ratio, signed_rank  # noqa: E402
 from bench.spent import Spent, spent  # noqa: E402
 
@@ -30,11 +30,11 @@ def main() -> None:
     asked = _asked()
     with tempfile.TemporaryDirectory(prefix="stepgrid-overhead-") as name:
         folder = Path(name).resolve()
-        first = prepared(folder / "checkout", asked.seconds, asked.keys)
-        written = script.write(folder / "steps.sh", first)
+        place = prepared(folder / "checkout", asked.seconds, asked.keys)
+        written = script.write(folder / "steps.sh", place)
         pairs = []
         for index in range(asked.pairs):
-            pairs.append(_pair(folder / f"plain-{index}", written, first, index))
+            pairs.append(_pair(folder / f"plain-{index}", written, place, index))
             print(_told(index, pairs[-1]), file=sys.stderr, flush=True)
     _report(pairs, asked)
 
@@ -47,25 +47,25 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _pair(folder: Path, written: Path, first: Run, index: int) -> Pair:
+def _pair(folder: Path, written: Path, place: Place, index: int) -> Pair:
     """By turns: script, stepgrid; stepgrid, script; …"""
     if index % 2:
-        run = _stepgrid(first)
-        return _plain(folder, written, first), run
-    plain = _plain(folder, written, first)
-    return plain, _stepgrid(first)
+        run = _stepgrid(place)
+        return _plain(folder, written, place), run
+    plain = _plain(folder, written, place)
+    return plain, _stepgrid(place)
 
 
-def _plain(folder: Path, written: Path, first: Run) -> script.Plain:
+def _plain(folder: Path, written: Path, place: Place) -> script.Plain:
     folder.mkdir()
     os.sync()
-    took = spent(["sh", str(written), str(first.image), str(folder)], folder)
-    return script.read(folder, took, first)
+    took = spent(["sh", str(written), str(place.image), str(folder)], folder)
+    return script.read(folder, took, place)
 
 
-def _stepgrid(first: Run) -> Run:
+def _stepgrid(place: Place) -> Run:
     os.sync()
-    return again(first)
+    return again(place)
 
 
 def _told(index: int, pair: Pair) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.spent import ROOT, Spent, stepgrid
 from compiler.drivers import running
@@ -37,61 +36,67 @@ allow: {{step-short: a bench of the tool, read-only-step: the same tree in both 
 NAME = "overhead.yaml"
 
 
-@dataclass(frozen=True)
-class Run:
+class Place(NamedTuple):
     folder: Path  # that holds outputs/
     plan: str
-    planned: PlannedStage
-    result: Path
-    took: Spent
+    stage: PlannedStage  # the measured one
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
 
     @property
     def image(self) -> Path:
-        assert self.planned.parent
-        return Store(self.folder / "outputs").image(self.planned.parent) / "data"
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        return _json(self.result / "result.json")
+        assert self.stage.parent
+        return self.store.image(self.stage.parent) / "data"
 
     @property
     def steps(self) -> Sequence[Path]:
-        return sorted((self.result / "steps").iterdir())
+        """The folders of the steps in the newest result, in order."""
+        result = self.store.result(self.stage.id)
+        assert result, f"{self.stage.title} was not measured"
+        return [next((result / "steps").glob(f"{index}-*")) for index in range(len(self.stage.steps))]
 
-    @property
-    def stage(self) -> Spent:
-        """The attempt: from its folder's name to its last word."""
-        began = datetime.strptime(f"{self.result.name}+0000", f"{ATTEMPT}%z").timestamp()
-        return Spent(began, _at(self.record["ended"]), self.took.cpu)
 
-    @property
-    def parts(self) -> Mapping[str, float]:
-        """What each part took beyond the steps."""
-        steps, noise = self.record["steps"], _json(self.result / "attempt.json").get("noise", {})
-        look, stage = float(noise.get("seconds", 0.0)), self.stage
-        within = stage.seconds - sum(step["seconds"] for step in steps) - look
-        return {
-            "plan, Snakemake's start, the job's start": stage.began - self.took.began,
-            "the look at the host": look,
-            "the rest of the stage": within,
-            "collect, summarize, Snakemake's end": self.took.ended - stage.ended,
-            "all of it": self.took.seconds - sum(step["seconds"] for step in steps),
-        }
+class Run(NamedTuple):
+    took: Spent
+    stage: Spent  # of it the attempt: from its folder's name to its last word
+    parts: Mapping[str, float]  # seconds beyond the steps
+    own_cpu: float
+    sampler: float  # of one core, while steps ran
+    rates: Mapping[str, float]  # step -> QPS
 
-    @property
-    def own_cpu(self) -> float:
-        return self.took.cpu - sum(step["user"] + step["system"] for step in self.record["steps"])
 
-    @property
-    def sampler(self) -> float:
-        """Of one core, while steps ran."""
-        lines = (self.result / "journal.jsonl").read_text(encoding="utf-8").splitlines()
-        used = sum(event.get("sampler_cpu", 0.0) for event in map(json.loads, lines))
-        return float(used) / sum(step["seconds"] for step in self.record["steps"])
+def _read(place: Place, took: Spent) -> Run:
+    """Now: the next run removes what it is read from."""
+    result = place.steps[0].parents[1]
+    record = _json(result / "result.json")
+    began = datetime.strptime(f"{result.name}+0000", f"{ATTEMPT}%z").timestamp()
+    stage = Spent(began, datetime.fromisoformat(record["ended"]).timestamp(), took.cpu)
+    steps = {name: sum(step[name] for step in record["steps"]) for name in ("seconds", "user", "system")}
+    parts = _parts(took, stage, steps["seconds"], _look(result))
+    own = took.cpu - steps["user"] - steps["system"]
+    return Run(took, stage, parts, own, _sampler(result) / steps["seconds"], rates(place.steps, place.stage))
 
-    @property
-    def rates(self) -> Mapping[str, float]:
-        return rates(self.steps, self.planned)
+
+def _parts(took: Spent, stage: Spent, steps: float, look: float) -> Mapping[str, float]:
+    return {
+        "plan, Snakemake's start, the job's start": stage.began - took.began,
+        "the look at the host": look,
+        "the rest of the stage": stage.seconds - steps - look,
+        "collect, summarize, Snakemake's end": took.ended - stage.ended,
+        "all of it": took.seconds - steps,
+    }
+
+
+def _look(result: Path) -> float:
+    return float(_json(result / "attempt.json").get("noise", {}).get("seconds", 0.0))
+
+
+def _sampler(result: Path) -> float:
+    """CPU seconds."""
+    events = map(json.loads, (result / "journal.jsonl").read_text(encoding="utf-8").splitlines())
+    return float(sum(event.get("sampler_cpu", 0.0) for event in events))
 
 
 def rates(folders: Sequence[Path], stage: PlannedStage) -> dict[str, float]:
@@ -100,37 +105,26 @@ def rates(folders: Sequence[Path], stage: PlannedStage) -> dict[str, float]:
     return {step.name: found.metrics["qps"] for step, found in zip(stage.steps, parsed, strict=True)}
 
 
-def prepared(folder: Path, seconds: int, keys: str) -> Run:
+def prepared(folder: Path, seconds: int, keys: str) -> Place:
     """Builds, loads, and measures once, which is no pair."""
     folder.mkdir()
     text = SPEC.format(library=ROOT / "specs/library", keys=keys, seconds=seconds)
     (folder / NAME).write_text(text, encoding="utf-8")
-    took = stepgrid(folder, "run", NAME)
+    stepgrid(folder, "run", NAME)
     store = Store(folder / "outputs")
     plan = next(path.name for path in store.plan("_").parent.iterdir() if not path.name.startswith("."))
-    stage = next(stage for stage in files.read(store.plan(plan)).stages if stage.parent)
-    return _found(folder, plan, stage, took)
+    return Place(folder, plan, next(stage for stage in files.read(store.plan(plan)).stages if stage.parent))
 
 
-def again(first: Run) -> Run:
+def again(place: Place) -> Run:
     """As if the stage had never been measured, nor the spec been seen."""
-    store = Store(first.folder / "outputs")
-    for path in (store.results_of(first.planned.id), store.summary(first.plan), store.remembered("_").parent):
+    store = place.store
+    for path in (store.results_of(place.stage.id), store.summary(place.plan), store.remembered("_").parent):
         rmtree(path)
-    store.drop_mark(first.planned.id)
-    return _found(first.folder, first.plan, first.planned, stepgrid(first.folder, "run", NAME))
-
-
-def _found(folder: Path, plan: str, stage: PlannedStage, took: Spent) -> Run:
-    result = Store(folder / "outputs").result(stage.id)
-    assert result, f"{stage.title} was not measured"
-    return Run(folder, plan, stage, result, took)
+    store.drop_mark(place.stage.id)
+    return _read(place, stepgrid(place.folder, "run", NAME))
 
 
 def _json(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
-
-
-def _at(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()

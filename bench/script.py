@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.overhead_run import Run, rates
+from bench.overhead_run import Place, rates
 from bench.spent import Spent
 
 HEAD = """\
@@ -30,17 +30,17 @@ class Plain(NamedTuple):
     rates: Mapping[str, float]
 
 
-def write(path: Path, run: Run) -> Path:
-    path.write_text(HEAD + "".join(_steps(run)), encoding="utf-8")
+def write(path: Path, place: Place) -> Path:
+    path.write_text(HEAD + "".join(_steps(place)), encoding="utf-8")
     return path
 
 
-def read(folder: Path, took: Spent, run: Run) -> Plain:
-    return Plain(took, rates([folder / step.name for step in run.steps], run.planned))
+def read(folder: Path, took: Spent, place: Place) -> Plain:
+    return Plain(took, rates([folder / step.name for step in place.steps], place.stage))
 
 
-def _steps(run: Run) -> Iterator[str]:
-    for step in run.steps:
+def _steps(place: Place) -> Iterator[str]:
+    for step in place.steps:
         command = json.loads((step / "command.json").read_text(encoding="utf-8"))
         yield f'mkdir "$2/{step.name}"\ncd "$2/{step.name}"\n{_line(command, step.name)} >stdout 2>stderr\n'
 

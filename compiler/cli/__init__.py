@@ -12,6 +12,7 @@ COMMANDS = {
     "plan": "show what a run would do and why, for how long, and what is measured already",
     "run": "measure what is missing, through Snakemake, and summarize",
     "status": "show what is done, runs, waits, failed and is left, while a run is active or not",
+    "watch": "the status, live, with the speed of the step that runs",
     "explain": "show one cell's settings and options, each with where it comes from",
     "builds": "list builds, make them, say how two of them differ, move one to another machine",
     "new": "write a commented spec to start from",
@@ -23,6 +24,7 @@ COMMANDS = {
     "import": "take in what another checkout exported: results, or a build",
     "images": "list the databases that are kept for what starts from them, verify or remove them",
     "gc": "list what no spec comes to any more, and remove it",
+    "doctor": "look this host over, and show what would mend it",
     "schema": "print the JSON Schema of specs, for editors",
 }
 

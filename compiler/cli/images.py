@@ -68,7 +68,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
 def _totals(store: Store, found: Sequence[Image]) -> str:
     from compiler.language.site import of_environment
-    from compiler.run.budget import room
+    from compiler.run.room import room
     from compiler.store.images import stored
 
     now = room(store, of_environment().disk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -133,8 +134,7 @@ def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
     seconds = sum(node.seconds or 0.0 for node in nodes)
     again = _AGAIN.get(first.state, "")
     takes = f", about {duration(seconds)}" if first.runs and seconds else ""
-    because = f": {first.because}" if first.because else ""
-    yield _cut(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}{because}")
+    yield from _because(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}", first.because)
     yield from _inputs(first.inputs, most)
     shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     for node in shown:
@@ -142,6 +142,16 @@ def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
         yield _cut(f"  {node.id}  {lasts:>6}  {node.title}")
     if len(shown) < len(nodes):
         yield f"  … and {len(nodes) - len(shown):,} more (--all)"
+
+
+def _because(what: str, because: str) -> Iterator[str]:
+    """On lines of their own where they are long: a reason that is cut off is none."""
+    line = f"{what}: {because}" if because else what
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield what
+    yield from textwrap.wrap(because, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:

@@ -23,8 +23,9 @@ def figures(step: Path) -> dict[str, float]:
 
 def warnings(step: Path) -> Iterator[str]:
     records = [record for _, record in _records(step)]
-    if records:
-        yield f"measured with {_listed([str(record['name']) for record in records])} beside it: {COST}"
+    there = [str(record["name"]) for record in records if record.get("exit") is not None]
+    if there:
+        yield f"measured with {_listed(there)} beside it: {COST}"
     for record in records:
         if record.get("warning"):
             yield f"collector {record['name']}: {record['warning']}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from compiler.collect.parquet import Row
 from compiler.collect.rows import Collected
 from compiler.plan.model import Option, Options, Plan, PlannedStage, Value
+from compiler.store import retracted
 from compiler.store.store import Store
 
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
@@ -32,6 +34,13 @@ def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterat
             yield from _attempt(subject, state.result, state.folders)
             for index, figures in enumerate(collected[stage.id].figures):
                 yield from _rows("facts", f"{subject}/{index}", figures.facts)
+        yield from _retracted(store, stage.id)
+
+
+def _retracted(store: Store, stage: str) -> Iterator[Row]:
+    for result in store.all_results(stage):
+        if note := retracted.of(result):
+            yield from _rows("retracted", f"{stage}/{result.name}", asdict(note))
 
 
 def _defaults(path: Path) -> dict[str, str]:

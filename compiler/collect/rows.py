@@ -88,7 +88,8 @@ def _outcome(collected: Collected, index: int) -> Row:
     }
     if figures.error:
         return {**common, "status": FAILED, "reason": figures.error, "log": str(state.folders[index])}
-    return {**common, "status": DONE, "warnings": list(figures.warnings), **figures.metrics}
+    said = [*figures.warnings, *record.get("warnings", ())]  # of the server, too
+    return {**common, "status": DONE, "warnings": said, **figures.metrics}
 
 
 def _utc(text: object) -> str | None:

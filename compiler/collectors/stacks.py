@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 Stack = tuple[str, ...]  # the program, then from the outermost function to the innermost
+UNKNOWN = "[unknown]"
 _FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
-_HEAD = re.compile(r"(?P<program>\S.*?)\s+\d+(?:/\d+)?\s")
+_HEAD = re.compile(r"(?P<program>\S.*?)\s+\d+/\d+\s+[\d.]+:")
 
 
 def folded(lines: Iterable[str]) -> Counter[Stack]:
@@ -26,7 +27,9 @@ def _samples(lines: Iterable[str]) -> Iterator[Stack]:
     for line in lines:
         line = line.rstrip("\n")
         if frame := _FRAME.match(line):
-            frames.append(_name(frame["symbol"], frame["object"]))
+            name = _name(frame["symbol"], frame["object"])
+            if name != UNKNOWN or frames[-1:] != [UNKNOWN]:  # a chain that was lost goes on like that for long
+                frames.append(name)
         elif head := _HEAD.match(line):
             program = head["program"].replace(";", ":")
         elif not line.strip() and program:
@@ -38,4 +41,5 @@ def _samples(lines: Iterable[str]) -> Iterator[Stack]:
 
 def _name(symbol: str, where: str) -> str:
     """What has no name is known by the file that it is in."""
-    return (symbol if symbol != "[unknown]" else f"[{where.rpartition('/')[2]}]").replace(";", ":")
+    name = symbol if symbol != UNKNOWN else f"[{where.rpartition('/')[2].strip('[]')}]"
+    return name.replace(";", ":")

@@ -19,7 +19,20 @@ SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "
 RESERVED: Mapping[str, str] = {
     "default_storage_engine": "storage_engine",
     **dict.fromkeys(
-        ("datadir", "socket", "port", "bind_address", "pid_file", "log_error", "tmpdir", "basedir", "user"), ""
+        (
+            "datadir",
+            "socket",
+            "port",
+            "bind_address",
+            "skip_networking",
+            "pid_file",
+            "log_error",
+            "tmpdir",
+            "basedir",
+            "init_file",
+            "user",
+        ),
+        "",
     ),
 }
 

@@ -32,7 +32,12 @@ _METRICS = (
 )
 _FAMILIES = (
     "SELECT stat_type AS name, sum(value) AS value FROM information_schema.rocksdb_cfstats "
-    "WHERE stat_type IN ('NUM_IMMUTABLE_MEM_TABLE', 'COMPACTION_PENDING') GROUP BY stat_type"
+    "WHERE stat_type IN ('CUR_SIZE_ALL_MEM_TABLES', 'NUM_IMMUTABLE_MEM_TABLE', 'COMPACTION_PENDING') GROUP BY stat_type"
+)
+_BUFFERS = (
+    "SELECT sum(a.value * b.value) AS most FROM information_schema.rocksdb_cf_options AS a "
+    "JOIN information_schema.rocksdb_cf_options AS b ON a.cf_name = b.cf_name "
+    "WHERE a.option_type = 'WRITE_BUFFER_SIZE' AND b.option_type = 'MAX_WRITE_BUFFER_NUMBER'"
 )
 _HISTORY = "Innodb_history_list_length"
 _TABLES = (
@@ -84,7 +89,8 @@ def _analyze(access: Access, table: str) -> None:
 def busy(connection: Connection, access: Access) -> Sequence[Seen]:
     if access.storage_engine == MYROCKS:
         families = {str(row["name"]): float(row["value"]) for row in connection.query(_FAMILIES)}
-        return myrocks(families, connection.query("SHOW ENGINE ROCKSDB STATUS"))
+        (row,) = connection.query(_BUFFERS)
+        return myrocks({**families, "most": float(row["most"])}, connection.query("SHOW ENGINE ROCKSDB STATUS"))
     status = _named(connection, "STATUS", ("Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"))
     aims = {name: float(value) for name, value in variables(connection, _HURRY).items()}
     return innodb({**status, **_purge(connection)}, aims)
@@ -110,9 +116,13 @@ def innodb(seen: Mapping[str, float], aims: Mapping[str, float]) -> Sequence[See
 
 
 def myrocks(families: Mapping[str, float], status: Sequence[Mapping[str, Any]]) -> Sequence[Seen]:
-    """`families`: summed over the column families; whether one has a compaction pending is 1 or 0."""
+    """`families`: summed over the column families; whether one has a compaction pending is 1 or 0.
+
+    What memtables hold is nothing to wait for below what they may hold; that they are flushed is asked for.
+    """
     threads = [str(row["Status"]) for row in status if row["Type"] == "BG_THREADS"]
     return (
+        Seen("memtables", families["CUR_SIZE_ALL_MEM_TABLES"], families["most"], "B"),
         Seen("memtables to flush", families.get("NUM_IMMUTABLE_MEM_TABLE", 0.0), 0),
         Seen("flushes", float(sum("operation_type: Flush" in thread for thread in threads)), 0),
         Seen("pending compactions", families.get("COMPACTION_PENDING", 0.0), 0, "column families"),

@@ -45,7 +45,7 @@ def _places(home: Home) -> dict[str, str]:
         "hba": quoted(str(folder / "pg_hba.conf")),
         "ident": quoted(str(folder / "pg_ident.conf")),
         "owner": OWNER,
-        "account": f'"{_account()}"',
+        "account": f'"{home.account or _account()}"',
     }
 
 

@@ -35,6 +35,7 @@ class Home(NamedTuple):
     access: Access
     scratch: Path = Path("/tmp")  # beside the database: for what does not outlive the server
     places: Mapping[str, Path] = MappingProxyType({})  # where the build's own files are, from the build record's facts
+    account: str = ""  # who its runner is to the server; empty: by the name that the runner has
 
 
 class Seen(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from compiler import collectors
 from compiler.expand.item import Item
 from compiler.language.models import Collector
-from compiler.language.nodes import Map, Seq
+from compiler.language.nodes import Map, Seq, Text, place
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 from compiler.plan.model import Json
@@ -24,17 +24,13 @@ def check(document: Document, items: Iterable[Item], problems: Problems) -> None
     seen: set[str] = set()
     for found, node in zip(document.spec.collectors, listed if isinstance(listed, Seq) else (), strict=True):
         at = node.at if isinstance(node, Map) else {}
-        if len(at.keys() & set(FORMS)) != 1:
-            _complain(found, "needs `collector` or `command`, one of them", problems)
-        elif "command" in at and not any(found.command or ()):
-            _complain(found, "needs a program in `command`", problems)
-        elif not _FOLDER.fullmatch(found.name):
-            _complain(found, "is called what no folder can be: letters, digits and _ . -", problems)
-        _check_settings(found, at, problems)
-        for name in found.steps:
-            if name not in known:
-                message = f"collector `{found.name}`: there is no step `{name}`"
-                problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
+        if found.name is None:
+            where = place(node, document.nodes.where)
+            problems.add("collector-form", where, "a collector needs a name, which a `collector` of some kind brings")
+            continue
+        _check_form(found.name, found, at, problems)
+        _check_settings(found.name, found, at, problems)
+        _check_steps(found, known, problems)
         if found.name in seen:
             message = f"there is a collector `{found.name}` already"
             problems.add("defined-twice", found.name.where, message, "each has a folder of its name", len(found.name))
@@ -60,7 +56,19 @@ def _plain(value: object) -> Json:
     return str(value) if isinstance(value, str) else value  # type: ignore[return-value]
 
 
-def _check_settings(found: Collector, at: Mapping[str, Where], problems: Problems) -> None:
+def _check_form(name: Text, found: Collector, at: Collection[str], problems: Problems) -> None:
+    if len(set(FORMS) & set(at)) != 1:
+        wrong = "needs `collector` or `command`, one of them"
+    elif "command" in at and not any(found.command or ()):
+        wrong = "needs a program in `command`"
+    elif not _FOLDER.fullmatch(name):
+        wrong = "is called what no folder can be: letters, digits and _ . -"
+    else:
+        return
+    problems.add("collector-form", name.where, f"collector `{name}` {wrong}", width=len(name))
+
+
+def _check_settings(name: Text, found: Collector, at: Mapping[str, Where], problems: Problems) -> None:
     taken: tuple[str, ...] = ()
     if found.collector is not None:
         if found.collector not in collectors.names():
@@ -70,11 +78,14 @@ def _check_settings(found: Collector, at: Mapping[str, Where], problems: Problem
             return
         taken = collectors.collector(found.collector).settings
     hint = f"it takes: {', '.join(taken)}" if taken else ""
-    for name in SETTINGS:
-        if name in at and name not in taken:
-            message = f"`{name}` is no setting of {found.collector or 'a command'} (collector `{found.name}`)"
-            problems.add("unknown-setting", at[name], message, hint, len(name))
+    for setting in SETTINGS:
+        if setting in at and setting not in taken:
+            message = f"`{setting}` is no setting of {found.collector or 'a command'} (collector `{name}`)"
+            problems.add("unknown-setting", at[setting], message, hint, len(setting))
 
 
-def _complain(found: Collector, message: str, problems: Problems) -> None:
-    problems.add("collector-form", found.name.where, f"collector `{found.name}` {message}", width=len(found.name))
+def _check_steps(found: Collector, known: Collection[str], problems: Problems) -> None:
+    for step in found.steps:
+        if step not in known:
+            message = f"collector `{found.name}`: there is no step `{step}`"
+            problems.add("undefined-name", step.where, message, nearest(step, known), len(step))

@@ -168,7 +168,7 @@ class Probe(Model):
 class Collector(Model):
     """A program that looks on while steps run. What it costs is in their figures, and the report says so."""
 
-    name: Name
+    name: Name | None = None  # its kind's, where it does not say
     collector: Label | None = None
     command: tuple[Label, ...] | None = None
     steps: tuple[Label, ...] = ()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,39 +13,17 @@ from compiler.language.units import duration, size
 from compiler.plan import files
 from compiler.plan.model import PlannedStage
 from compiler.run.attempt import Attempt
-from compiler.run.devices import existing
 from compiler.run.evict import Candidate, chosen, order
 from compiler.run.failure import StageError
 from compiler.run.need import Need, need
+from compiler.run.room import Room, room
 from compiler.store import images
 from compiler.store.asked import measured
 from compiler.store.images import Image
 from compiler.store.lock import Busy
 from compiler.store.store import Store
 
-RESERVE, SHARE = 1 << 30, 50  # of a device that nobody set a budget for: this much stays free, or a 50th of it
 SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    free: int  # negative: more is used than there may be
-    budget: int | None
-    used: int
-
-    @property
-    def said(self) -> str:
-        free = f"{size(max(0, self.free))} free"
-        return free if self.budget is None else f"{free} of {size(self.budget)} (`disk` in the site file)"
-
-
-def room(store: Store, budget: int | None) -> Room:
-    """What is used is what this checkout has there; what others have shows in what the device has left."""
-    found = os.statvfs(existing(store.data))
-    reserve = min(RESERVE, found.f_blocks * found.f_frsize // SHARE)
-    free = found.f_bavail * found.f_frsize - reserve
-    used = images.stored(store.image("_").parent.with_name(name) for name in ("images", "live"))
-    return Room(free if budget is None else min(free, budget - used), budget, used)
 
 
 def make_room(attempt: Attempt, data: Path) -> None:

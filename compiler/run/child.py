@@ -7,12 +7,14 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from resource import struct_rusage
 
 from compiler.run.cgroup import Cage
+from compiler.run.failure import killed_by
+from compiler.run.namespace import entering
 from compiler.run.processes import die_with_parent
 from compiler.run.stepdown import User
 
@@ -29,7 +31,8 @@ def spawn(
     argv: Sequence[str], env: Mapping[str, str], folder: Path, user: User | None = None, cage: Cage | None = None
 ) -> subprocess.Popen[bytes]:
     """In that folder, with its output there. `user`: who it becomes; None: who we are."""
-    first = die_with_parent()  # after the change of user, which would make the kernel forget it
+    first = _first(user)
+    becomes = user if user and not user.inside else None
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         try:
             return subprocess.Popen(
@@ -41,12 +44,18 @@ def spawn(
                 stderr=err,
                 process_group=0,
                 preexec_fn=cage.joining(first) if cage else first,
-                user=user.uid if user else None,
-                group=user.gid if user else None,
-                extra_groups=[] if user else None,
+                user=becomes.uid if becomes else None,
+                group=becomes.gid if becomes else None,
+                extra_groups=[] if becomes else None,
             )
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
             raise MissingError(f"the program {argv[0]} cannot be started: {error.strerror}") from None
+
+
+def _first(user: User | None) -> Callable[[], None]:
+    """Last of all, since a change of user makes the kernel forget whose death the child follows."""
+    follow = die_with_parent()
+    return entering(user.uid, user.gid, follow) if user and user.inside else follow
 
 
 def wait(pid: int, seconds: float, beside: int | None = None) -> int | None:
@@ -116,11 +125,7 @@ def how(status: int) -> str:
     """How something ended, for a sentence."""
     if status >= 0:
         return f"ended with exit status {status}"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = f"signal {-status}"
-    return f"was killed by {name}" + (" (by the kernel when memory runs out, or by someone)" if status == -9 else "")
+    return f"was killed by {killed_by(-status)}"
 
 
 def ended(pid: int) -> int | None:

@@ -21,7 +21,7 @@ SECONDS = 600.0  # for one drawing
 
 def draw(folder: Path, site: Site) -> None:
     """`folder`: of the attempt."""
-    for own, record in _drawn(folder):
+    for own, record in _drawn(folder.resolve()):
         warning = _draw(own, record, site)
         shutil.rmtree(own / "script", ignore_errors=True)
         if warning:

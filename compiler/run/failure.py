@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,13 @@ from compiler.run.devices import existing
 LINES = 15
 NOTHING = 1 << 18  # bytes free that count as none
 LOOK_BACK = 1 << 16
+PROBE = ".writable"
 DISK_FULL = "No space left on device"
+FEWER = "remove some, or use another disk"
+MEANS = {
+    "SIGKILL": "by the kernel when memory runs out, or by someone",
+    "SIGXFSZ": "a file grew beyond the limit of `ulimit -f`",
+}
 
 
 @dataclass(slots=True)
@@ -52,7 +59,24 @@ def telling(folder: Path) -> Path:
 def met_full_disk(folder: Path, data: Path) -> bool:
     """The engine says so, or could not even say it: its log is on a disk as well."""
     said = any(DISK_FULL in last_bytes(folder / name) for name in ("stderr", "stdout"))
-    return said or any(_free(path) < NOTHING for path in (folder, data))
+    return said or any(_free(path) < NOTHING or _without_inodes(path) for path in (folder, data))
+
+
+def read_only(*folders: Path) -> str | None:
+    """What a file system that was made read-only says: it is tried, since one in trouble does not say so of itself."""
+    for folder in folders:
+        try:
+            (folder / PROBE).touch()
+            (folder / PROBE).unlink()
+        except OSError as error:
+            if error.errno == errno.EROFS:
+                return f"the disk of {folder} is read-only now: see the kernel's log (dmesg)"
+    return None
+
+
+def tells_of_the_disk(failure: StageError) -> bool:
+    """It says nothing of an image or a program."""
+    return DISK_FULL in failure.tail or any(words in failure.message for words in ("is full:", "is read-only now:"))
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -61,10 +85,26 @@ def is_disk_full(error: OSError) -> bool:
 
 def disk_full(*paths: Path, hint: str = "free some, lower the number of keys, or use another disk") -> str:
     """Of the one that has the least left. Ask before anything is removed: that is what the failed write saw."""
-    path = min(paths, key=_free)
+    path = next(filter(_without_inodes, paths), min(paths, key=_free))
     found = os.statvfs(existing(path))
+    if _without_inodes(path):
+        return f"the disk of {path} is full: 0 of its {found.f_files} inodes are free (files and folders); {FEWER}"
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
     return f"the disk of {path} is full: {_size(free)} of {_size(total)} free; {hint}"
+
+
+def killed_by(number: int) -> str:
+    """The signal, for a sentence, with what it usually means."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} ({MEANS[name]})" if name in MEANS else name
+
+
+def _without_inodes(path: Path) -> bool:
+    found = os.statvfs(existing(path))
+    return found.f_files > 0 and found.f_favail == 0  # no number at all: the file system makes them as they are needed
 
 
 def _free(path: Path) -> int:

@@ -9,13 +9,16 @@ from pathlib import Path
 from compiler.engines.serving import Access, Home, Serving
 from compiler.plan.model import PlannedStage
 from compiler.run.job import Job
+from compiler.run.stepdown import User
 
 FOLDER = "server"  # in the attempt's
 SCRATCH = "scratch"  # beside the database
 PLACES = ("basedir", "system tables")  # facts of a build record that name folders of the build
 
 
-def home(job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Path, sockets: Path) -> Home:
+def home(
+    job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Path, sockets: Path, user: User | None
+) -> Home:
     build = job.build
     storage = str(stage.steps[0].setup.get("storage_engine") or "")
     reached = Access(
@@ -29,7 +32,8 @@ def home(job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Pat
         storage,
     )
     scratch = data.with_name(SCRATCH)
-    return Home(job.programs, str(job.record["version"]), data, folder, reached, scratch, _places(job))
+    account = user.name if user and user.inside else ""  # the namespace's name for root
+    return Home(job.programs, str(job.record["version"]), data, folder, reached, scratch, _places(job), account)
 
 
 def _places(job: Job) -> Mapping[str, Path]:

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import FrameType
 
-from compiler.language.site import GIVEN
-from compiler.run import children, here, killed, leaving
+from compiler.language import site as sites
+from compiler.run import children, here, hostlock, killed, leaving, noise_fix, onlookers
 from compiler.run.again import ask_for_bases
 from compiler.run.processes import die_with_parent
 from compiler.run.progress import head
@@ -22,9 +22,9 @@ from compiler.run.signals import nothing
 from compiler.run.soundness import set_aside
 from compiler.run.tally import count
 from compiler.run.unstarted import unstarted
-from compiler.run.until import of_environment
+from compiler.run.until import in_force
 from compiler.run.workflow import Work, counted, others, refused, summary, work
-from compiler.store import left
+from compiler.store import halfmade, left
 from compiler.store.lock import Busy
 from compiler.store.runlock import NAME, Record, active, run_lock
 
@@ -41,6 +41,7 @@ class Hooks:
         """Before the first job."""
         fresh = not self.work.store.lock(NAME).exists()
         self._take_lock()
+        halfmade.everywhere(self.work.store.root)
         left.forget(self.work.store)
         for number in leaving.SIGNALS:
             signal.signal(number, self._stop)
@@ -51,8 +52,13 @@ class Hooks:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
         ask_for_bases(self.work.plan, self.work.store, self.work.again)
-        if site := os.environ.get(GIVEN):
+        if site := os.environ.get(sites.GIVEN):
             say(f"site file: {here.named(site)}")
+        if sentence := noise_fix.refused(sites.of_environment()):
+            say(sentence)
+        asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
+        for sentence in onlookers.sentences(asked, sites.of_environment()):
+            say(sentence)
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
 
     def success(self) -> None:
@@ -80,6 +86,7 @@ class Hooks:
     def _incomplete(self) -> None:
         for sentence in killed.close(self.work):
             say(sentence)
+        hostlock.put_back()
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         late = unstarted(self.work)
         if late:
@@ -109,7 +116,7 @@ class Hooks:
 
     def _take_lock(self) -> None:
         try:
-            until = of_environment()
+            until = in_force()
             when = (until.text, until.at) if until else ("", None)
             self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec, *when))
         except Busy as busy:

@@ -6,12 +6,12 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compiler.run.noise_fix import restore_left
+from compiler.store.lock import Busy, locked
 from compiler.store.lock import holders as lock_holders
-from compiler.store.lock import locked
 
 NAME = "stepgrid.host.lock"
 OVERRIDE = "STEPGRID_HOST_LOCK"
@@ -23,6 +23,12 @@ def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
     with locked(path(), shared=shared, wait=wait, waiting=_say):
         restore_left(path())  # nobody measures now: what an owner has left is left for good
         yield
+
+
+def put_back() -> None:
+    """At the end of a run one of whose jobs was killed: nobody may come after it for long."""
+    with suppress(Busy, OSError), host_lock(shared=True, wait=False):
+        pass
 
 
 def holders() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
 def _plan(file: Path, folder: Path, digest: str) -> Plan:
     try:
         plan = files.read(folder)
-        if files.digest(plan) == plan.digest == digest:
+        if files.digest(replace(plan, digest="")) == plan.digest == digest:
             return plan
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass

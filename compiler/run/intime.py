@@ -7,7 +7,7 @@ import time
 from compiler.plan.files import read_header
 from compiler.plan.model import PlannedStage
 from compiler.run.forecast import needed, pace
-from compiler.run.until import of_environment
+from compiler.run.until import in_force
 from compiler.store import left
 from compiler.store.store import Store
 
@@ -18,7 +18,7 @@ class Late(Exception):
 
 def late(store: Store, plan: str, stage: PlannedStage) -> bool:
     """Notes a stage that is left. One of unknown length is started as long as there is time at all."""
-    until = of_environment()
+    until = in_force()
     if until is None:
         return False
     seconds = _seconds(store, plan, stage.id)

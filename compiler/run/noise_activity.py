@@ -82,7 +82,8 @@ def _cpu(seen: Activity, cpus: int) -> Finding:
     said = f"others used {used:.0%} of a core{f': {names}' if names else ''}"
     value = {"cores": round(used, 3), "busiest": [_told(each, cores) for each, cores in busy[:MOST]]}
     noisy = used > limit
-    return Finding("cpu", WARNING if noisy else OK, said, value, expected, "stop it" if noisy else "", noisy)
+    mend = f"ps -o pid,user,args -p {','.join(str(each.pid) for each, _ in busy[:MOST])}" if noisy and busy else ""
+    return Finding("cpu", WARNING if noisy else OK, said, value, expected, mend, noisy)
 
 
 def _told(each: Process, cores: float) -> dict[str, Any]:

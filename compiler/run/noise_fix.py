@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler.language.site import Site
 from compiler.run import noise_record, sysfs
 from compiler.run.noise_settings import Change, changes
 
@@ -67,11 +68,12 @@ def restore_left(lock: Path) -> None:
             print(f"settings of a run that was killed are put back: {counted(back)}", file=sys.stderr, flush=True)
 
 
-def unwritable() -> str:
-    """What `noise: fix` cannot do here, in a sentence; empty where it can do all that is to be done."""
-    refused = [change.setting for change in changes() if not os.access(sysfs.ROOT / change.path, os.W_OK)]
-    names = ", ".join(dict.fromkeys(refused))
-    return f"noise: may not set {names}; `stepgrid doctor` shows the commands" if names else ""
+def refused(site: Site) -> str:
+    """What `noise: fix` cannot do here, in a sentence; empty where nothing is asked for, or all of it can be done."""
+    closed = [change.setting for change in changes() if not os.access(sysfs.ROOT / change.path, os.W_OK)]
+    if site.noise != "fix" or not closed:
+        return ""
+    return f"noise: {', '.join(dict.fromkeys(closed))} may not be set here; `stepgrid doctor` shows the commands"
 
 
 def counted(back: Sequence[str]) -> str:

@@ -35,8 +35,9 @@ class Server:
 
     def failure(self, when: str, step: str | None = None) -> StageError:
         """Of one that is gone. `when` follows how it ended."""
-        said = first_complaint(telling(self.folder))
-        how = f"the server {children.how(children.ended(self.pid) or 0)}{when}"
+        status = children.ended(self.pid) or 0
+        said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
+        how = f"the server {children.how(status)}{when}"
         return self.complaint(f"{how}: {said}" if said else how, step)
 
     def complaint(self, message: str, step: str | None = None) -> StageError:

@@ -14,5 +14,5 @@ _NEVER = ("Aborting", "the database system is starting up", "the database system
 
 def first_complaint(log: Path) -> str:
     """The first of its errors, as far as the end of the log goes; empty where it names none."""
-    found = (match["text"].strip() for match in _COMPLAINT.finditer(last_bytes(log)))
+    found = (match["text"].strip().rstrip(".") for match in _COMPLAINT.finditer(last_bytes(log)))
     return next((text for text in found if text not in _NEVER), "")

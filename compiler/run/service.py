@@ -27,11 +27,12 @@ from compiler.run.options import Accepted
 from compiler.run.server import Server
 from compiler.run.server_log import first_complaint
 from compiler.run.sockets import SocketError, sockets
-from compiler.run.stepdown import UnreachableError, User, check, give, ordinary
-from compiler.run.supervise import environment, supervise
+from compiler.run.stepdown import UnreachableError, User, give, ordinary
+from compiler.run.supervise import Ended, environment, supervise
 from compiler.run.survivors import SERVER
 from compiler.store.durable import write_json
 
+SET_UP = 3600.0  # seconds for what makes a database
 PATIENCE = 3600.0  # seconds for a server that writes what it holds in memory before it ends
 
 
@@ -47,15 +48,23 @@ def serving(
     own = folder.resolve() / homes.FOLDER
     own.mkdir(parents=True)
     try:
-        user = ordinary()
+        user = ordinary([data / "x", own / "x", *_programs(attempt.job.programs)])
         with sockets(engine.socket, user) as place:
-            home = homes.home(attempt.job, stage, engine, data, own, place)
+            home = homes.home(attempt.job, stage, engine, data, own, place, user)
             service = _Service(attempt, engine, home, user, _launch(stage), _options(accepted))
             yield from service.around()
     except (UnreachableError, SocketError, LaunchError, children.MissingError) as error:
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
         raise StageError(f"the server cannot be set up: {error}") from error
+
+
+def _programs(programs: Mapping[str, Sequence[str]]) -> list[Path]:
+    return [Path(prefix[0]) for prefix in programs.values() if prefix[0].startswith("/")]
+
+
+def _who(user: User | None) -> Mapping[str, Any]:
+    return {} if user is None else {"user": user.name, "inside": user.inside}
 
 
 def _launch(stage: PlannedStage) -> Mapping[str, Any]:
@@ -93,7 +102,6 @@ class _Service:
     def _set_up(self) -> None:
         home = self.home
         home.scratch.mkdir(exist_ok=True)
-        check(self.user, [home.data / "x", home.folder / "x", *self._programs()])
         attach(home.folder, self.engine.configuration(home, self.options), 0o644)
         home.data.chmod(0o700)  # some refuse a database that others can read
         give(self.user, home.data, home.scratch, home.folder)
@@ -101,33 +109,31 @@ class _Service:
             self._run("initialize", self.engine.initialize(home))
         self._run("prepare", self.engine.prepare(home))
 
-    def _programs(self) -> list[Path]:
-        return [Path(prefix[0]) for prefix in self.home.programs.values() if prefix[0].startswith("/")]
-
     def _run(self, name: str, commands: Sequence[Command]) -> None:
         for index, command in enumerate(commands):
             began, folder = time.monotonic(), self.home.folder / f"{name}-{index}"
             folder.mkdir()
             argv, env = self._command(command, folder)
-            ended = supervise(argv, env, folder, ready.seconds(), _nothing, _nothing, user=self.user)
+            ended = supervise(argv, env, folder, SET_UP, _nothing, _nothing, user=self.user)
             if ended.exit or ended.overdue:
-                how = f"it did not end within {ready.seconds():g} s" if ended.overdue else f"it {children.how(ended.exit)}"
-                raise self._refused(name, folder, how)
+                raise self._refused(name, folder, ended)
             for given in command.files:  # a password is in some, and the build has the rest
                 (folder / given).unlink(missing_ok=True)
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
-    def _refused(self, name: str, folder: Path, how: str) -> StageError:
+    def _refused(self, name: str, folder: Path, ended: Ended) -> StageError:
         log = telling(folder)
+        how = f"it did not end within {SET_UP:g} s" if ended.overdue else f"it {children.how(ended.exit)}"
+        said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
         what = "making the database" if name == "initialize" else "preparing the database"
-        return StageError(f"{what} failed: {first_complaint(log) or how}", None, log, end_of(log))
+        return StageError(f"{what} failed: {said or how}", None, log, end_of(log))
 
     def _start(self, done: Launched, cage: Cage) -> Server:
         argv, env = self._command(done.command, self.home.folder, done.record)
         child = children.spawn(argv, env, self.home.folder, self.user, cage)
-        self.attempt.journal(SERVER, pid=child.pid, user=self.user.name if self.user else None)
+        self.attempt.journal(SERVER, pid=child.pid, **_who(self.user))
         return Server(self.home.access, child, self.home.folder, self.home.data)
 
     def _command(

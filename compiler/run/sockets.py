@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compiler.run.stepdown import User, give
-from compiler.store.durable import remove_tree
 
-PREFIX = "stepgrid-"
+PREFIX = "stepgrid-socket-"
 NEW = 60.0  # seconds: a folder that was made just now may not be locked yet
 LONGEST = 100  # of a socket's path: the kernel has room for 108 bytes, some clients for fewer
 
@@ -33,7 +32,7 @@ def sockets(name: str, user: User | None) -> Iterator[Path]:
         yield folder
     finally:
         with suppress(OSError):
-            remove_tree(folder)
+            _remove(folder)
         os.close(descriptor)
 
 
@@ -67,7 +66,14 @@ def sweep(place: Path, owners: Collection[int]) -> None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 found = os.fstat(descriptor)
                 if found.st_uid in owners and time.time() - found.st_ctime > NEW:
-                    remove_tree(folder)
+                    _remove(folder)
             finally:
                 os.close(descriptor)
 
+
+
+def _remove(folder: Path) -> None:
+    """Files and no folders: what else may have such a name is not ours."""
+    for entry in folder.iterdir():
+        entry.unlink()
+    folder.rmdir()

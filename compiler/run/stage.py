@@ -170,6 +170,8 @@ def _system_errors(attempt: Attempt, data: Path) -> Iterator[None]:
 
 
 def _refused(error: OSError, *folders: Path) -> StageError:
+    if isinstance(error, FileNotFoundError) and not folders[0].exists():
+        return StageError(f"{folders[0]} was removed while it ran")
     return StageError(disk_full(*folders) if is_disk_full(error) else f"the system refused: {error}")
 
 

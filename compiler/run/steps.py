@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.drivers import running
+from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import marked, progress
@@ -20,7 +19,16 @@ from compiler.run.attempt import Attempt
 from compiler.run.cgroup import caged
 from compiler.run.collecting import Collecting, collecting
 from compiler.run.drawing import draw
-from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, met_full_disk, telling
+from compiler.run.failure import (
+    StageError,
+    disk_full,
+    end_of,
+    is_disk_full,
+    killed_by,
+    met_full_disk,
+    read_only,
+    telling,
+)
 from compiler.run.in_force import watched
 from compiler.run.launch import Launched, LaunchError, complaint, launched
 from compiler.run.options import Accepted
@@ -47,6 +55,7 @@ class Bench:
     replay: bool = False
 
     def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
+        self._refuse_what_cannot_run()
         try:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
                 records = [self._step(index, options, server) for index, options in enumerate(accepted)]
@@ -54,6 +63,13 @@ class Bench:
             marked.end(marked.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
         draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records
+
+    def _refuse_what_cannot_run(self) -> None:
+        """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
+        for step in self.stage.steps:
+            if runnable(step.kind) is None:
+                said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
+                raise StageError(said, step.name)
 
     def _step(self, index: int, accepted: Accepted, server: Server | None) -> Mapping[str, Any]:
         step = self.stage.steps[index]
@@ -174,10 +190,12 @@ class _Step:
             return None
         if met_full_disk(self.folder, self.bench.data):
             return self._disk_full()
+        if said := read_only(self.folder, self.bench.data):
+            return said
         if ended.overdue:
             return f"it did not end within {deadline:g} s, and was stopped{self._halted(ended)}"
         if ended.exit < 0:
-            return f"it was killed by {_signal(-ended.exit)}"
+            return f"it was killed by {killed_by(-ended.exit)}"
         return f"it ended with exit status {ended.exit}"
 
     def _halted(self, ended: Ended) -> str:
@@ -244,11 +262,3 @@ def seconds_allowed(command: Command, estimate: float) -> float:
     """The declared duration, or generously more than the estimate, and a grace on top."""
     grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
     return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)
-
-
-def _signal(number: int) -> str:
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-    return f"{name} (by the kernel when memory runs out, or by someone)" if name == "SIGKILL" else name

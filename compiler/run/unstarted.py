@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compiler.language.units import duration
 from compiler.run.tally import count
-from compiler.run.until import of_environment
+from compiler.run.until import in_force
 from compiler.run.workflow import Work, counted
 from compiler.store import left
 
@@ -18,7 +18,7 @@ class Unstarted(NamedTuple):
 
 
 def unstarted(work: Work) -> Unstarted | None:
-    until, noted = of_environment(), left.noted(work.store)
+    until, noted = in_force(), left.noted(work.store)
     if until is None or not noted:
         return None
     tally = count(work.store, work.plan.digest)

@@ -39,14 +39,14 @@ def use(given: object) -> None:
     if given is None:
         os.environ.pop(VARIABLE, None)
         return
-    found, known = read(str(given), time.time()), of_environment()
+    found, known = read(str(given), time.time()), in_force()
     if found is None:
         raise ValueError(f"until={given}: expected {EXPECTED}")
     if known is None or known.text != found.text:
         os.environ[VARIABLE] = f"{found.at} {found.text}"
 
 
-def of_environment() -> Until | None:
+def in_force() -> Until | None:
     at, _, text = os.environ.get(VARIABLE, "").partition(" ")
     try:
         return Until(float(at), text)

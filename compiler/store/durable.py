@@ -10,10 +10,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from compiler.store import halfmade
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A name to write to, which then takes the file's place: a reader sees the old or the new content, never half."""
+    halfmade.sweep(path.parent, path.name)
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield new

@@ -18,13 +18,14 @@ def name(before: Iterable[str]) -> str:
     return max(times).strftime(NAME)
 
 
-def touch(made: Path, evidence: Iterable[Path]) -> None:
+def touch(made: Iterable[Path], evidence: Iterable[Path]) -> None:
     """What was just made, or is about to be published, is newer than what it was made of, or makes out of date."""
     newest = max(map(_modified, evidence), default=0)
-    if _modified(made) <= newest:
-        later = newest + STEP.microseconds * 1000
-        with suppress(OSError):
-            os.utime(made, ns=(later, later))
+    after = newest + STEP.microseconds * 1000
+    for path in made:
+        if _modified(path) <= newest:
+            with suppress(OSError):
+                os.utime(path, ns=(after, after))
 
 
 def _time(text: str) -> datetime | None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.store import later
+from compiler.store import halfmade, later
 from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 
 STAMP = "made-by-"
@@ -158,7 +158,7 @@ class Store:
     def publish_result(self, stage: str, attempt: Path) -> Path:
         """An attempt that holds result.json becomes a result, by rename."""
         target = self.root / "results" / stage / attempt.name
-        later.touch(attempt / "result.json", self.root.glob(f"summary/*/{STAMP}*"))
+        later.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
         _publish(attempt, target)
         self.set_mark(stage, target / "result.json")
         return target
@@ -265,19 +265,19 @@ class Store:
         """Before the tables are made: what there is is out of date from here on."""
         for old in self.summary(plan).rglob(f"{STAMP}*"):
             old.unlink(missing_ok=True)
+        for folder in (self.summary(plan), self.stamps(plan, "")[0].parent):
+            halfmade.sweep(folder)
 
     def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
         """`results`: the records that the tables are made of."""
-        stamp, evidence = self.stamps(plan, revision)[0], list(results)
+        stamp = self.stamps(plan, revision)[0]
         write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        for made in (*stamp.parent.glob("*.parquet"), stamp):
-            later.touch(made, evidence)
+        later.touch((*stamp.parent.glob("*.parquet"), stamp), results)
 
     def stamp_report(self, plan: str, revision: str) -> None:
         tables, stamp = self.stamps(plan, revision)
         write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        for made in (*self.summary(plan).glob("*.*"), stamp):
-            later.touch(made, [tables])
+        later.touch((*self.summary(plan).glob("*.*"), stamp), [tables])
 
 
 def _own(root: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.summarize import commands, figures, host, numbers, pictures, summary, verdicts, wording
+from compiler.summarize import commands, figures, host, numbers, pictures, starts, summary, verdicts, wording
 from compiler.summarize.comparison import Entry
 from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
@@ -35,7 +35,7 @@ def _context(report: Report) -> dict[str, Any]:
         "report": report,
         "repeats": summary.repeats(report),
         "host": host.line(report.hardware, next(iter(hosts.values()), {})),
-        "host_rows": list(host.rows(report.hardware, hosts)),
+        "host_rows": [*host.rows(report.hardware, hosts), *starts.rows(report.facts.get("image", {}))],
         "answer": summary.answer(report),
         "findings": wording.findings([table for each in report.sections for table in each.comparisons], MOST_FINDINGS),
         "overviews": [_overview(report, table) for table in report.overviews],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from compiler.plan.model import Axis
-from compiler.summarize import builds, layout, status, warnings
+from compiler.summarize import apart, builds, layout, status, warnings
 from compiler.summarize.builds import Build
 from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
@@ -67,6 +67,7 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
     effect = header["report"]["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
+    sections = tuple(_section(step, axes, base, effect, tables, known) for step in _measured(tables))
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -76,13 +77,19 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
         runs=len({repeat["run"] for repeat in repeats}),
         effect=effect,
         builds=known,
-        sections=tuple(_section(step, axes, base, effect, tables, known) for step in _measured(tables)),
+        sections=sections,
         series=tables.series,
         facts=tables.facts,
         status=status.status(tables.runs),
-        warnings=tuple(warnings.warnings(header.get("warnings", ()), known, tables)),
+        warnings=(*warnings.warnings(header.get("warnings", ()), known, tables), *_far(header, sections)),
         defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
     )
+
+
+def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:
+    within = header["report"].get("within")
+    if within is not None:
+        yield from apart.compared((table for section in sections for table in section.comparisons), within)
 
 
 def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
 
+from compiler.summarize import apart, starts, taken_out
 from compiler.summarize.builds import Build
 from compiler.summarize.quality import spread
 from compiler.summarize.tables import Run, Tables
 
-FAR_APART = timedelta(days=7)
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 
 
@@ -21,7 +20,9 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
     yield from _noisy(tables.facts.get("noise", {}), tables.runs)
-    yield from _apart(tables.runs)
+    yield from apart.whole(tables.runs)
+    yield from starts.mixed(tables.runs, tables.facts.get("image", {}))
+    yield from taken_out.sentences(tables.facts.get("retracted", {}), tables.runs)
 
 
 def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
@@ -78,13 +79,6 @@ def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Itera
 
 def _subject(run: Run) -> str:
     return f"{run.place[0]}/{run.attempt}"
-
-
-def _apart(runs: Sequence[Run]) -> Iterator[str]:
-    started = [run.started for run in runs if run.started and run.measured]
-    if started and max(started) - min(started) > FAR_APART:
-        days = (max(started) - min(started)).days
-        yield f"the figures were measured up to {days} days apart ({min(started):%Y-%m-%d} to {max(started):%Y-%m-%d})"
 
 
 def _sentence(text: str) -> str:

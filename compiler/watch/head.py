@@ -31,7 +31,7 @@ def run(status: Status) -> str:
     pid = "" if found.pid is None else f"pid {found.pid}"
     if found.spec and found.spec != status.plan.spec:
         return f"{pid}{since}: of another spec, {found.spec}; this one waits for it"
-    return f"{pid}{since}{_stops(found, status.now)}{_makes(status)}"
+    return f"{pid}{since}{_makes(status)}"
 
 
 def stages(status: Status, paint: Paint) -> str:
@@ -51,9 +51,16 @@ def eta(status: Status) -> str:
     return f"{about}{duration(status.left)}{when}"
 
 
+def done(status: Status) -> str:
+    """12/45 done."""
+    return _counted(status, "stage", "done", {}, Paint()).partition(",")[0]
+
+
 def lines(status: Status, width: int, paint: Paint) -> Iterator[str]:
     yield paint(cut(title(status), width), "bold")
     yield cut(f"  run      {run(status)}", width)
+    if status.run and status.run.stops is not None:
+        yield cut(f"  until    {_stops(status.run, status.run.stops, status.now)}", width)
     yield f"  stages   {stages(status, paint)}"
     yield f"  builds   {builds(status, paint)}"
     if not status.is_complete:
@@ -76,8 +83,9 @@ def _since(when: float, now: float) -> str:
     return f"since {clock(when, now)} ({duration(now - when)})"
 
 
-def _stops(run: Run, now: float) -> str:
-    return "" if run.stops is None else f", starts nothing that would end after {clock(run.stops, now, seconds=False)}"
+def _stops(run: Run, stops: float, now: float) -> str:
+    given = "" if ":" in run.until else f" ({run.until})"
+    return f"{clock(stops, now, seconds=False)}{given}: starts nothing that would end later"
 
 
 def _makes(status: Status) -> str:

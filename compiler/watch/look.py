@@ -123,8 +123,9 @@ def _at_work(node: Node, scene: _Scene, attempt: Path) -> Node:
     work = doing(attempt, scene.at_work[node.id], scene.titles)
     if has_begun(attempt):
         return replace(node, state=model.RUNNING, work=work)
-    others = [pid for pid in scene.host if pid not in work.pids]
-    return replace(node, state=model.WAITING, work=replace(work, waits=f"the host: {described(others)}", doing=""))
+    if not set(scene.host) - set(work.pids):
+        return replace(node, state=model.RUNNING, work=replace(work, doing="starts"))
+    return replace(node, state=model.WAITING, work=replace(work, waits=f"the host: {described(scene.host)}", doing=""))
 
 
 def _done(node: Node, result: Result) -> Node:

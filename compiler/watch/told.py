@@ -23,14 +23,14 @@ def told(status: Status, most: int | None, width: int, paint: Paint) -> Iterator
     for state in (model.RUNNING, model.WAITING):
         for node in [*status.of(state, kind="build"), *status.of(state)]:
             yield ""
-            yield from _at_work(node, status.now, width, paint)
+            yield from at_work(node, status.now, width, paint)
     for state in TITLED:
         yield from _group(status, state, most, width, paint)
     yield from _elsewhere(status, width)
     yield from _left(status, most, width)
 
 
-def _at_work(node: Node, now: float, width: int, paint: Paint) -> Iterator[str]:
+def at_work(node: Node, now: float, width: int, paint: Paint) -> Iterator[str]:
     work = node.work or Work(())
     what = f"{'build ' if node.kind == 'build' else ''}{node.title}"
     yield paint.state(cut(f"{node.state}: {what}", width), node.state)
@@ -48,7 +48,7 @@ def _at_work(node: Node, now: float, width: int, paint: Paint) -> Iterator[str]:
 def progress(step: Step, now: float) -> str:
     """readww (1 of 2): 120/1800 s, 54k ops/s."""
     speed = current(step.kind, step.folder) if step.kind else None
-    far = f"{_place(step)}: {elapsed(step, now)}"
+    far = f"{place(step)}: {elapsed(step, now)}"
     return far if speed is None else f"{far}, {rate(speed)} ops/s"
 
 
@@ -57,7 +57,7 @@ def elapsed(step: Step, now: float) -> str:
     return f"{passed:.0f} s" if step.declared is None else f"{passed:.0f}/{step.declared:.0f} s"
 
 
-def _place(step: Step) -> str:
+def place(step: Step) -> str:
     known = step.index is not None and step.of is not None and step.of > 1
     return f"{step.name} ({(step.index or 0) + 1} of {step.of})" if known else step.name
 

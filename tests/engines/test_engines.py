@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from compiler.drivers import kinds
-from compiler.engines import buildable, building, engine, names, unrunnable
+from compiler.engines import buildable, building, engine, names, served, unrunnable
+from compiler.engines.mysqld_serving import MysqldServing
 
 
 def test_an_unknown_engine_names_the_known_ones() -> None:
@@ -51,9 +52,17 @@ def test_an_engine_that_is_only_declared_says_so() -> None:
         assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot build it yet"
 
 
-def test_servers_are_not_run_yet() -> None:
+def test_servers_are_run_by_their_running_half() -> None:
     servers = [name for name in names() if engine(name).server]
-    assert unrunnable(["rocksdb", *servers, *servers]) == tuple(servers)
+    assert servers == ["mysql", "mariadb", "postgres"]
+    assert unrunnable(names()) == ()
+    assert [name for name in names() if served(name) is not None] == servers
+
+
+def test_a_server_without_a_running_half_is_only_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(MysqldServing, "serve")
+    assert unrunnable(["mysql", "rocksdb", "mysql"]) == ("mysql",)
+    assert served("mysql") is None
 
 
 def test_planning_pays_for_no_heavy_import() -> None:

@@ -83,3 +83,20 @@ def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
 def test_an_option_that_no_build_has_is_left_to_the_run(case: Case) -> None:
     found = case.found(builds=[case.old, case.new], catalogues={case.old: {}, case.new: {}})
     assert [found[read].state for read in case.old_reads] == ["new", "new"]
+
+
+def test_what_is_measured_again_runs_and_needs_its_database(case: Case) -> None:
+    everything = [stage.id for stage in case.plan.stages]
+    known = {"builds": [case.old, case.new], "results": everything, "again": {case.reads[0]: "asked for"}}
+    found = case.found(**known)
+    assert found[case.reads[0]] == Outcome("redo", "asked for")
+    assert found[case.load] == Outcome("replayed", "there is no image of its end state")
+    assert found[case.reads[1]].state == found[case.old_load].state == "cached"
+    assert case.found(**known, images=[case.load])[case.load].state == "cached"
+    load = case.found(**{**known, "again": {case.load: "a", case.reads[0]: "b"}})
+    assert (load[case.load].state, load[case.reads[0]].state) == ("redo", "redo")
+
+
+def test_a_stage_whose_results_were_all_retracted_is_new_and_says_why(case: Case) -> None:
+    found = case.found(retracted={case.load: "its result was retracted by someone: a disturbance"})
+    assert found[case.load] == Outcome("new", "its result was retracted by someone: a disturbance")

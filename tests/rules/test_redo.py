@@ -41,7 +41,7 @@ def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: A
     assert ended.returncode == 0, ended.stderr
     assert sorted(finished.logged("measure")) == ["s-p-0-a", "s-q-1-b"]
     assert finished.log[-2:] == SUMMARY
-    old, new = store.results("s-p-0-a")
+    _, new = store.results("s-p-0-a")
     assert store.result("s-p-0-a") == new
     assert store.mark("s-p-0-a").resolve() == (new / "result.json").resolve()
     assert before.items() <= finished.results().items()

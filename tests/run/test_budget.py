@@ -3,14 +3,31 @@
 import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 
-from compiler.run import budget
+from compiler.run.room import room
 from compiler.store import images
 from compiler.store.store import Store
+from tests.run.test_disk_full import _namespaces as namespaces
 
-LARGE = "import os, sys; os.makedirs(sys.argv[1], exist_ok=True); open(sys.argv[1] + '/a.sst', 'wb').write(bytes([1]) * {size})"
+LARGE = """
+import os, sys
+os.makedirs(sys.argv[1], exist_ok=True)
+open(sys.argv[1] + "/a.sst", "wb").write(bytes([1]) * {size})
+"""
+# in a mount namespace of its own: what it prints is all that is left of that file system
+INSIDE = """
+import os, shutil, subprocess, sys
+shutil.copytree("outputs", "before")
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1600k", "tmpfs", "outputs"], check=True)
+shutil.copytree("before", "outputs", dirs_exist_ok=True)
+for stage in ("s-1", "s-2"):
+    assert subprocess.run([*sys.argv[1:], stage]).returncode == 0, stage
+print(sorted(os.listdir("outputs/images")))
+"""
 
 
 def _site(checkout, text):
@@ -115,10 +132,20 @@ def test_without_a_budget_it_is_what_the_device_has_less_a_reserve(tmp_path, mon
         f_bavail, f_blocks, f_frsize = 300, 1000, 4096
 
     monkeypatch.setattr(os, "statvfs", lambda path: Device)
-    found = budget.room(Store(tmp_path / "outputs"), None)
+    found = room(Store(tmp_path / "outputs"), None)
     assert found.free == 300 * 4096 - 1000 * 4096 // 50
     assert found.said == "1.1 MiB free"
-    assert budget.room(Store(tmp_path / "outputs"), 1 << 20).said == "1.0 MiB free of 1.0 MiB (`disk` in the site file)"
+    assert room(Store(tmp_path / "outputs"), 1 << 20).said == "1.0 MiB free of 1.0 MiB (`disk` in the site file)"
+
+
+@pytest.mark.skipif(not namespaces(), reason="this host allows no user namespaces")
+def test_on_a_small_device_an_image_makes_room(checkout, stage, step):
+    load = step("load", LARGE.format(size=1 << 20))
+    checkout.plan(stage("s-1", load, children=["s-1r"]), stage("s-2", load, children=["s-2r"]))
+    argv = ["unshare", "-Urm", sys.executable, "-c", INSIDE, *checkout.command("")[:-1]]
+    done = subprocess.run(argv, cwd=checkout.folder, env=checkout.environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "['s-2']\n"), done.stderr
+    assert "evicted the image of title of s-1 (1.0 MiB, used " in done.stderr
 
 
 def test_checksums_are_recorded_where_they_are_asked_for(two):

@@ -106,7 +106,7 @@ def test_where_none_can_be_made_there_is_only_the_process_group(tmp_path, monkey
     with caged() as cage:
         assert cage.folders == ()
         assert _python(cage, "print(1)").stdout == "1\n"
-    with pytest.raises(PermissionError, match="^no cgroup with a memory limit can be made here$"), caged(1 << 20):
+    with pytest.raises(PermissionError, match=r"^no cgroup with a memory limit can be made here$"), caged(1 << 20):
         pass
 
 

@@ -58,7 +58,7 @@ def test_an_allocator_that_is_mapped(running, library):
 
 def test_an_allocator_that_is_not_mapped(running, library, monkeypatch):
     monkeypatch.setattr(in_force, "PATIENCE", 0.1)
-    with pytest.raises(LaunchError, match="^`malloc: jemalloc` is not in force: its library is not mapped$"):
+    with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
         watched(running(SLEEP).pid, {"malloc": "jemalloc"})
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from machine import CPU, make, settings
 
+from compiler.language.site import Site
 from compiler.run import noise_record, sysfs
-from compiler.run.hostlock import OVERRIDE, host_lock
-from compiler.run.noise_fix import fixed, restore, unwritable
+from compiler.run.hostlock import OVERRIDE, host_lock, put_back
+from compiler.run.noise_fix import fixed, refused, restore
 from compiler.run.signals import Interrupted
 
 BEFORE = {
@@ -62,7 +63,7 @@ def test_put_back_when_it_is_stopped(root, lock):
 
 
 def test_what_is_as_it_should_be_is_left_alone(root, lock):
-    make(root, {name: "performance" for name in (f"{CPU}/cpu{n}/cpufreq/scaling_governor" for n in range(4))})
+    make(root, dict.fromkeys((f"{CPU}/cpu{n}/cpufreq/scaling_governor" for n in range(4)), "performance"))
     make(root, {f"{CPU}/intel_pstate/no_turbo": "1", "sys/kernel/mm/transparent_hugepage/enabled": "always [never]"})
     with fixed(lock) as done:
         assert not noise_record.is_there(lock)
@@ -163,9 +164,7 @@ def test_the_record_of_another_user_is_neither_believed_nor_overwritten(root, lo
     os.chown(record, 65534, 65534)
     with host_lock(shared=False), fixed(lock) as done:
         assert settings(root) == BEFORE
-    assert done.refused == (
-        f"nothing was set: {record} is of a run that was killed: sudo stepgrid doctor --restore",
-    )
+    assert done.refused == (f"nothing was set: {record} is of a run that was killed: sudo stepgrid doctor --restore",)
     assert record.exists()
 
 
@@ -177,6 +176,14 @@ def test_without_a_record_nothing_is_set(root, tmp_path):
 
 
 def test_what_may_not_be_written_is_said_in_a_sentence(root, monkeypatch):
-    assert unwritable() == ""
+    assert refused(Site(noise="fix")) == ""
     monkeypatch.setattr(os, "access", lambda path, mode: "governor" not in str(path))
-    assert unwritable() == "noise: may not set governor; `stepgrid doctor` shows the commands"
+    assert refused(Site()) == ""
+    assert refused(Site(noise="fix")) == "noise: governor may not be set here; `stepgrid doctor` shows the commands"
+
+
+def test_at_the_end_of_a_run_with_a_killed_job(root, lock, killed):
+    put_back()
+    assert settings(root) == AFTER
+    with host_lock(shared=False):
+        put_back()  # somebody else measures already: it was done when they got the lock

@@ -1,19 +1,20 @@
 """What is looked at before a measured stage: on this host, and on machines made of files."""
 
-import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
-from machine import CPU, SERVER, make
+from machine import CPU, make, settings
 
+from compiler.language.site import Site
 from compiler.run import noise_activity, noise_memory, noise_processes, noise_settings, noise_timers, quiet, sysfs
 from compiler.run.finding import OK, UNKNOWN, WARNING
 from compiler.run.hostlock import OVERRIDE
 from compiler.run.noise_activity import Activity, Look
 from compiler.run.noise_processes import Process
+from compiler.store.store import Store
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
 
@@ -106,7 +107,9 @@ def test_swapping(root):
 
 
 def test_processes_that_are_known_to_disturb(root):
-    make(root, {"proc/30/cmdline": "python\0-m\0compiler.run\0p\0s", "proc/31/cmdline": "python\0-m\0compiler.build\0b"})
+    make(
+        root, {"proc/30/cmdline": "python\0-m\0compiler.run\0p\0s", "proc/31/cmdline": "python\0-m\0compiler.build\0b"}
+    )
     make(root, {"proc/locks": "1: FLOCK ADVISORY WRITE 9 fe:00:1 0 EOF\n1: -> FLOCK ADVISORY WRITE 31 fe:00:1 0 EOF\n"})
     names = {10: "cron", 20: "cc1plus", 21: "updatedb.plocat", 22: "snapd", 30: "python", 31: "python"}
     found = {pid: Process(pid, 1, name, 0.0) for pid, name in names.items()}
@@ -183,15 +186,17 @@ def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
     assert "fixed" not in noise
 
 
-def test_a_stage_with_noise_fixed(checkout, stage, step, tmp_path):
-    root, seen = make(tmp_path / "machine"), tmp_path / "machine" / CPU / "cpu0/cpufreq/scaling_governor"
-    (checkout.folder / "site.yaml").write_text("noise: fix\n")
-    checkout.plan(stage("s-load", step("load", f"print(open({str(seen)!r}).read())")))
-    code = (
-        "import pathlib, runpy, sys; from compiler.run import sysfs, quiet, noise_fix, noise_settings\n"
-        "for module in (noise_settings, noise_fix):\n"
-        "    module.sysfs = type('S', (), dict(vars(sysfs)))\n"
-        "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+def test_a_stage_with_noise_fixed(root, monkeypatch):
+    make(root)
+    monkeypatch.setenv(OVERRIDE, str(root / "lock"))
+    monkeypatch.setenv(quiet.OVERRIDE, "0.01")
+    noted = {}
+    job = SimpleNamespace(
+        site=Site(noise="fix"), stage=SimpleNamespace(steps=[SimpleNamespace(measured=True)]), store=Store(root / "o")
     )
-    assert root
-    assert code
+    with quiet.quiet(SimpleNamespace(job=job, note=noted.update)):
+        assert settings(root)["scaling_governor"] == "performance"
+    assert settings(root)["scaling_governor"] == "powersave"
+    found = {each["name"]: each for each in noted["noise"]["findings"]}
+    assert (found["governor"]["said"], found["settings"]["severity"]) == ("performance", OK)
+    assert noted["noise"]["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}

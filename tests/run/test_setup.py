@@ -69,9 +69,7 @@ def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
         launch.launched(COMMAND, {"memory": 1 << 30})
     said = str(caught.value)
     assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
-    assert said.endswith(
-        "), and none may be made here; leave `memory` out, or run where systemd manages your session"
-    )
+    assert said.endswith("), and none may be made here; leave `memory` out, or run where systemd manages your session")
 
 
 def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):

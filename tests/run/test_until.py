@@ -45,16 +45,16 @@ def test_anything_else_is_neither(text: str) -> None:
 
 def test_the_first_time_counts() -> None:
     until.use("6h")
-    first = until.of_environment()
+    first = until.in_force()
     until.use("6h")
-    assert until.of_environment() == first
+    assert until.in_force() == first
     until.use("5h")
-    second = until.of_environment()
+    second = until.in_force()
     assert first is not None
     assert second is not None
     assert first.at - second.at == pytest.approx(3600, abs=5)
     until.use(None)
-    assert until.of_environment() is None
+    assert until.in_force() is None
 
 
 def test_what_was_expected() -> None:

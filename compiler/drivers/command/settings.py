@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from compiler.collect import schema
+from compiler.drivers.command.jsonpath import PathError, parts
 from compiler.drivers.command.words import misplaced
 from compiler.drivers.fields import DURATION, Seconds
 from compiler.drivers.fields import Settings as Model
@@ -45,6 +46,23 @@ def _pattern(text: str) -> str:
     return text
 
 
+def _path(text: str) -> str:
+    try:
+        parts(text)
+    except PathError as error:
+        context = {"text": text, "why": str(error)}
+        raise PydanticCustomError("path", "`{text}` is no path: {why}", context) from None
+    return text
+
+
+def _file(name: str) -> str:
+    """Of the step's folder: what is elsewhere is not kept with the result."""
+    if name.startswith("/") or ".." in name.split("/"):
+        message = "`{name}` is outside of the step's folder: have the program write to {{folder}}"
+        raise PydanticCustomError("outside", message, {"name": name})
+    return name
+
+
 def _metric_name(name: str) -> str:
     if name in _TAKEN:
         raise PydanticCustomError("taken", "`{name}` is a column of the tables: choose another name", {"name": name})
@@ -55,13 +73,47 @@ Word = Annotated[str, BeforeValidator(_word)]
 MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_metric_name)]
 
 
+File = Annotated[str, StringConstraints(min_length=1), AfterValidator(_file)]
+Factor = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
 class Metric(Model):
     pattern: Annotated[
-        str, AfterValidator(_pattern), Field(description="a regular expression whose one group holds the number")
-    ]
+        str | None, AfterValidator(_pattern), Field(description="a regular expression whose one group holds the number")
+    ] = None
+    json_: Annotated[
+        str | None,
+        AfterValidator(_path),
+        Field(alias="json", description="where the number stands in JSON: $ and then .key ['any key'] [0] [-1] [*]"),
+    ] = None
+    file: Annotated[
+        File | None, Field(description="of {folder}, where it is looked for; else stdout (a pattern: then stderr)")
+    ] = None
+    take: Annotated[
+        Literal["first", "last", "sum", "mean", "min", "max"],
+        Field(description="of several matches, or entries of [*]: the last is that of running totals"),
+    ] = "last"
+    times: Annotated[Factor | None, Field(description="by which the number is multiplied: 0.001 makes us of ns")] = None
     unit: Annotated[str, Field(description="of the number, as it is shown")] = ""
     better: Annotated[Literal["higher", "lower"] | None, Field(description="which way is better")] = None
-    required: Annotated[bool, Field(description="the step has failed when nothing matches")] = False
+    required: Annotated[bool, Field(description="the step has failed when there is no such number")] = False
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Metric:
+        if (self.pattern is None) == (self.json_ is None):
+            raise PydanticCustomError("one_of", "a metric has `pattern` or `json`, one of them")
+        return self
+
+
+class Series(Model):
+    file: Annotated[File, Field(description="of {folder}: a table, columns separated by commas")]
+    time: Annotated[str, Field(description="the column of the time since the start")]
+    value: Annotated[str, Field(description="the column of the rate; rows of one time are added up")]
+    columns: Annotated[
+        tuple[str, ...] | None, Field(description="their names, where the file does not begin with them")
+    ] = None
+    unit: Annotated[Literal["s", "ms", "us", "ns"], Field(description="of the time")] = "s"
+    times: Annotated[Factor | None, Field(description="by which the rate is multiplied")] = None
 
 
 class Settings(Model):
@@ -73,8 +125,9 @@ class Settings(Model):
     metrics: Annotated[
         dict[MetricName, Metric],
         Nested(),
-        Field(default_factory=dict, description="figures by name: {pattern: …, unit: …, better: …, required: …}"),
+        Field(default_factory=dict, description="figures by name, each {pattern: …} or {json: …}"),
     ]
+    series: Annotated[Series | None, Nested(), Field(description="operations per second over time")] = None
     duration: Annotated[
         Seconds | None, DURATION, Field(description="how long it runs, where that is known: for the deadline")
     ] = None

@@ -21,6 +21,7 @@ AMOUNTS: Mapping[str, Amount] = {
     "dirty pages": Amount("dirty_pages", "pages", "Dirty pages in InnoDB's buffer pool"),
     "history list": Amount("history_list", "transactions", "Length of InnoDB's history list: what is left to purge"),
     "change buffer": Amount("change_buffer", "pages", "InnoDB's change buffer, its root included"),
+    "memtables": Amount("memtable_bytes", "B", "Size of the memtables of MyRocks"),
     "memtables to flush": Amount("memtables", "memtables", "Memtables of MyRocks that wait for their flush"),
     "pending compactions": Amount("pending_compactions", "families", "Column families with a compaction pending"),
     "compactions": Amount("compactions", "jobs", "Compactions of MyRocks under way"),

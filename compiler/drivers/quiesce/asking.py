@@ -18,7 +18,7 @@ class Asking:
     def __init__(self, work: Callable[[Callable[[], None], threading.Event], None]) -> None:
         self._asked, self._over = threading.Event(), threading.Event()
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(work,), daemon=True)
 
     def _run(self, work: Callable[[Callable[[], None], threading.Event], None]) -> None:
         try:
@@ -38,11 +38,11 @@ class Asking:
             yield
         finally:
             self._over.set()
-            if self._thread.ident is not None:
-                self._thread.join(PATIENCE if self._asked.is_set() else 0.0)
+            if self.thread.ident is not None:
+                self.thread.join(PATIENCE if self._asked.is_set() else 0.0)
 
     def start(self) -> None:
-        self._thread.start()
+        self.thread.start()
 
 
 def of_server(engine: Serving, access: Access, flush: bool, analyze: bool) -> Asking:

@@ -10,6 +10,7 @@ from compiler.engines.serving import Seen
 from compiler.run import counters, devices
 
 SECTOR = 512
+SHORTEST = 0.1  # seconds: the rate of an instant says nothing; the next look has it
 BUSY, WRITES = "device busy", "device writes"
 
 
@@ -24,9 +25,11 @@ class Device:
 
     def seen(self) -> Sequence[Seen]:
         before, now = self._last, self._read()
-        self._last = now
         seconds = now[0] - before[0]
-        if self.name is None or seconds <= 0 or self.name not in before[1]:
+        if seconds < SHORTEST:
+            return ()
+        self._last = now
+        if self.name is None or self.name not in before[1]:
             return ()
         busy = max(_rate(before[1], now[1], name, "busy_ms", seconds) for name in before[1]) / 10
         written = _rate(before[1], now[1], self.name, "write_sectors", seconds) * SECTOR

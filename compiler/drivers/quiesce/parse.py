@@ -11,11 +11,12 @@ from typing import Any
 from compiler.drivers.db_bench.parse import compaction
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
-from compiler.drivers.quiesce.drained import OUTPUT
+from compiler.drivers.quiesce.asking import UNDER_WAY
+from compiler.drivers.quiesce.drained import AT_WORK, OUTPUT
 
 Thing = Mapping[str, Any]
 MIB, LARGE = 2**20, 1000
-DUMPS = 2  # of statistics: what there was to do, and what is left
+OURS = (UNDER_WAY, AT_WORK)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 
 
@@ -70,9 +71,8 @@ def _level0(table: Mapping[str, Mapping[str, str]]) -> float | None:
 
 
 def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:
-    if len(values) != DUMPS:
-        return {}
-    pairs = zip((START, END), values, strict=True)
+    """Where the time was over first, there is no last."""
+    pairs = zip((START, END), values, strict=False)
     return {AMOUNTS[what].metric(when): value for when, value in pairs if value is not None}
 
 
@@ -82,13 +82,15 @@ def _facts(looks: Sequence[Sequence[Thing]], end: Mapping[str, Any]) -> dict[str
 
 
 def _shown(look: Sequence[Thing]) -> str:
-    return ", ".join(f"{thing['what']} {_amount(thing['value'], thing['unit'])}" for thing in look)
+    shown = (f"{thing['what']} {_amount(thing['value'], thing['unit'])}" for thing in look if thing["what"] not in OURS)
+    return ", ".join(shown) or "nothing was looked at yet"
 
 
 def _amount(value: float, unit: str) -> str:
     if unit.startswith("B"):
         return f"{value / MIB:,.2f} Mi{unit}"
-    return f"{value:,.0f}" if value >= LARGE else f"{value:g}"
+    number = f"{value:,.0f}" if value >= LARGE else f"{value:g}"
+    return f"{number} %" if unit == "%" else number
 
 
 def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
@@ -97,10 +99,9 @@ def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
     if end["quiet"]:
         return
     why = "; ".join(_busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
-    yield f"not quiet after {end['seconds']:.0f} s, what follows was measured all the same: {why}"
+    yield f"not quiet after {end['seconds']:.3g} s, what follows was measured all the same: {why}"
 
 
 def _busy(thing: Thing) -> str:
-    return (
-        f"{thing['what']} {_amount(thing['value'], thing['unit'])} (idle at {_amount(thing['least'], thing['unit'])})"
-    )
+    value, least = (_amount(thing[name], thing["unit"]) for name in ("value", "least"))
+    return f"{thing['what']} {value} (idle at {least})"

@@ -10,6 +10,7 @@ from compiler.engines.serving import Seen
 
 PAUSE = 1.0  # seconds between two looks; less where a shorter quiet is asked for
 LOOKS = 4  # that a stretch of quiet has at least
+SHORTEST = 0.01
 
 
 class Look(NamedTuple):
@@ -50,4 +51,4 @@ def watch(
             return Outcome(True, since, made)
         if made.seconds >= timeout:
             return Outcome(False, None, made)
-        sleep(min(PAUSE, quiet / LOOKS))
+        sleep(min(PAUSE, quiet / LOOKS, max(timeout - made.seconds, SHORTEST)))

@@ -142,8 +142,8 @@ CASES: dict[str, Said] = {
                 "unknown-key",
                 "`1` is not a key here",
                 (
-                    "known here: allow, also, builds, claims, compare_within, define, exclude, hardware, includ"
-                    "e, launch, options, order, …"
+                    "known here: allow, also, builds, claims, collectors, compare_within, define, exclude, hardware, "
+                    "include, launch, options, …"
                 ),
             ),
         ],

@@ -4,8 +4,8 @@ from tests.language.bad import BASE, SWEEP, Said
 
 SHOWN = "a" * 120 + "…"
 KEYS = (
-    "known here: allow, also, builds, claims, compare_within, define, exclude, hardware, include, launch, options, "
-    "order, …"
+    "known here: allow, also, builds, claims, collectors, compare_within, define, exclude, hardware, include, launch, "
+    "options, …"
 )
 
 CASES: dict[str, Said] = {

@@ -33,7 +33,7 @@ def compile_spec(
         raise SpecError([Problem("toy", Where(path, 1, 1), "the spec is broken", "mend it")])
     raw |= raw.get("scales", {}).get(scale, {})
     stages = list(_stages(raw))
-    rank = ranks(stages, "randomized", 1)
+    rank = ranks(stages, raw.get("order", "randomized"), 1)
     ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
     builds = tuple(PlannedBuild(f"b-{name}", name, "rocksdb", "1", {}) for name in sorted(raw["builds"]))
     digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]

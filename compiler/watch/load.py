@@ -1,0 +1,50 @@
+"""What the running step makes the host do: its newest two samples."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compiler.collect.rates import RATES
+from compiler.watch.tail import Tail
+
+SAMPLES = "samples.jsonl"
+SHOWN = (
+    "device_read_mb_per_s",
+    "device_write_mb_per_s",
+    "host_cpu_user_pct",
+    "host_cpu_system_pct",
+    "host_cpu_iowait_pct",
+)
+
+
+class Load:
+    """Follows one step; another step begins anew."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._tail = Tail(Path())
+        self._newest: deque[Mapping[str, Any]] = deque(maxlen=2)
+
+    def of(self, folder: Path) -> dict[str, float]:
+        """Rates over the newest second; one that cannot be told is not there."""
+        if folder != self._folder:
+            self._folder, self._tail = folder, Tail(folder / SAMPLES)
+            self._newest.clear()
+        for line in self._tail.lines()[-2:]:
+            self._take(line)
+        if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
+            return {}
+        found = {name: RATES[name](*self._newest) for name in SHOWN}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _take(self, line: str) -> None:
+        try:
+            sample = json.loads(line)
+        except ValueError:
+            return
+        if isinstance(sample, dict) and "monotonic" in sample:
+            self._newest.append(sample)

@@ -1,0 +1,203 @@
+"""stepgrid redo, results, retract and images, against a store whose results are put there by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.plan.model import Plan
+from compiler.store import asked
+from compiler.store.durable import write_json
+from compiler.store.lock import locked
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+from tests.cli.test_plan import built, kept, measured
+
+Capture = pytest.CaptureFixture[str]
+TIME = "20260101T000000.000000Z"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+@pytest.fixture
+def plan() -> Plan:
+    """All of it is measured."""
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    return plan
+
+
+def out(capsys: Capture, *words: str, status: int = 0) -> str:
+    assert main(list(words)) == status
+    said = capsys.readouterr()
+    text = said.err if status else said.out
+    return re.sub(r"s-[0-9a-f]{20}", "s-ID", re.sub(r"by \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC", "by me, TIME", text))
+
+
+def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> None:
+    words = ("redo", "a.yaml", "build=rocksdb-7.8.3,threads=2", "--why", "a noisy neighbour")
+    assert out(capsys, *words) == (
+        "the next run measures 1 stage again, beside the results that are there:\n"
+        "  s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
+    )
+    assert out(capsys, "plan", "a.yaml") == (
+        "a.yaml: t\n"
+        "  plan     4 cells: 2 builds, 6 stages\n"
+        "  to do    2 stages: about 1m00s\n"
+        "  states   1 redo, 1 replayed, 6 cached\n"
+        "  disk     unknown: nothing like it was made before\n"
+        "  sharing  saves 1m00s against running every cell from scratch\n"
+        "\n"
+        "replayed, run again: 1 stage, about 30s: there is no image of its end state\n"
+        "  s-ID     30s  rocksdb-7.8.3, load 1: fillseq\n"
+        "\n"
+        "redo, beside the old result: 1 stage, about 30s\n"
+        "    asked for by me, TIME: a noisy neighbour\n"
+        "  s-ID     30s  rocksdb-7.8.3 threads=2, load 1: readww\n"
+    )
+    assert out(capsys, *words, "--undo") == "1 stage no longer asked for\n"
+    assert out(capsys, *words, "--undo") == "nothing was asked for\n"
+    assert "to do    nothing" in out(capsys, "plan", "a.yaml")
+
+
+def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capture) -> None:
+    said = out(capsys, "redo", "a.yaml", "--only", "build == 'rocksdb-7.8.3'", "--load")
+    assert [line.rpartition("  ")[2] for line in said.splitlines()[1:]] == [
+        "rocksdb-7.8.3, load 1: fillseq",
+        "rocksdb-7.8.3 threads=1, load 1: readww",
+        "rocksdb-7.8.3 threads=2, load 1: readww",
+    ]
+    assert len(asked.all_pending(Store())) == 3
+
+
+def test_redo_by_step_and_of_what_has_no_result(plan: Plan, capsys: Capture) -> None:
+    for stage in plan.stages:
+        if "readww" in stage.title and "9.10.0" in stage.title:
+            (Store().results_of(stage.id) / TIME / "result.json").unlink()
+    said = out(capsys, "redo", "a.yaml", "--step", "readww")
+    assert said.startswith("the next run measures 2 stages again, ")
+    assert said.endswith("\n2 stages without a result: measured in any case\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--step", "reedww"], "there is no step `reedww`: did you mean `readww`?\n"),
+        (["threads=3"], "axis `threads` has no cell at `3`: known here: 1, 2\n"),
+    ],
+)
+def test_redo_of_what_there_is_not(plan: Plan, words: list[str], said: str, capsys: Capture) -> None:
+    assert out(capsys, "redo", "a.yaml", *words, status=2) == said
+    assert asked.all_pending(Store()) == {}
+
+
+def test_a_redo_that_failed_says_so_in_the_plan(plan: Plan, capsys: Capture) -> None:
+    out(capsys, "redo", "a.yaml", "build=rocksdb-7.8.3,threads=2")
+    (stage,) = asked.all_pending(Store())
+    write_json(
+        Store().new_attempt(stage) / "failure.json", {"status": "failed", "step": "readww", "message": "it died"}
+    )
+    assert "    asked for by me, TIME; failed: readww: it died\n" in out(capsys, "plan", "a.yaml")
+
+
+def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None:
+    words = ("results", "a.yaml", "build=rocksdb-7.8.3,threads=2")
+    stage = next(stage.id for stage in plan.stages if stage.title == "rocksdb-7.8.3 threads=2, load 1: readww")
+    assert out(capsys, *words) == (
+        "s-ID  rocksdb-7.8.3, load 1: fillseq\n"
+        f"  counts     {TIME}  2026-01-01 00:00:00     30s\n"
+        "s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
+        f"  counts     {TIME}  2026-01-01 00:00:00     30s\n"
+    )
+    assert out(capsys, "retract", f"{stage}/{TIME}", "--why", "a disturbance") == (
+        f"outputs/results/s-ID/{TIME} counts no more: its stage has no other, so the next run measures it\n"
+    )
+    assert out(capsys, *words).splitlines()[3].split() == (
+        f"retracted {TIME} 2026-01-01 00:00:00 30s retracted by me, TIME: a disturbance".split()
+    )
+    assert "new: 1 stage, about 30s: its result was retracted by me, TIME: a disturbance" in out(
+        capsys, "plan", "a.yaml"
+    )
+    found = json.loads(out(capsys, *words, "--format", "json"))
+    assert [each["standing"] for each in found[1]["tried"]] == ["retracted"]
+    assert out(capsys, "retract", f"outputs/results/{stage}/{TIME}", "--undo") == (
+        f"outputs/results/s-ID/{TIME} counts again\n"
+    )
+    assert "to do    nothing" in out(capsys, "plan", "a.yaml")
+
+
+def test_retract_wants_a_result_and_a_reason(plan: Plan, capsys: Capture) -> None:
+    stage = plan.stages[0].id
+    assert out(capsys, "retract", f"{stage}/{TIME}", status=2) == (
+        "say why: the report does, beside the figures that are left\n"
+    )
+    assert out(capsys, "retract", "s-0/x", "--why", "y", status=2) == (
+        "there is no result s-0/x: `stepgrid results SPEC` lists them, as STAGE/TIME\n"
+    )
+    assert out(capsys, "retract", f"{stage}/{TIME}", "--undo", status=2) == (
+        f"outputs/results/s-ID/{TIME} was not retracted\n"
+    )
+    with locked(Store().lock("run")):
+        said = out(capsys, "retract", f"{stage}/{TIME}", "--why", "y", status=3)
+    assert re.sub(r"\d+", "N", said) == (
+        "a run is active in this checkout (pid N): nothing was changed; try again later\n"
+    )
+    assert Store().result(stage)
+
+
+def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
+    staged = Store().new_image(stage)
+    (staged / "data").mkdir()
+    (staged / "data" / "a").write_bytes(content)
+    write_json(staged / "image.json", {"folders": [], "files": {"a": 5000}, "links": {}, **more})
+    Store().publish_image(stage, staged)
+    return Store().image(stage)
+
+
+def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
+    from compiler.run.checksums import sums_of
+    from compiler.run.tree import scan
+
+    assert out(capsys, "images") == "there is no image\n"
+    load = next(stage for stage in plan.stages if stage.parent is None)
+    folder = image(load.id, title=load.title)
+    image("s-0", title="of another spec")
+    write_json(
+        folder / "image.json",
+        {
+            **json.loads((folder / "image.json").read_text()),
+            "checksums": sums_of(folder / "data", scan(folder / "data")),
+        },
+    )
+    said = re.sub(r"used \d+s ago +|[\d.]+ .iB free", "N", out(capsys, "images", "a.yaml"))
+    assert said == f"s-ID    12 KiB  N{load.title}\n  12 KiB its own, checksums\n1 image, 12 KiB; N\n"
+    assert out(capsys, "images", "--verify") == (
+        "s-0  sound: files and sizes, no checksums were recorded  of another spec\n"
+        f"s-ID  sound: files, sizes and checksums  {load.title}\n"
+        "all are sound\n"
+    )
+    (folder / "data" / "a").write_bytes(b"y" * 5000)
+    assert main(["images", "--verify"]) == 3
+    assert capsys.readouterr().out.splitlines()[1] == (
+        f"{load.id}  the image is damaged: a is not what was saved: its checksum differs  {load.title}"
+    )
+    assert folder.is_dir()
+    assert out(capsys, "images", "--evict", "s-77", status=2) == (
+        "there is no image s-77: `stepgrid images` lists them, by their stages\n"
+    )
+    with locked(Store().lock("s-0")):
+        assert out(capsys, "images", "--evict", "s-0", status=3) == "left: s-0 is in use: of another spec\n"
+    assert out(capsys, "images", "--evict", load.id) == f"removed s-ID, 12 KiB: {load.title}\n"
+    assert out(capsys, "images", "--evict", "all") == "removed s-0, 12 KiB: of another spec\n"
+    assert out(capsys, "images") == "there is no image\n"

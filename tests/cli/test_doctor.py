@@ -1,0 +1,121 @@
+"""stepgrid doctor: what it shows, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler.build.recipes import RECIPES
+from compiler.cli import main
+from compiler.cli.doctor import verdict
+from compiler.run import checkup_kernel, checkup_places, checkup_tools, hostlock, noise_record, sysfs
+from compiler.run.finding import STOPS, UNKNOWN, WARNING, Finding
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+
+Capture = pytest.CaptureFixture[str]
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = ["where things go", "what the system allows", "programs", "noise, over 0.01 s"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEPGRID_LOOK", "0.01")
+    monkeypatch.setenv(hostlock.OVERRIDE, str(tmp_path / "lock"))
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def test_a_checklist(folder: Path, capsys: Capture) -> None:
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")][:-1] == SECTIONS
+    assert f"  ok       outputs        {folder}/outputs can be written" in lines
+    assert f"  ok       host lock      {folder}/lock: nobody measures or builds now" in lines
+    assert re.fullmatch(r"nothing here would stop a run; \d+ warnings?, \d+ unknown", lines[-1])
+    assert all(re.match(r"  (ok|warning|unknown|       ) ", line) for line in lines if line.startswith(" "))
+    assert list(folder.iterdir()) == [folder / "a.yaml"], "nothing is left"
+
+
+def test_as_data(capsys: Capture) -> None:
+    assert main(["doctor", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [section["title"] for section in found["sections"]] == SECTIONS
+    everything = [each for section in found["sections"] for each in section["findings"]]
+    assert {each["severity"] for each in everything} <= {"ok", "warning", "unknown"}
+    assert all(each["name"] and each["said"] for each in everything)
+
+
+def test_with_a_spec_of_another_machine(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(f"{SPEC}hardware: {{id: big, cores: 4096, memory: 1024GiB}}\n")
+    assert main(["doctor", "a.yaml"]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "for this spec"
+    assert lines[1].startswith("  stops    hardware       this is not the hardware of the spec:")
+    assert lines[3].strip() == "run it there, or `allow_other_hardware: true` in a site file"
+    assert lines[-1].startswith("1 would stop a run; ")
+
+
+def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "0", malloc: jemalloc}}\n')
+    monkeypatch.setattr(sysfs, "ROOT", folder)
+    monkeypatch.setenv("PATH", str(folder))
+    assert main(["doctor", "a.yaml"]) == 3
+    out = capsys.readouterr().out
+    assert (
+        "  stops    jemalloc       `malloc: jemalloc`: there is no libjemalloc.so.2 here; install libjemalloc2\n" in out
+    )
+    assert "  stops    taskset        not here; for `launch: {cpus}`\n" in out
+    assert "  warning  git            not here; for builds from git\n" in out
+    assert "sudo apt install util-linux, or `tools:` of a site file\n" in out
+
+
+def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text("title: x\n")
+    assert main(["doctor", "a.yaml"]) == 1
+    assert "a.yaml:1:1: error[" in capsys.readouterr().err
+
+
+def test_every_recipe_says_what_it_needs() -> None:
+    assert {type(recipe).__name__ for recipe in RECIPES} == set(checkup_tools.RECIPES)
+
+
+def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
+    found = {each.name: each for each in checkup_places.findings(Store())}
+    assert (found["outputs"].severity, found["outputs"].said) == (STOPS, f"{folder} cannot be written")
+
+
+def test_what_the_system_does_not_say(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysfs, "ROOT", folder)
+    found = {each.name: each.severity for each in checkup_kernel.findings()}
+    assert (found["perf counters"], found["supervision"]) == (UNKNOWN, WARNING)
+
+
+def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysfs, "ROOT", folder)
+    assert main(["doctor", "--restore"]) == 0
+    assert capsys.readouterr().out == "there is nothing to put back\n"
+    turbo = folder / "sys/devices/system/cpu/intel_pstate/no_turbo"
+    turbo.parent.mkdir(parents=True)
+    turbo.write_text("1")
+    before = {"boot": None, "before": {str(turbo.relative_to(folder)): "0"}}
+    noise_record.path(folder / "lock").write_text(json.dumps(before))
+    with hostlock.locked(folder / "lock"):
+        assert main(["doctor", "--restore"]) == 3
+    said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"
+    assert (capsys.readouterr().out, turbo.read_text()) == (said, "1")
+    assert main(["doctor", "--restore"]) == 0
+    assert capsys.readouterr().out == "put back: 1 file, such as /sys/devices/system/cpu/intel_pstate/no_turbo\n"
+    assert turbo.read_text() == "0"
+
+
+def test_the_last_line() -> None:
+    assert verdict([]) == "nothing here would stop a run; 0 warnings, 0 unknown"
+    found = [Finding("a", STOPS, "x"), Finding("b", WARNING, "x"), Finding("c", UNKNOWN, "x")]
+    assert verdict(found) == "1 would stop a run; 1 warning, 1 unknown"

@@ -1,0 +1,124 @@
+"""Lines as the program printed them, beside MariaDB 11.8.6 and db_bench 9.10.0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.collect.metrics import METRICS
+from compiler.drivers import running
+from compiler.drivers.protocol import Figures, ParseError
+from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
+
+DUMP = """\
+** Compaction Stats [default] **
+Level    Files   Size     Score Read(GB)
+----------------------------------------
+{level}
+ Sum     32/0   26.19 MB   0.0      0.0
+
+** Compaction Stats [default] **
+Priority    Files   Size     Score Read(GB)
+-------------------------------------------
+User      0/0    0.00 KB   0.0      0.0
+Estimated pending compaction bytes: {pending}
+"""
+FULL = DUMP.format(level="  L0      5/2    3.88 MB   1.2      0.0", pending=20421190)
+DONE = DUMP.format(level="  L0      0/0    0.00 KB   0.0      0.0", pending=0)
+
+
+def thing(what: str, value: float, least: float = 0.0, unit: str = "") -> dict[str, Any]:
+    return {"what": what, "value": value, "least": least, "unit": unit, "idle": value <= least}
+
+
+def look(seconds: float, *seen: dict[str, Any]) -> dict[str, Any]:
+    return {"look": {"seconds": seconds, "idle": all(t["idle"] for t in seen), "seen": list(seen)}}
+
+
+def end(quiet: bool, since: float | None, seconds: float, *notes: str, device: str | None = "vda") -> dict[str, Any]:
+    return {"end": {"quiet": quiet, "since": since, "seconds": seconds, "notes": list(notes), "device": device}}
+
+
+def parsed(folder: Path, *lines: dict[str, Any]) -> Figures:
+    (folder / "stdout").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return running("quiesce").parse(folder, {})
+
+
+def test_what_there_was_to_do_and_what_is_left(tmp_path: Path) -> None:
+    found = parsed(
+        tmp_path,
+        look(0.0, thing("statements under way", 1), thing("dirty pages", 3783, 14601.6)),
+        look(
+            1.0, thing("statements under way", 0), thing("dirty pages", 1884, 162.2), thing("device busy", 61.5, 5, "%")
+        ),
+        look(2.0, thing("statements under way", 0), thing("dirty pages", 55, 162.2), thing("device busy", 0.4, 5, "%")),
+        end(True, 2.0, 7.0),
+    )
+    assert found.metrics == {
+        "quiesce_seconds": 2.0,
+        "quiesce_dirty_pages_start": 3783,
+        "quiesce_dirty_pages_end": 55,
+        "quiesce_device_busy_pct_start": 61.5,
+        "quiesce_device_busy_pct_end": 0.4,
+    }
+    assert found.warnings == ()
+    assert found.facts == {
+        "at the start": "dirty pages 3,783",
+        "at the end": "dirty pages 55, device busy 0.4 %",
+        "looks": "3",
+        "device": "vda",
+    }
+
+
+def test_what_was_not_quiet_is_a_warning_that_travels(tmp_path: Path) -> None:
+    seen = (thing("dirty pages", 3783, 162.2), thing("history list", 7, 1000))
+    found = parsed(tmp_path, look(20.4, *seen, thing("device writes", 26790200, 2**20, "B/s")), end(False, None, 20.4))
+    assert "quiesce_seconds" not in found.metrics
+    assert found.warnings == (
+        "not quiet after 20.4 s, what follows was measured all the same: dirty pages 3,783 (idle at 162.2); "
+        "device writes 25.55 MiB/s (idle at 1.00 MiB/s)",
+    )
+
+
+def test_idle_for_too_short_a_time(tmp_path: Path) -> None:
+    found = parsed(tmp_path, look(3.0, thing("dirty pages", 1, 2)), end(False, None, 3.0, device=None))
+    assert found.warnings[0].endswith(": it was idle for too short a time")
+    assert found.facts["device"] == "none: no block device holds the database"
+
+
+def test_the_debt_of_an_embedded_rocksdb(tmp_path: Path) -> None:
+    (tmp_path / "drain.stdout").write_text(FULL + DONE)
+    found = parsed(tmp_path, look(0.0, thing("db_bench at work", 1)), end(True, 5.1, 10.1, "cannot wait"))
+    assert found.metrics == {
+        "quiesce_seconds": 5.1,
+        "quiesce_l0_files_start": 5,
+        "quiesce_l0_files_end": 0,
+        "quiesce_pending_bytes_start": 20421190,
+        "quiesce_pending_bytes_end": 0,
+    }
+    assert found.warnings == ("cannot wait",)
+    (tmp_path / "drain.stdout").write_text(FULL)
+    cut = parsed(tmp_path, look(0.0, thing("db_bench at work", 1)), end(False, None, 5.0))
+    assert cut.metrics == {"quiesce_l0_files_start": 5, "quiesce_pending_bytes_start": 20421190}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"look": {"seen": []}}\n', "stdout ends before the last look: it has no line `end`"),
+        ("Traceback\n", "stdout has a line that is no look: Traceback"),
+    ],
+)
+def test_output_that_is_cut_off(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "stdout").write_text(text)
+    with pytest.raises(ParseError) as caught:
+        running("quiesce").parse(tmp_path, {})
+    assert str(caught.value) == said
+
+
+def test_every_figure_is_a_metric() -> None:
+    names = {amount.metric(when) for amount in AMOUNTS.values() for when in (START, END)}
+    assert {"quiesce_seconds", *names} <= METRICS.keys()

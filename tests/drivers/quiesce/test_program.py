@@ -1,0 +1,99 @@
+"""The program as a real process; what stands for db_bench is a script."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.drivers.quiesce.asking import Asking
+from compiler.drivers.request import HERE
+from compiler.engines.serving import Seen
+
+PROGRAM = (sys.executable, "-m", "compiler.drivers.quiesce")
+
+
+def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
+    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "notes": []}
+    asked = {
+        "timeout": 60.0,
+        "quiet": 0.2,
+        "flush": True,
+        "analyze": True,
+        "device_busy": 100.0,
+        "device_writes": 2**50,
+    }
+    (folder / "request.json").write_text(json.dumps({**request, **asked, **given}, default=str))
+    return subprocess.Popen(
+        PROGRAM, cwd=folder, env={"PYTHONPATH": str(HERE)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_it_looks_until_the_work_is_done(tmp_path: Path) -> None:
+    out, err = start(tmp_path, "import time; time.sleep(0.3); print('drained')").communicate(timeout=60)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert err == ""
+    assert lines[-1]["end"]["quiet"] is True
+    assert [line["look"]["idle"] for line in lines[:1]] == [False]
+    assert lines[-2]["look"]["idle"] is True
+    assert (tmp_path / "drain.stdout").read_text() == "drained\n"
+
+
+def test_when_the_time_is_over_it_goes_on(tmp_path: Path) -> None:
+    child = start(tmp_path, "import time; time.sleep(600)", timeout=0.2)
+    out, _ = child.communicate(timeout=60)
+    assert json.loads(out.splitlines()[-1])["end"]["quiet"] is False
+    assert child.returncode == 0
+
+
+def test_work_that_fails_is_a_failure(tmp_path: Path) -> None:
+    child = start(tmp_path, "import sys; sys.exit('Corruption: no MANIFEST')")
+    _, err = child.communicate(timeout=60)
+    said = "db_bench ended with status 1: Corruption: no MANIFEST"
+    assert (child.returncode, err) == (1, f"the engine could not be looked at: {said}\n")
+
+
+def test_stopped_it_ends_what_it_started(tmp_path: Path) -> None:
+    child = start(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+    output = tmp_path / "drain.stdout"
+    while not output.exists() or not output.read_text().strip():
+        time.sleep(0.02)
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=60)
+    assert child.returncode == 128 + signal.SIGTERM
+    assert not Path("/proc", output.read_text().strip()).exists()
+
+
+def test_what_was_set_is_put_back_before_it_leaves() -> None:
+    done: list[str] = []
+
+    def work(asked: Any, over: Any) -> None:
+        asked()
+        over.wait()
+        done.append("put back")
+
+    asking = Asking(work)
+    with asking.under_way():
+        asking.start()
+        while asking.seen() != Seen("statements under way", 0, 0):
+            time.sleep(0.01)
+        assert done == []
+    assert done == ["put back"]
+
+
+def test_a_statement_that_fails_is_said_by_the_next_look() -> None:
+    def work(asked: Any, over: Any) -> None:
+        raise ConnectionError("the server is gone")
+
+    asking = Asking(work)
+    assert asking.seen().value == 1
+    asking.start()
+    asking.thread.join(60)
+    with pytest.raises(ConnectionError, match=r"^the server is gone$"):
+        asking.seen()

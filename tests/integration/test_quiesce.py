@@ -1,0 +1,125 @@
+"""Every engine is left with work, and is quiet at the end; a wait that is too short says what was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.drivers import running
+from tests.integration.conftest import BUILD, Lab
+from tests.integration.servers import MARIADB, MYSQL, POSTGRES
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("apt-get") and shutil.which("mvn")), reason="no apt-get or no mvn here"
+)
+SMALL = "write_buffer_size: 1MiB, max_bytes_for_level_base: 4MiB, target_file_size_base: 1MiB"
+SPEC = f"""\
+title: "until they are quiet"
+builds:
+  postgres: {POSTGRES}
+  mysql: {MYSQL}
+  innodb: {MARIADB}
+  myrocks: {{extends: innodb, params: {{storage_engine: rocksdb}}}}
+  rocksdb: {BUILD}
+params: {{storage_engine: null}}
+options:
+  - {{engine: [mysql, mariadb], when: "storage_engine != 'rocksdb'", options: {{innodb_io_capacity: 400}}}}
+  - {{engine: rocksdb, options: {{{SMALL}}}}}
+steps:
+  - name: load.postgres
+    kind: sql
+    sql:
+      - create table t as select g as id, md5(g::text) as c from generate_series(1, 200000) as g
+      - update t set c = md5(c) where id % 3 = 0
+    when: "engine == 'postgres'"
+  - name: load.mariadb
+    kind: sql
+    sql:
+      - create table t (id int primary key, k int, c varchar(100), key (k))
+      - insert into t select seq, seq * 7919 % 1000003, md5(seq) from seq_1_to_150000
+    when: "engine == 'mariadb'"
+  - name: load.mysql
+    kind: sql
+    sql:
+      - set cte_max_recursion_depth = 1000000
+      - create table t (id int primary key, k int, c varchar(100), key (k))
+      - insert into t with recursive g(n) as (select 1 union all select n + 1 from g where n < 150000)
+        select n, n * 7919 % 1000003, sha2(n, 256) from g
+    when: "engine == 'mysql'"
+  - {{name: load.rocksdb, kind: db_bench, benchmarks: [fillrandom], keys: 200k, fresh: true,
+     options: {{disable_auto_compactions: true}}, when: "engine == 'rocksdb'"}}
+  - {{name: early, kind: quiesce, timeout: 100ms, device_busy: 0, device_writes: 0}}
+  - {{name: settle, kind: quiesce, timeout: 60s, quiet: 1s, device_busy: 100, device_writes: 10GiB}}
+"""
+# by build: what there was to do at the first look, and at most how much is left of it
+WORK: Mapping[str, tuple[str, float]] = {
+    "postgres": ("wal_bytes", 0.01),
+    "mysql": ("dirty_pages", 0.5),
+    "innodb": ("dirty_pages", 0.5),
+    "myrocks": ("memtable_bytes", 0.5),
+    "rocksdb": ("l0_files", 0.5),
+}
+
+
+@pytest.fixture(scope="module")
+def measured(depot: Path, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    lab = Lab(tmp_path_factory.mktemp("quiesce"))
+    shutil.copytree(depot / "builds", lab.folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    lab.write(SPEC)
+    ran = lab.run()
+    assert ran.returncode == 0, ran.stderr
+    assert not lab.processes()
+    return lab
+
+
+def steps(lab: Lab, kind: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for path in (lab.folder / "outputs" / "results").glob("*/*/steps/*/step.json"):
+        record = json.loads(path.read_text())
+        if record["kind"] == kind:
+            yield path.parent, record
+
+
+def test_all_of_them_end_quiet(measured: Lab):
+    quiet = [
+        running("quiesce").parse(folder, {}) for folder, record in steps(measured, "quiesce") if record["name"] == "settle"
+    ]
+    assert len(quiet) == len(WORK)
+    assert [(found.warnings, "quiesce_seconds" in found.metrics) for found in quiet] == [((), True)] * len(WORK)
+
+
+@pytest.mark.parametrize("build", WORK)
+def test_the_work_that_was_left_is_done(measured: Lab, build: str):
+    name, most = WORK[build]
+    table = measured.folder / "outputs" / "summary"
+    query = "select step, build, {} from '{}' where kind = 'quiesce'"
+    import duckdb
+
+    (path,) = table.glob("*/tables/steps.parquet")
+    columns = f"quiesce_{name}_start, quiesce_{name}_end"
+    rows = duckdb.sql(query.format(columns, path)).fetchall()
+    found = {step: values for step, of, *values in rows if of == build}
+    assert found["early"][0] > 0
+    assert found["settle"][1] <= most * found["early"][0]
+
+
+def test_a_wait_that_is_too_short_says_what_was_not_quiet(measured: Lab):
+    (text,) = (measured.folder / "outputs" / "summary").glob("*/summary.txt")
+    said = " ".join(text.read_text().split())
+    for build in WORK:
+        assert f"early of {build}: not quiet after 0.1" in said
+    assert "what follows was measured all the same: dirty pages " in said
+    assert "settle of" not in said.partition("warnings")[2].partition("compared")[0]
+
+
+def test_what_was_asked_for_is_put_back(measured: Lab):
+    """The servers ended with the settings that they had: the quiesce of a stage is no setting of the next step."""
+    for folder, _ in steps(measured, "quiesce"):
+        said = json.loads((folder / "request.json").read_text())
+        assert oct((folder / "request.json").stat().st_mode & 0o777) == "0o600"
+        assert said["access"] is None or said["access"]["password"] not in (folder / "command.json").read_text()

@@ -1,0 +1,187 @@
+"""What goes wrong on real machines, with real Snakemake, runner and db_bench: said clearly, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.integration import clock
+from tests.integration.conftest import SPEC, Lab
+from tests.integration.test_interrupted import measuring, wait_for
+
+ONE = SPEC.replace("repeat: 2", "repeat: 1")
+ALL = ["fillseq", "readrandom", "readrandom"]
+STOPPED = "nothing that was measured is lost, the same command goes on from here\n"
+
+
+def made(depot: Path, folder: Path, text: str = ONE) -> Lab:
+    (folder / "outputs").mkdir(parents=True)
+    shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    lab = Lab(folder)
+    lab.write(text)
+    return lab
+
+
+def inside(*arguments: str, root: bool = False) -> list[str]:
+    """In mount namespaces of their own."""
+    return ["unshare", "-m" if root else "-Urm", *arguments]
+
+
+def can(*arguments: str, root: bool = False) -> bool:
+    if shutil.which("unshare") is None or (root and os.geteuid() != 0):
+        return False
+    return subprocess.run(inside(*arguments, root=root), capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def finished(depot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Everything is measured; whoever takes it leaves it so."""
+    lab = made(depot, tmp_path_factory.mktemp("finished") / "lab")
+    ended = lab.run()
+    assert ended.returncode == 0, ended.stderr
+    yield lab
+    assert lab.processes() == []
+
+
+def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
+    """By an hour: what follows is named and told apart all the same, and nothing is measured twice."""
+    fake = clock.compiled(lab.folder)
+    if fake is None:
+        pytest.skip("no C compiler here")
+    lab.write(ONE)
+    run = lab.start(lab.argv("run", "spec.yaml"), **fake.env)
+    wait_for(lambda: measuring(lab))
+    fake.set_back()
+    assert run.wait(120) == 0, lab.screen
+    assert lab.steps(set(lab.results())) == ALL
+    assert all(int(seconds) < 60 for seconds in re.findall(r"ETA ~?(\S+)s", lab.screen)), lab.screen
+    assert not re.search(r"ETA ~?-|in -", lab.screen)
+    for env in (fake.env, {}):  # with the hour missing, and when it is right again
+        again = lab.run(**env)
+        assert (again.returncode, again.stdout[:13]) == (0, "nothing to do"), again.stderr
+    shutil.rmtree(lab.folder / "outputs" / "images")
+    for mark in (lab.folder / "outputs" / "results").glob("*/*/result.json"):
+        mark.write_text(mark.read_text()[:99])
+    before = set(lab.results())
+    assert lab.run(**fake.env).returncode == 0
+    assert lab.steps(set(lab.results())) == ALL, "broken results were measured again"
+    last = {Path(name).parent.name: Path(name).name for name in before}
+    assert all(Path(name).name > last[Path(name).parent.name] for name in lab.results())
+
+
+def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_path: Path) -> None:
+    lab = made(depot, tmp_path / "Läufe von 'heute' & \"gestern\" $HOME {x} %s" / ("lang" * 40))
+    argv = ["env", "-u", "HOME", *lab.argv("run", "spec.yaml")]
+    if can("mount", "--bind", "/mnt", "/proc/pressure"):
+        argv = inside("sh", "-c", 'mount --bind /mnt /proc/pressure && exec "$@"', "sh", *argv)
+    ended = lab.execute(argv)
+    assert ended.returncode == 0, ended.stderr
+    assert lab.steps(set(lab.results())) == ALL
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_disk_without_room_for_another_file(lab: Any) -> None:
+    if not can("mount", "-t", "tmpfs", "tmpfs", "/mnt"):
+        pytest.skip("no user namespaces here to mount a small disk in")
+    lab.write(ONE)
+    live = lab.folder / "outputs" / "live"
+    live.mkdir()
+    small = f'mount -t tmpfs -o size=64m,nr_inodes=12 tmpfs "{live}" && exec "$@"'
+    ended = lab.execute(inside("sh", "-c", small, "sh", *lab.argv("run", "spec.yaml")))
+    assert ended.returncode == 3
+    said = r"fillseq: the disk of \S+/live/\S+ is full: 0 of its 12 inodes are free \(files and folders\); "
+    assert re.search(said + "remove some, or use another disk\n", ended.stderr), ended.stderr
+    assert [*live.iterdir()] == []
+
+
+def _loop(image: Path) -> str:
+    said = subprocess.run(["losetup", "-j", str(image)], capture_output=True, text=True, check=True).stdout
+    return Path(said.split(":")[0]).name
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """A file with an ext4 in it, which becomes read-only at the first error."""
+    image = tmp_path / "disk"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    if not shutil.which("mkfs.ext4") or not can("true", root=True):
+        pytest.skip("only root can mount a disk that breaks")
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    if not can("mount", "-o", "loop", str(image), "/mnt", root=True):
+        pytest.skip("no loop devices here")
+    return image
+
+
+def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
+    lab.write(ONE.replace("duration: 1s", "duration: 3s"))
+    live = lab.folder / "outputs" / "live"
+    live.mkdir()
+    mount = f'mount -o loop,errors=remount-ro "{disk}" "{live}" && exec "$@"'
+    run = lab.start(inside("sh", "-c", mount, "sh", *lab.argv("run", "spec.yaml"), root=True))
+    wait_for(lambda: measuring(lab))
+    Path("/sys/fs/ext4", _loop(disk), "trigger_fs_error").write_text("a disk that breaks")
+    assert run.wait(60) == 3
+    assert re.search(r"readrandom: the disk of \S+ is read-only now: see the kernel's log \(dmesg\)\n", lab.screen)
+    assert "Traceback" not in lab.screen
+    assert lab.steps(set(lab.results())) == ["fillseq"]
+    shutil.rmtree(live)
+    assert lab.run().returncode == 0
+    assert lab.steps(set(lab.results())) == ALL
+
+
+def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
+    """The stages of one wait for those of the other, and both end."""
+    labs = [made(depot, tmp_path / name) for name in ("one", "two")]
+    lock = {"STEPGRID_HOST_LOCK": str(tmp_path / "host.lock")}
+    runs = [lab.start(lab.argv("run", "spec.yaml"), **lock) for lab in labs]
+    assert [run.wait(120) for run in runs] == [0, 0]
+    assert any("waiting for the host: process " in lab.screen for lab in labs)
+    spans = sorted(span for lab in labs for span in _spans(lab))
+    assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False)), "never two at once"
+
+
+def _spans(lab: Lab) -> Iterator[tuple[str, str]]:
+    import json
+
+    for record in (lab.folder / "outputs").glob("results/*/*/result.json"):
+        for step in json.loads(record.read_text())["steps"]:
+            yield step["started"], step["ended"]
+
+
+def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
+    return lambda: [process for process in lab.processes() if module in process.cmdline()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("module", ["compiler.collect", "compiler.summarize"])
+def test_what_ends_while_the_report_is_made(finished: Lab, module: str, number: signal.Signals) -> None:
+    there = finished.results()
+    shutil.rmtree(finished.folder / "outputs" / "summary")
+    (finished.folder / "screen").unlink(missing_ok=True)
+    run = finished.start(finished.argv("run", "spec.yaml"))
+    wait_for(_job(finished, module))
+    began = time.monotonic()
+    os.killpg(run.pid, number)
+    assert run.wait(20) == (3 if number == signal.SIGINT else -signal.SIGKILL)
+    wait_for(lambda: not finished.processes(), 5)
+    assert time.monotonic() - began < 5.0
+    assert "Traceback" not in finished.screen
+    assert number == signal.SIGKILL or finished.screen.endswith(STOPPED)
+    again = finished.run()
+    assert again.returncode == 0, again.stderr
+    assert finished.results() == there
+    left = [path for path in (finished.folder / "outputs").rglob(".*") if path.name != ".requests"]
+    assert left == []
+    (text,) = (finished.folder / "outputs").glob("summary/*/summary.txt")
+    assert "3 done (measured steps)" in text.read_text()

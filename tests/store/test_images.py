@@ -1,0 +1,64 @@
+"""What images take, and what goes with one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from compiler.store import images
+from compiler.store.durable import write_json
+from compiler.store.lock import Busy
+from compiler.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "outputs")
+
+
+def image(store: Store, stage: str, files: dict[str, int], used: float, **more: object) -> Path:
+    staged = store.new_image(stage)
+    (staged / "data").mkdir()
+    for name, size in files.items():
+        (staged / "data" / name).write_bytes(b"x" * size)
+    write_json(staged / "image.json", {"stage": stage, **more})
+    os.utime(staged / "image.json", (used, used))
+    store.publish_image(stage, staged)
+    return store.image(stage)
+
+
+def test_they_are_listed_by_last_use(store: Store) -> None:
+    image(store, "s-1", {}, 1000.0, title="the first")
+    image(store, "s-2", {}, 500.0)
+    assert [(each.stage, each.title, each.used) for each in images.images(store)] == [
+        ("s-2", "s-2", 500.0),
+        ("s-1", "the first", 1000.0),
+    ]
+    images.note_use(store, "s-2")
+    assert [each.stage for each in images.images(store)] == ["s-1", "s-2"]
+
+
+def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
+    one = image(store, "s-1", {"a.sst": 8192, "b": 4096}, 1.0)
+    two = image(store, "s-2", {}, 2.0)
+    os.link(one / "data" / "a.sst", two / "data" / "a.sst")
+    found = {each.stage: each for each in images.images(store)}
+    assert found["s-1"].bytes - found["s-1"].own == 8192
+    assert found["s-2"].bytes - found["s-2"].own == 8192
+    assert images.stored([one, two]) == found["s-1"].bytes + found["s-2"].own
+
+
+def test_one_that_is_held_is_not_evicted(store: Store) -> None:
+    image(store, "s-1", {"a": 1}, 1.0)
+    with images.held(store, "s-1"), pytest.raises(Busy):
+        images.evict(store, "s-9", "s-1")
+    images.evict(store, "s-9", "s-1")
+    assert list(store.image("_").parent.iterdir()) == []
+    assert not list(store.lock("_").parent.glob("image-*"))
+
+
+def test_a_store_without_images(store: Store) -> None:
+    assert images.images(store) == []
+    assert images.stored([store.root / "images"]) == 0
