@@ -20,10 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.havoc import KILL, SPEC, TWO, Checkout, Havoc, Length  # noqa: E402  # the checkout's own
-from bench.remains import remains  # noqa: E402
+from bench.havoc import KILL, SPEC, TWO, Checkout, Havoc, Length  # the checkout's own
+from bench.remains import remains
 
-BLOWS = 8  # of one sweep
+BLOWS = 12  # of one sweep
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,18 +9,20 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import victims
-from bench.victims import BUILD, COLLECT, MAIN, SUMMARIZE
+from bench.victims import BUILD, COLLECT, MAIN, RUNNER, SUMMARIZE
 
 ROOT = Path(__file__).resolve().parents[1]
 KILL, TWO, PAUSED = "kill -9", "two kill -9 at once", "stopped and continued"
 TOLD = (signal.SIGTERM, signal.SIGINT)
 WAYS = (KILL, TWO, PAUSED, *(number.name for number in TOLD))
 WEIGHTS = (16, 2, 1, 1, 1)
+AT_WORK, LAST = (RUNNER, COLLECT, SUMMARIZE), (COLLECT, SUMMARIZE)
+IN_WORK = 0.75  # of the blows fall while something is measured, the others at any time
 MOST_RUNS = 60  # of one sweep: more means that it does not get on
 LONGEST = 300.0  # seconds that one run may take
 SPEC = """\
@@ -113,24 +115,29 @@ class Havoc:
 
     def _wait(self, running: subprocess.Popen[bytes], left: int) -> bool:
         """Until the moment of the next blow; whether the run was still there."""
-        aim = self._aim(left)
-        until = _now() + (self._moment(left) if aim is None else LONGEST)
+        aim, delay = self._aim(left)
+        until = _now() + (LONGEST if aim else delay)
         while _now() < until and running.poll() is None:
             if aim and any(kind in aim for kind in victims.alive(running.pid)):
-                aim, until = None, _now() + self.dice.uniform(0.0, 0.5)
+                aim, until = (), _now() + delay
             time.sleep(0.01)
         return running.poll() is None
 
-    def _aim(self, left: int) -> tuple[str, ...] | None:
-        """The first blow waits for the builds, the last for what the results become: they are too short to be met."""
+    def _aim(self, left: int) -> tuple[Sequence[str], float]:
+        """Whom to wait for, and how long from then on; nobody: from now on, be it in the start-up.
+
+        The first blow waits for a build, the last for what the results become: they are too short to be met.
+        """
         if left == self.blows and not (self.checkout.folder / "outputs" / "builds").exists():
-            return (BUILD,)
-        return (COLLECT,) * (left == 2) + (SUMMARIZE,) * (left == 1) or None
+            return (BUILD,), self.dice.uniform(0.0, 3.0)
+        if left <= len(LAST):
+            return (LAST[-left],), self.dice.uniform(0.0, 0.5)
+        return (AT_WORK if self.dice.random() < IN_WORK else ()), self._moment(left)
 
     def _moment(self, left: int) -> float:
-        """Uniformly over what is left, in such steps that the blows are spread over all of it."""
+        """Uniformly over what is left, in such parts that the blows are spread over all of it."""
         part = max(self.length.results - self.checkout.results, 1) / self.length.results
-        return self.dice.uniform(0.0, 2.0 * self.length.seconds * part / (left + 1)) + self.dice.choice((0.0, 2.0))
+        return self.dice.uniform(0.0, 2.0 * self.length.seconds * part / (left - len(LAST) + 1))
 
     def _strike(self, running: subprocess.Popen[bytes]) -> int:
         """How many blows it was: none when nobody was there any more."""

@@ -40,9 +40,13 @@ def argv_of(folder: Path, program: Path, commands: Commands, system: str = "pref
 
 
 def library_folders(prefix: Path) -> list[Path]:
-    """The multiarch folder first, as in a loader's own search path."""
+    """The multiarch folder first, as in a loader's own search path; last those that packages keep to themselves.
+
+    A library names such a folder by its path on a host, which is not where the prefix is.
+    """
     places = [*sorted(prefix.glob("usr/lib/*-linux-*")), prefix / "usr" / "lib"]
-    return [place for place in places if any(place.glob("*.so*"))]
+    private = [place for place in sorted(prefix.glob("usr/lib/*-linux-*/*/")) if any(place.glob("lib*.so.*"))]
+    return [*(place for place in places if any(place.glob("*.so*"))), *private]
 
 
 def _relative(folder: Path, path: Path) -> str:

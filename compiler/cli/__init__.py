@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -29,11 +30,15 @@ COMMANDS = {
 }
 
 _MODULES = {"import": "import_"}  # a word of Python
+_SELDOM = 100_000  # objects between two searches for garbage; Python's own number is 700
+_BRIEF = ("check", "plan", "explain")  # over before a search for garbage is worth it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     command = given[0] if given and given[0] in COMMANDS else None
+    if arguments is None:
+        _without_garbage(command)
     parser = argparse.ArgumentParser(
         prog="stepgrid", description="A declarative compiler for database-engine benchmarks: steps x grid."
     )
@@ -54,6 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+
+
+def _without_garbage(command: str | None) -> None:
+    """In a process of our own."""
+    from compiler.plan.uncollected import unsearched
+
+    unsearched()
+    gc.set_threshold(_SELDOM)  # Snakemake is a quarter of a million objects that stay
+    if command in _BRIEF:
+        gc.disable()
 
 
 def _version() -> str:

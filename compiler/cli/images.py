@@ -83,9 +83,8 @@ def _verified(store: Store, found: Sequence[Image]) -> int:
         wrong, how = kept.verified(store, image.stage)
         bad += wrong is not None
         print(f"{image.stage}  {wrong or f'sound: {how}'}  {image.title}", flush=True)
-    print(
-        f"{counted(bad, 'image')} damaged: the stages that start from it will run it again" if bad else "all are sound"
-    )
+    again = "`--evict` removes one, and what starts from it runs the load again"
+    print(f"damaged: {bad}; {again}" if bad else "all are sound")
     return FAILED if bad else FINE
 
 

@@ -1,4 +1,4 @@
-"""stepgrid import FILE: what another checkout exported; its content says what it is."""
+"""stepgrid import FILE: what another checkout exported; its content says what it is. A KIND and a DIR: published results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from compiler.cli import compiled
 from compiler.cli.told import counted
+from compiler.legacy import KINDS
 
 if TYPE_CHECKING:
     from compiler.run.importing import Taken
@@ -18,15 +19,26 @@ FINE, USAGE, FAILED = 0, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="what `stepgrid export` or `stepgrid builds export` wrote")
+    parser.add_argument(
+        "what",
+        metavar="FILE|KIND",
+        help=f"what `stepgrid export` or `stepgrid builds export` wrote; or the kind of published results: {', '.join(KINDS)}",
+    )
+    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
+    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")
     compiled.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.what in KINDS or args.folder is not None or args.legacy is not None:
+        from compiler.cli import import_legacy
+
+        return import_legacy.run(args)
     from compiler.build import bundle
     from compiler.build.problem import BuildError
     from compiler.run import importing
 
+    args.file = Path(args.what)
     if not args.file.is_file():
         print(f"there is no file {args.file}", file=sys.stderr)
         return USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
 from compiler.collect.parquet import Row
 
@@ -60,17 +61,17 @@ MEANING: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def columns(tables: Mapping[str, Mapping[str, str]]) -> Iterator[Row]:
+def columns(tables: Mapping[str, Mapping[str, str]], metrics: Mapping[str, Metric] = METRICS) -> Iterator[Row]:
     """A row per column of each table (name -> column -> type)."""
     for table, types in tables.items():
         for column, kind in types.items():
-            yield {"table_name": table, "column_name": column, "type": kind, **_what(table, column)}
+            yield {"table_name": table, "column_name": column, "type": kind, **_what(table, column, metrics)}
 
 
-def _what(table: str, column: str) -> Row:
+def _what(table: str, column: str, metrics: Mapping[str, Metric]) -> Row:
     if (said := MEANING[table].get(column)) is not None:
         return {"meaning": said}
-    if (metric := METRICS.get(column)) is not None:
+    if (metric := metrics.get(column)) is not None:
         return {"unit": metric.unit, "meaning": metric.definition}
     axis = column.removeprefix("axis_")
     return {

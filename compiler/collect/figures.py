@@ -11,8 +11,9 @@ from typing import Any
 
 from compiler.collect import collected
 from compiler.collect.usage import usage
-from compiler.drivers import running
+from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Figures, ParseError
+from compiler.legacy import stated
 from compiler.plan.model import PlannedStep
 from compiler.store.durable import write_text
 
@@ -38,7 +39,7 @@ def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep])
 
 
 def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
-    path = result / f"figures.{kind}.{running(kind).parser}.json"
+    path = result / f"figures.{kind}.{_parser(kind)}.json"
     wanted = {index for index, step in enumerate(steps) if step.kind == kind}
     known = _load(path)
     if known is None or set(known) != wanted:
@@ -48,9 +49,15 @@ def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[Pl
     return known
 
 
+def _parser(kind: str) -> int:
+    """Imported results may be of a kind that this version does not run."""
+    found = runnable(kind)
+    return found.parser if found else 0
+
+
 def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
-        parsed = running(step.kind).parse(folder, step.settings)
+        parsed = stated.figures(folder) or running(step.kind).parse(folder, step.settings)
         metrics = {**usage(folder, _operations(parsed)), **collected.figures(folder), **parsed.metrics}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from compiler.collect.metric import STEP, Metric
-from compiler.collect.sql_metrics import SQL
 from compiler.collect.quiesce_metrics import QUIET
+from compiler.collect.sql_metrics import SQL
 from compiler.collect.usage_metrics import COLLECTED, DEVICE, HOST, MEMORY, PROCESSES
 
 BENCHMARK = "the measured benchmark: the first of the step that counts operations"

@@ -10,7 +10,9 @@ from compiler.collect import environment, parquet, rows, schema
 from compiler.collect.columns import columns
 from compiler.collect.figures import figures
 from compiler.collect.latencies import latencies
+from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
+from compiler.collect.own_metrics import own
 from compiler.collect.rows import Collected
 from compiler.collect.states import DONE, State, states
 from compiler.collect.usage import series
@@ -56,9 +58,10 @@ def _write(
     table("samples", schema.samples(names), iter(usage))
     table("latencies", schema.LATENCIES, latencies(plan, collected))
     table("environment", schema.ENVIRONMENT, environment.rows(store, plan, collected))
-    table("metrics", schema.METRICS, _metrics())
-    steps = schema.steps([axis.name for axis in plan.axes], METRICS)
-    table("columns", schema.COLUMNS, columns({**written, "steps": steps}))
+    metrics = {**METRICS, **own(plan.stages)}
+    table("metrics", schema.METRICS, _metrics(metrics))
+    steps = schema.steps([axis.name for axis in plan.axes], metrics)
+    table("columns", schema.COLUMNS, columns({**written, "steps": steps}, metrics))
     table("steps", steps, rows.steps(plan, collected))
 
 
@@ -67,8 +70,8 @@ def _samples(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[parquet
         yield from ({**row, **second} for second in series(state.folders[index]))
 
 
-def _metrics() -> Iterator[parquet.Row]:
-    for name, metric in METRICS.items():
+def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:
+    for name, metric in metrics.items():
         yield {
             "schema": schema.SCHEMA,
             "name": name,

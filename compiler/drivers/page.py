@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from compiler import drivers, engines
 from compiler.build.declared import SOURCES
@@ -41,6 +41,7 @@ def _kinds() -> Iterator[str]:
         if drivers.runnable(kind) is None:
             yield from ("", NOT_YET)
         yield from ("", *_table(found.settings_model()))
+        yield from _nested(found.settings_model())
 
 
 def _summary(found: object) -> str:
@@ -55,6 +56,24 @@ def _table(model: type[BaseModel]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         used = [_users(name, model)] if issubclass(model, ByAction) else []
         yield _row(f"`{name}`", _of(field), _default(field), field.description or "", *used)
+
+
+def _nested(model: type[BaseModel]) -> Iterator[str]:
+    """What the maps hold whose keys are known."""
+    for name, field in model.model_fields.items():
+        for inner in _models(field.annotation):
+            yield from ("", f"In `{name}`:", "", *_heading("key", "of", "default", "what it is"))
+            for key, each in inner.model_fields.items():
+                yield _row(f"`{each.alias or key}`", _of(each), _default(each), each.description or "")
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def _users(name: str, model: type[ByAction]) -> str:
@@ -74,6 +93,7 @@ def _of(field: FieldInfo) -> str:
         return kind
     annotation = str(field.annotation)
     names = {"bool": "true or false", "dict": "map", "tuple": "list", "Literal": "a word", "Generated": "name or map"}
+    names |= {"Series": "map", "float": "number"}
     return next((shown for name, shown in names.items() if name in annotation), "text")
 
 
@@ -81,13 +101,14 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "**needed**"
     value: Any = None if field.default_factory else field.default
-    return "" if value is None or value == "" else f"`{_shown(value)}`"
+    seconds = " s" if _of(field) == "duration" else ""
+    return "" if value is None or value == "" else f"`{_shown(value)}{seconds}`"
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g} s" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _engines() -> Iterator[str]:

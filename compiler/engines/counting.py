@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -9,12 +10,19 @@ from typing import Any
 
 from compiler.engines.serving import Connection, Serving
 
+_TABLE = re.compile(r"\w+(\.\w+)*")
+
 
 def counted(engine: Serving, connection: Connection, named: str) -> dict[str, float]:
-    """Name -> value, as it is now."""
+    """Name -> value, as it is now. LookupError: this server has nothing of that name."""
     own = engine.counters(connection)
     chosen = {name: value for name, value in own.items() if name == named or fnmatchcase(name, named)}
-    return chosen or _in_table(connection, named)
+    if chosen or not _TABLE.fullmatch(named):
+        return chosen
+    try:
+        return _in_table(connection, named)
+    except Exception as error:  # of each client its own
+        raise LookupError(f"the server has no counter and no table `{named}`") from error
 
 
 def difference(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:

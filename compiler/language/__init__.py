@@ -1,0 +1,4 @@
+import os
+
+# pydantic would look for plugins in every installed package, which takes long; none may have a say in what a spec means
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

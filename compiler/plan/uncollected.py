@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,3 +18,8 @@ def uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def unsearched() -> None:
+    """At the end of this process, where Python would look through all that was imported: up to a fifth of the time."""
+    atexit.register(gc.freeze)

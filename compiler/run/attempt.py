@@ -15,6 +15,7 @@ from compiler.run import host, survivors
 from compiler.run.failure import StageError
 from compiler.run.job import Job
 from compiler.run.marked import MARK
+from compiler.store import halfmade
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
@@ -93,6 +94,7 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
         "tail": failure.tail,
         "log": str(failure.log) if failure.log else None,
     }
+    halfmade.below(folder)
     write_json(folder / "failure.json", record)
 
 

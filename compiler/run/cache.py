@@ -13,6 +13,7 @@ from compiler.run.tree import scan
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"
+_RESIDENT = bytes(value & 1 for value in range(256))  # of what mincore(2) says of a page, only this bit is defined
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -81,6 +82,6 @@ def _resident(descriptor: int, size: int) -> int | None:
     try:
         if _libc.mincore(address, size, pages):
             return None
-        return min(sum(page & 1 for page in bytes(pages)) * mmap.PAGESIZE, size)
+        return min(bytes(pages).translate(_RESIDENT).count(1) * mmap.PAGESIZE, size)
     finally:
         _libc.munmap(address, size)

@@ -36,7 +36,7 @@ def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
     yield from onlookers.findings(plan.stages, site)
     limits = [each["memory"] for each in asked if each.get("memory")]
     if limits and launch.refused(launch.SCOPE) and not cgroup.can_limit():
-        mend = "leave `launch: {memory}` out, or run where systemd manages your session"
+        mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
         yield Finding("memory limits", STOPS, "cannot be given here", None, "given", mend)
 
 

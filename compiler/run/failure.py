@@ -15,6 +15,11 @@ LINES = 15
 NOTHING = 1 << 18  # bytes free that count as none
 LOOK_BACK = 1 << 16
 PROBE = ".writable"
+OUTSIDE = (
+    "is full:",
+    "is read-only now:",
+    *(f"was killed by {name}" for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGXFSZ")),
+)
 DISK_FULL = "No space left on device"
 FEWER = "remove some, or use another disk"
 MEANS = {
@@ -74,9 +79,9 @@ def read_only(*folders: Path) -> str | None:
     return None
 
 
-def tells_of_the_disk(failure: StageError) -> bool:
-    """It says nothing of an image or a program."""
-    return DISK_FULL in failure.tail or any(words in failure.message for words in ("is full:", "is read-only now:"))
+def is_from_outside(failure: StageError) -> bool:
+    """A disk in trouble, or somebody's signal: neither says anything of the image that a step started from."""
+    return DISK_FULL in failure.tail or any(words in failure.message for words in OUTSIDE)
 
 
 def is_disk_full(error: OSError) -> bool:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from compiler import engines
 from compiler.engines.serving import Access, Home, Serving
 from compiler.plan.model import PlannedStage
 from compiler.run.job import Job
@@ -20,7 +21,7 @@ def home(
     job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Path, sockets: Path, user: User | None
 ) -> Home:
     build = job.build
-    storage = str(stage.steps[0].setup.get("storage_engine") or "")
+    storage = str(stage.steps[0].setup.get("storage_engine") or engines.engine(build.engine).default_storage_engine)
     reached = Access(
         build.engine,
         sockets,

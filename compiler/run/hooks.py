@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ class Hooks:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
         ask_for_bases(self.work.plan, self.work.store, self.work.again)
+        for why, stages in Counter(self.work.again.values()).items():
+            say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
         if site := os.environ.get(sites.GIVEN):
             say(f"site file: {here.named(site)}")
         if sentence := noise_fix.refused(sites.of_environment()):
@@ -86,7 +89,7 @@ class Hooks:
     def _incomplete(self) -> None:
         for sentence in killed.close(self.work):
             say(sentence)
-        hostlock.put_back()
+        hostlock.clear_up()
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         late = unstarted(self.work)
         if late:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from compiler.run import cgroup
 from compiler.run.noise_fix import restore_left
 from compiler.store.lock import Busy, locked
 from compiler.store.lock import holders as lock_holders
@@ -25,10 +26,10 @@ def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
         yield
 
 
-def put_back() -> None:
-    """At the end of a run one of whose jobs was killed: nobody may come after it for long."""
+def clear_up() -> None:
+    """At the end of a run one of whose jobs was killed: it may be long until somebody comes after it."""
     with suppress(Busy, OSError), host_lock(shared=True, wait=False):
-        pass
+        cgroup.sweep()
 
 
 def holders() -> list[str]:

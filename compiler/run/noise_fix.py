@@ -51,7 +51,7 @@ def fixed(lock: Path) -> Iterator[Fixed]:
 def restore(lock: Path) -> tuple[list[str], list[str]]:
     """(files that were put back, what could not be). The record stays until nothing is left to do."""
     back, failed = [], []
-    for file, value in reversed((noise_record.left(lock) or {}).items()):
+    for file, value in reversed([*(noise_record.left(lock) or {}).items()]):
         if error := _write(file, value):
             failed.append(f"/{file}: {error}")
         else:

@@ -53,7 +53,7 @@ class Probing:
     def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
         """The time of the statement, without the connection's."""
         self._supervised(self._sql([probe["sql"]], probe.get("counters")), name, folder)
-        said = _lines(folder / "stdout")
+        said = self._said(name, folder)
         return Probed(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
 
     def _commanded(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
@@ -65,8 +65,15 @@ class Probing:
         if not probe.get("counters"):
             return {}
         self._supervised(self._sql([], probe["counters"]), name, folder)
-        found: Mapping[str, float] = _lines(folder / "stdout").get("before", {})
+        found: Mapping[str, float] = self._said(name, folder).get("before", {})
         return found
+
+    def _said(self, name: str, folder: Path) -> dict[str, Any]:
+        said = _lines(folder / "stdout")
+        warning = f"probe {name}: {said.get('missing')}"
+        if "missing" in said and self.server and warning not in self.server.warnings:
+            self.server.warnings.append(warning)
+        return said
 
     def _sql(self, statements: Sequence[str], counters: str | None) -> Command:
         asked = {"sql": list(statements), "timeout": self.deadline, "counters": counters}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from compiler.run import (
     noise_settings,
     noise_timers,
 )
-from compiler.run.finding import OK, WARNING, Finding
+from compiler.run.finding import OK, WARNING, Finding, unknown
 from compiler.run.hostlock import path as lock_path
 from compiler.run.noise_fix import Fixed, fixed
 
@@ -33,11 +33,12 @@ OVERRIDE = "STEPGRID_LOOK"  # of the tests
 @contextmanager
 def quiet(attempt: Attempt) -> Iterator[None]:
     """With the host lock held: settings are as the site file asks for while the block runs."""
-    cgroup.sweep()
+    with suppress(OSError):
+        cgroup.sweep()
     site = attempt.job.site
     with fixed(lock_path()) if site.noise == "fix" else nullcontext() as done:
         if seconds() and any(step.measured for step in attempt.job.stage.steps):
-            attempt.note(noise=_noted(look(attempt.job.store.data, site.device), done))
+            attempt.note(noise=_noted(_looked(attempt.job.store.data, site.device), done))
         yield
 
 
@@ -57,14 +58,29 @@ def look(data: Path, device: str | None = None) -> list[Finding]:
     ]
 
 
+def _looked(data: Path, device: str | None) -> list[Finding]:
+    """Watching is no reason for a stage to fail."""
+    try:
+        return look(data, device)
+    except Exception as error:
+        return [unknown("all", f"{type(error).__name__}: {error}")]
+
+
 def seconds() -> float:
     """How long is looked; 0: not at all."""
     return float(os.environ.get(OVERRIDE) or LOOK)
 
 
 def warning(findings: Sequence[Finding]) -> str | None:
-    """What a reader of the figures must know; a process id tells him nothing."""
-    return "; ".join(re.sub(r" \(\d+\)", "", each.said) for each in findings if each.travels) or None
+    """What a reader of the figures must know."""
+    return "; ".join(_brief(each) for each in findings if each.travels) or None
+
+
+def _brief(each: Finding) -> str:
+    """A process id tells him nothing."""
+    if isinstance(each.value, list):
+        return f"{each.name}: {', '.join(dict.fromkeys(process['name'] for process in each.value))}"
+    return re.sub(r" \(\d+\)", "", each.said)
 
 
 def _noted(findings: Sequence[Finding], done: Fixed | None) -> dict[str, Any]:

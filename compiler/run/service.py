@@ -92,6 +92,7 @@ class _Service:
         with caged(done.memory) as cage:
             server = self._start(done, cage)
             try:
+                self.attempt.journal(SERVER, pid=server.pid, **_who(self.user))
                 self._wait_for(server)
                 yield server
                 self._stop(server)
@@ -133,7 +134,6 @@ class _Service:
     def _start(self, done: Launched, cage: Cage) -> Server:
         argv, env = self._command(done.command, self.home.folder, done.record)
         child = children.spawn(argv, env, self.home.folder, self.user, cage)
-        self.attempt.journal(SERVER, pid=child.pid, **_who(self.user))
         return Server(self.home.access, child, self.home.folder, self.home.data)
 
     def _command(

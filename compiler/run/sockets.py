@@ -71,7 +71,6 @@ def sweep(place: Path, owners: Collection[int]) -> None:
                 os.close(descriptor)
 
 
-
 def _remove(folder: Path) -> None:
     """Files and no folders: what else may have such a name is not ours."""
     for entry in folder.iterdir():

@@ -112,6 +112,7 @@ def _measure(attempt: Attempt) -> None:
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
+        _note_who_asked(attempt)
         _refuse_other_host(job, attempt.describe_host(data))
         _refuse_changed_build(job)
         make_room(attempt, data)
@@ -124,6 +125,11 @@ def _measure(attempt: Attempt) -> None:
         if lacks_results(attempt, job.stage):
             _keep_image(attempt, data)
         attempt.publish(DONE)
+
+
+def _note_who_asked(attempt: Attempt) -> None:
+    if found := pending(attempt.job.store, attempt.job.stage.id):
+        attempt.note(asked={"who": found.who, "when": found.when, "why": found.why})
 
 
 def _keep_image(attempt: Attempt, data: Path) -> None:

@@ -44,8 +44,8 @@ def ordinary(paths: Iterable[Path]) -> User | None:
     if namespace.possible(user.uid, user.gid):
         return user._replace(inside=True)
     raise UnreachableError(
-        f"servers do not run as root, so this one would run as {user.name}, who cannot enter {closed}; use a folder that "
-        "everyone may enter (`chmod o+x`, or `data` of a site file), or run as an ordinary user"
+        f"servers do not run as root, so this one would run as {user.name}, who cannot enter {closed}; use a folder "
+        "that everyone may enter (`chmod o+x`, or `data` of a site file), or run as an ordinary user"
     )
 
 

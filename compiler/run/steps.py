@@ -188,7 +188,7 @@ class _Step:
     def _complaint(self, ended: Ended, deadline: float) -> str | None:
         if ended.exit == 0 and not ended.overdue:
             return None
-        if met_full_disk(self.folder, self.bench.data):
+        if any(met_full_disk(folder, self.bench.data) for folder in self._logs):
             return self._disk_full()
         if said := read_only(self.folder, self.bench.data):
             return said
@@ -197,6 +197,11 @@ class _Step:
         if ended.exit < 0:
             return f"it was killed by {killed_by(-ended.exit)}"
         return f"it ended with exit status {ended.exit}"
+
+    @property
+    def _logs(self) -> tuple[Path, ...]:
+        """A client may only be told that its table is full."""
+        return (self.folder, self.server.folder) if self.server else (self.folder,)
 
     def _halted(self, ended: Ended) -> str:
         who = "its program" if ended.halted else "the server" if self.server and self.server.halted else ""

@@ -10,8 +10,8 @@ from typing import Any
 
 from compiler.collect.states import BROKEN, INTERRUPTED
 from compiler.plan.files import read_header
-from compiler.run.machines import foreign
 from compiler.run.forecast import pace
+from compiler.run.machines import foreign
 from compiler.store import runlock
 from compiler.store.store import Store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compiler.plan.model import PlannedStage
 from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError, tells_of_the_disk
+from compiler.run.failure import StageError, is_from_outside
 from compiler.run.live import DATA
 from compiler.run.tree import scan
 from compiler.store.store import Store
@@ -30,7 +30,7 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
     except StageError as failure:
         if image is None or failure.step != stage.steps[0].name or is_proven(attempt.job.store, image):
             raise
-        if tells_of_the_disk(failure):
+        if is_from_outside(failure):
             raise
         attempt.journal("image removed", stage=image, why=failure.message)
         attempt.job.store.discard_image(attempt.job.stage.id, image)

@@ -212,7 +212,7 @@ def work(plan: Plan, store: Store) -> Work:
     unmeasured = (stages.keys() - results.keys() - others.keys()) | more.keys()
     used = {stage.build for stage in plan.stages if stage.id not in others}
     needed = {stages[node].build for node in unmeasured}
-    told = {build for build in builds if store.build_record(build).is_dir()} - needed
+    told = {build for build in builds if store.has_record_alone(build)} - needed
     lacking = ((used & builds.keys()) - made - told) | unmeasured
     broken = look.end()
     for node in lacking:

@@ -27,6 +27,12 @@ def everywhere(root: Path) -> None:
         sweep(root / kind)
 
 
+def below(folder: Path) -> None:
+    """Of an attempt that is over."""
+    for parent, _, _ in os.walk(folder):
+        sweep(Path(parent))
+
+
 def _remove(entry: os.DirEntry[str]) -> None:
     if entry.is_dir(follow_symlinks=False):
         shutil.rmtree(entry.path, ignore_errors=True)

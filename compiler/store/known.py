@@ -52,7 +52,7 @@ def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
 
 def _is_made(store: Store, build: str, needed: Collection[str]) -> bool:
     """Of one that was made elsewhere the record is enough, where no stage is left to run with it."""
-    return store.has_build(build) or (build not in needed and store.build_record(build).is_dir())
+    return store.has_build(build) or (build not in needed and store.has_record_alone(build))
 
 
 def results(store: Store, stages: Iterable[str]) -> dict[str, Result]:

@@ -41,7 +41,7 @@ def record(store: Store) -> Record | None:
         raw = json.loads(store.lock(NAME).read_text(encoding="utf-8"))
         until, stops = str(raw.get("until", "")), raw.get("stops")
         return Record(int(raw["pid"]), datetime.fromisoformat(raw["started"]), str(raw["spec"]), until, stops)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 
 from compiler.store import halfmade, later
 from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from compiler.store.folders import below, own_name, publish
 
 STAMP = "made-by-"
 LOOKED = "results-are-sound"
@@ -25,7 +25,7 @@ class Store:
 
     def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:
         self.root = Path(root)
-        self.data = self.root if data is None else Path(data) / _own(self.root)
+        self.data = self.root if data is None else Path(data) / own_name(self.root)
 
     # folders
     def plan(self, digest: str) -> Path:
@@ -49,14 +49,14 @@ class Store:
 
     def all_results(self, stage: str) -> list[Path]:
         """With those that were retracted."""
-        return [folder for folder in _sorted(self.results_of(stage)) if (folder / "result.json").is_file()]
+        return [folder for folder in below(self.results_of(stage)) if (folder / "result.json").is_file()]
 
     def results_of(self, stage: str) -> Path:
         return self.root / "results" / stage
 
     def attempts(self, node: str) -> list[Path]:
         """Attempts of a stage or build that are no result: running, failed, interrupted; oldest first."""
-        return _sorted(self.attempts_of(node))
+        return below(self.attempts_of(node))
 
     def attempts_of(self, node: str) -> Path:
         return self.root / "attempts" / node
@@ -100,14 +100,18 @@ class Store:
     def has_build(self, build: str) -> bool:
         return (self.build(build) / "build.json").is_file()
 
+    def has_record_alone(self, build: str) -> bool:
+        """It was made elsewhere: its results came here, its programs did not."""
+        return not self.has_build(build) and self.build_record(build).is_dir()
+
     def has_plan(self, digest: str) -> bool:
         """It is published by rename, so that it is whole or not there."""
         return (self.plan(digest) / "plan.json").is_file()
 
     def leftovers(self) -> Iterator[tuple[str, Path]]:
         """(owner, folder) of every live database and unfinished image: the stage whose job made it."""
-        found = [folder for parent in self.folders("live") for folder in _sorted(parent)]
-        found += [folder for parent in self.folders("images") for folder in _sorted(parent, hidden=True)]
+        found = [folder for parent in self.folders("live") for folder in below(parent)]
+        found += [folder for parent in self.folders("images") for folder in below(parent, hidden=True)]
         for folder in found:
             stage, _, process = folder.name.removeprefix(".").rpartition(".")
             if stage and process.isdecimal():
@@ -115,9 +119,9 @@ class Store:
 
     def unwritable(self) -> Path | None:
         """A folder that results, marks or reports could not be put into."""
-        folders = [self.root, *_sorted(self.root)] if self.root.exists() else []
+        folders = [self.root, *below(self.root)] if self.root.exists() else []
         if self.data != self.root:
-            folders += [self.data, *_sorted(self.data)] if self.data.exists() else [self.data.parent]
+            folders += [self.data, *below(self.data)] if self.data.exists() else [self.data.parent]
         return next((folder for folder in folders if not os.access(folder, os.W_OK | os.X_OK)), None)
 
     # publishing
@@ -148,7 +152,7 @@ class Store:
 
     def _new_name(self, node: str) -> str:
         """Of all attempts and results of a node the last by name is the newest."""
-        return later.name(each.name for each in (*self.attempts(node), *_sorted(self.results_of(node))))
+        return later.name(each.name for each in (*self.attempts(node), *below(self.results_of(node))))
 
     def drop_empty_attempts(self, node: str) -> None:
         """The folder of its attempts, where none was kept."""
@@ -159,14 +163,14 @@ class Store:
         """An attempt that holds result.json becomes a result, by rename."""
         target = self.root / "results" / stage / attempt.name
         later.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
-        _publish(attempt, target)
+        publish(attempt, target)
         self.set_mark(stage, target / "result.json")
         return target
 
     def publish_build(self, build: str, attempt: Path) -> Path:
         """An attempt that holds build.json becomes the build, by rename."""
         target = self.build(build)
-        _publish(attempt, target)
+        publish(attempt, target)
         self.set_mark(build, target / "build.json")
         return target
 
@@ -174,7 +178,7 @@ class Store:
         """A verified folder that another checkout made; one that is there already stays."""
         if target.exists():
             return False
-        _publish(source, target)
+        publish(source, target)
         return True
 
     def set_aside(self, node: str, folder: Path) -> Path:
@@ -278,23 +282,3 @@ class Store:
         tables, stamp = self.stamps(plan, revision)
         write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
         later.touch((*self.summary(plan).glob("*.*"), stamp), [tables])
-
-
-def _own(root: Path) -> str:
-    """Of a checkout: its folder's name, for people, and a digest of its path."""
-    whole = root.resolve()
-    return f"{whole.parent.name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]}"
-
-
-def _publish(attempt: Path, target: Path) -> None:
-    make_folder(target.parent)
-    sync_tree(attempt)
-    os.rename(attempt, target)
-    sync(target.parent)
-
-
-def _sorted(folder: Path, hidden: bool = False) -> list[Path]:
-    try:
-        return sorted(e for e in folder.iterdir() if e.is_dir() and e.name.startswith(".") == hidden)
-    except FileNotFoundError:
-        return []

@@ -7,6 +7,7 @@ import sys
 
 from compiler.collect.tables import TABLES
 from compiler.plan import files
+from compiler.plan.uncollected import unsearched
 from compiler.run.revision import revision
 from compiler.store.durable import write_text
 from compiler.store.store import Store
@@ -57,4 +58,5 @@ def write(store: Store, found: Report) -> None:
 
 
 if __name__ == "__main__":
+    unsearched()
     sys.exit(main())

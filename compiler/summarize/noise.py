@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from scipy.special import fdtr
-
 FLOOR = 0.0025**2  # figures are rounded: loads that agree to the digit do not show that there is no noise
 NOISIER, NOISIER_OF_TWO = 0.10, 0.50  # a comparison this unlikely to be as quiet as the others has only its own noise
 
@@ -46,6 +44,8 @@ def _noise(own: Spread, others: Sequence[Spread]) -> Noise:
 
 def _noisier(own: Spread, others: Sequence[Spread]) -> bool:
     """With two loads a noisy comparison often looks quiet by chance: it is believed less."""
+    from scipy.special import fdtr
+
     chance = 1 - float(fdtr(own.freedom, _freedom(others), max(own.variance, FLOOR) / _pooled(others)))
     return chance < (NOISIER_OF_TWO if own.freedom == 1 else NOISIER)
 

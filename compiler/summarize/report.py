@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from compiler.plan.model import Axis
-from compiler.summarize import apart, builds, layout, status, warnings
+from compiler.summarize import apart, builds, layout, quiet, status, warnings
 from compiler.summarize.builds import Build
 from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
@@ -53,6 +53,7 @@ class Report:
     status: Status
     warnings: tuple[str, ...]
     defaults: Defaults | None = None
+    quiet: tuple[str, ...] = ()
 
     @property
     def overviews(self) -> list[Overview]:
@@ -82,6 +83,7 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
         facts=tables.facts,
         status=status.status(tables.runs),
         warnings=(*warnings.warnings(header.get("warnings", ()), known, tables), *_far(header, sections)),
+        quiet=tuple(quiet.waits(tables.runs)),
         defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
     )
 

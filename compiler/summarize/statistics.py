@@ -6,8 +6,6 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy.special import stdtrit
-
 from compiler.summarize.noise import Noise, Spread, noise
 
 ALPHA = 0.05  # of a table: the chance that any of its intervals misses
@@ -61,6 +59,8 @@ def ratio(sample: Sample) -> float | None:
 
 
 def _interval(sample: Sample, noise: Noise, level: float) -> Interval:
+    from scipy.special import stdtrit
+
     centre = sample.mean
     half = -float(stdtrit(noise.freedom, level)) * math.sqrt(noise.variance / len(sample.logs))
     low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - half, centre + half))

@@ -44,6 +44,7 @@ def _head(report: Report) -> list[str]:
     lines += _entry("in short", [*_first(report), *answer(report)])
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
+    lines += _entry("quiet", report.quiet)
     lines += _entry("compared", _compared(report))
     lines += _entry("builds", _builds(report))
     lines += _entry("repeats", [repeats(report)])

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from compiler.summarize.statistics import ALPHA, Interval
 
@@ -45,6 +44,8 @@ def series_interval(arm: Sequence[float], base: Sequence[float], alpha: float = 
     parts = [_relative(batch_means(series)) for series in (arm, base)]
     if parts[0] is None or parts[1] is None:
         return None
+    from scipy.special import stdtrit
+
     (above, above_error, df), (below, below_error, _) = parts[0], parts[1]
     error = math.hypot(above_error, below_error)
     centre = math.log(above / below)

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.build.command import Commands
 from compiler.build.elf import read_elf
-from compiler.build.prefix import argv_of, find_programs
+from compiler.build.prefix import argv_of, find_programs, library_folders
 from compiler.build.problem import BuildError
 from compiler.build.programs import absolute
 
@@ -87,3 +87,11 @@ def _ldd(program: Path) -> list[str]:
 
 def _commands(folder: Path) -> Commands:
     return Commands(folder / "log", folder)
+
+
+def test_folders_that_packages_keep_to_themselves_come_last(tmp_path: Path):
+    for name in ("a-linux-gnu/libc.so.6", "a-linux-gnu/ceph/libceph.so.2", "a-linux-gnu/gconv/X.so", "libz.so.1"):
+        (tmp_path / "usr/lib" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "usr/lib" / name).touch()
+    found = [str(place.relative_to(tmp_path / "usr")) for place in library_folders(tmp_path)]
+    assert found == ["lib/a-linux-gnu", "lib", "lib/a-linux-gnu/ceph"]

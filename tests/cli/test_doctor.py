@@ -12,7 +12,7 @@ import pytest
 from compiler.build.recipes import RECIPES
 from compiler.cli import main
 from compiler.cli.doctor import verdict
-from compiler.run import checkup_kernel, checkup_places, checkup_tools, hostlock, noise_record, sysfs
+from compiler.run import checkup_kernel, checkup_places, checkup_tools, hostlock, noise_record, quiet, sysfs
 from compiler.run.finding import STOPS, UNKNOWN, WARNING, Finding
 from compiler.store.store import Store
 from tests.cli.samples import SPEC
@@ -40,6 +40,12 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
     assert re.fullmatch(r"nothing here would stop a run; \d+ warnings?, \d+ unknown", lines[-1])
     assert all(re.match(r"  (ok|warning|unknown|       ) ", line) for line in lines if line.startswith(" "))
     assert list(folder.iterdir()) == [folder / "a.yaml"], "nothing is left"
+
+
+def test_the_page_explains_every_finding(folder: Path) -> None:
+    page = (ROOT / "docs/noise.md").read_text(encoding="utf-8")
+    rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
+    assert {each.name for each in quiet.look(folder) if not each.name.startswith("device")} <= rows
 
 
 def test_as_data(capsys: Capture) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,11 @@ def test_a_run_stops_it(capsys: Capture) -> None:
         assert main(["gc", "--yes"]) == 3
     assert "a run is active in this checkout" in capsys.readouterr().err
     assert gone.is_dir()
+
+
+def test_images_are_listed_with_their_last_use(capsys: Capture) -> None:
+    folder = put("images", "s-0")
+    (folder / "used").touch()
+    os.utime(folder / "used", (time.time() - 7200,) * 2)
+    assert main(["gc"]) == 0
+    assert "\n    outputs/images/s-0  0 bytes, used 2h00m ago\n" in capsys.readouterr().out

@@ -1,3 +1,5 @@
+import json
+
 import duckdb
 import pytest
 from synthetic import ASSERTIONS, Experiment
@@ -135,3 +137,14 @@ def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):
     assert command.main(["p-synthetic", "--partial"]) == 0
     assert command.main(["p-other"]) == 1
     assert capsys.readouterr().err == "collect: there is no plan p-other under outputs/plans; start a run first\n"
+
+
+def test_what_is_known_of_a_server_travels_with_its_steps(experiment):
+    for path in experiment.store.root.glob("results/*/*/result.json"):
+        record = json.loads(path.read_text())
+        for step in record["steps"]:
+            step["warnings"] = ["`a`: it is 1"] if step["name"] == "readww" else []
+        path.write_text(json.dumps(record))
+    collect(experiment.store, experiment.plan)
+    found = query(experiment, "SELECT DISTINCT step FROM steps WHERE list_contains(warnings, '`a`: it is 1')")
+    assert found == [("readww",)]

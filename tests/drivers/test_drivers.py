@@ -66,10 +66,20 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         **ENGINE,
     },
     "sql": {"sql": st.lists(st.just("select 1"), min_size=1), "timeout": SECONDS, **ENGINE},
-    "quiesce": {"timeout": SECONDS, "quiet": SECONDS, "flush": st.booleans(), "device_busy": st.floats(0, 100), **ENGINE},
+    "quiesce": {
+        "timeout": SECONDS,
+        "quiet": SECONDS,
+        "flush": st.booleans(),
+        "device_busy": st.floats(0, 100),
+        **ENGINE,
+    },
     "command": {
         "argv": st.lists(st.sampled_from(["ls", "{data}", "{seed}", "-l"]), min_size=1),
-        "metrics": st.dictionaries(st.just("files"), st.just({"pattern": r"(\d+)", "better": "lower"})),
+        "metrics": st.dictionaries(
+            st.just("files"),
+            st.sampled_from([{"pattern": r"(\d+)", "better": "lower"}, {"json": "$.a[*]", "take": "sum"}]),
+        ),
+        "series": st.none() | st.just({"file": "a.csv", "time": "t", "rate": "v", "unit": "ms"}),
         "duration": st.none() | SECONDS,
     },
 }

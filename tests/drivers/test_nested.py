@@ -37,7 +37,7 @@ def test_what_is_nested_says_so() -> None:
         for name, field in driver(kind).settings_model().model_fields.items()
         if any(isinstance(item, Nested) for item in field.metadata)
     }
-    assert nested == {"linkbench.mix", "vector_search.dataset", "command.metrics"}
+    assert nested == {"linkbench.mix", "vector_search.dataset", "command.metrics", "command.series"}
 
 
 @pytest.mark.parametrize("kind", kinds())
@@ -64,6 +64,20 @@ def test_metrics() -> None:
     metrics = _node({"rate": {"pattern": r"rate (\d+)", "unit": "op/s", "better": "higher", "required": "true"}})
     assert _kept("command", argv=_node(["ls", "-l"]), metrics=metrics) == {
         "argv": ["ls", "-l"],
-        "metrics": {"rate": {"pattern": r"rate (\d+)", "unit": "op/s", "better": "higher", "required": True}},
+        "metrics": {
+            "rate": {
+                "pattern": r"rate (\d+)",
+                "json": None,
+                "file": None,
+                "take": "last",
+                "times": None,
+                "unit": "op/s",
+                "better": "higher",
+                "required": True,
+            }
+        },
+        "series": None,
         "duration": None,
     }
+    path = _node({"p99": {"json": "$.p['99.00']", "times": "0.001"}})
+    assert _kept("command", argv=_node(["ls"]), metrics=path)["metrics"]["p99"]["times"] == 0.001

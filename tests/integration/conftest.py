@@ -16,6 +16,7 @@ import pytest
 
 from compiler.build.programs import programs
 from compiler.store.store import Store
+from tests.integration import servers
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -123,6 +124,18 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = lab.execute(lab.snake("--until", "build"))
     assert [*(lab.folder / "outputs" / "builds").iterdir()], made.stderr
     return lab.folder / "outputs"
+
+
+@pytest.fixture(scope="session")
+def server_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """outputs/builds with PostgreSQL, MariaDB and MySQL in it."""
+    if not shutil.which("apt-get") or not shutil.which("mvn"):
+        pytest.skip("needs apt-get and mvn")
+    lab = Lab(tmp_path_factory.mktemp("servers"))
+    lab.write(servers.SPEC)
+    made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
+    assert made.returncode == 0, made.stderr
+    return lab.folder / "outputs" / "builds"
 
 
 @pytest.fixture(scope="session")

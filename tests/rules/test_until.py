@@ -46,10 +46,9 @@ def test_with_time_enough_it_is_a_run_like_any_other(checkout: Any) -> None:
 
 
 def test_a_rule_is_left_to_snakemake(checkout: Any) -> None:
-    ended = checkout.stepgrid_run("spec.json", "--until", "run")
+    ended = checkout.stepgrid_run("spec.json", "--until", "build")
     assert ended.returncode == 0
-    assert len(checkout.logged("measure")) == 12
-    assert checkout.logged("collect") == []
+    assert [line.split()[0] for line in checkout.log] == ["build", "build"]
 
 
 def test_what_is_neither_is_said_before_anything_starts(checkout: Any) -> None:

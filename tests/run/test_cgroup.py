@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,8 +79,6 @@ def test_memory_has_a_limit():
 
 @limits
 def test_a_step_with_a_memory_limit(checkout, stage, step):
-    from dataclasses import replace
-
     setup = {"launch": {"memory": 96 << 20}}
     code = "import sys; print('held', len(bytearray(int(sys.stdin.read() or 1) << 20)))"
     checkout.plan(stage("s-load", replace(step("load", code), setup=setup)))
@@ -97,6 +96,20 @@ def test_a_step_takes_its_daemon_along(checkout, stage, step, gone, until):
     checkout.plan(stage("s-load", step("load", DAEMON)))
     assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
     daemon = int((checkout.store.result("s-load") / "steps/0-load/stdout").read_text())
+    until(lambda: gone(daemon))
+
+
+@finds
+def test_the_next_stage_ends_what_a_killed_runner_left(checkout, stage, step, gone, until):
+    checkout.plan(stage("s-load", step("load", f"{DAEMON}time.sleep(60)")))
+    runner = checkout.start("s-load")
+    outs = checkout.store.root.glob
+    daemon = int(until(lambda: "".join(path.read_text() for path in outs("attempts/s-load/*/steps/0-load/stdout"))))
+    runner.kill()
+    runner.wait(10)
+    assert not gone(daemon)
+    checkout.plan(stage("s-other", step("load", "pass")))
+    assert checkout.run("s-other").returncode == 0
     until(lambda: gone(daemon))
 
 

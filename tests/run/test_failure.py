@@ -1,6 +1,8 @@
 from pathlib import Path
 
-from compiler.run.failure import StageError, end_of, telling
+import pytest
+
+from compiler.run.failure import StageError, end_of, is_from_outside, killed_by, read_only, telling
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
@@ -33,3 +35,36 @@ def test_what_a_person_sees():
         "failed: title\n  readww: it hangs\n  | x\n  | y\n  log: a/log"
     )
     assert StageError("no host").block("title") == "failed: title\n  no host"
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (9, "SIGKILL (by the kernel when memory runs out, or by someone)"),
+        (25, "SIGXFSZ (a file grew beyond the limit of `ulimit -f`)"),
+        (11, "SIGSEGV"),
+        (200, "signal 200"),
+    ],
+)
+def test_what_killed_it(number, said):
+    assert killed_by(number) == said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "the disk of x is full: 0 B of 4.0 MiB free",
+        "the disk of x is read-only now: see",
+        "it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
+    ],
+)
+def test_what_says_nothing_of_an_image(message):
+    assert is_from_outside(StageError(message))
+    assert is_from_outside(StageError("it ended with exit status 1", tail="IO error: No space left on device"))
+    assert not is_from_outside(StageError("it ended with exit status 1"))
+    assert not is_from_outside(StageError("it was killed by SIGSEGV"))
+
+
+def test_a_folder_that_can_be_written_is_not_read_only(tmp_path):
+    assert read_only(tmp_path, tmp_path / "none") is None
+    assert [*tmp_path.iterdir()] == []

@@ -51,12 +51,14 @@ def test_sigkill_of_the_runner_takes_the_child_and_the_next_run_clears_up(checko
     until(lambda: gone(child), 2)
     assert checkout.live() == [f"s-load.{runner.pid}"]
     killed = checkout.store.attempts("s-load")[-1]
+    (killed / f".attempt.json.{runner.pid}").touch()  # as if it had just been about to write it
     assert not (killed / "failure.json").exists()
     checkout.plan(stage())
     assert checkout.run("s-load").returncode == 0
     assert checkout.live() == []
     failure = json.loads((killed / "failure.json").read_text())
     assert (failure["status"], failure["message"]) == ("interrupted", "the process that ran it was killed")
+    assert [path.name for path in killed.glob(".*")] == []
 
 
 def test_sigkill_of_the_parent_ends_runner_and_child(checkout, stage, step, until, gone):

@@ -12,7 +12,7 @@ from machine import CPU, make, settings
 
 from compiler.language.site import Site
 from compiler.run import noise_record, sysfs
-from compiler.run.hostlock import OVERRIDE, host_lock, put_back
+from compiler.run.hostlock import OVERRIDE, clear_up, host_lock
 from compiler.run.noise_fix import fixed, refused, restore
 from compiler.run.signals import Interrupted
 
@@ -183,7 +183,7 @@ def test_what_may_not_be_written_is_said_in_a_sentence(root, monkeypatch):
 
 
 def test_at_the_end_of_a_run_with_a_killed_job(root, lock, killed):
-    put_back()
+    clear_up()
     assert settings(root) == AFTER
     with host_lock(shared=False):
-        put_back()  # somebody else measures already: it was done when they got the lock
+        clear_up()  # somebody else measures already: it was done when they got the lock

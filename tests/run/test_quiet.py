@@ -157,7 +157,16 @@ def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
         _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []
     )
     assert quiet.warning([cpu]) == "others used 50% of a core: cc1plus 50%"
+    pair = {pid: Process(pid, 1, "cc1plus", 0.0) for pid in (20, 21)}
+    builds, *_ = noise_processes.findings(pair, [])
+    assert quiet.warning([cpu, builds]) == "others used 50% of a core: cc1plus 50%; builds: cc1plus"
     assert quiet.warning([]) is None
+
+
+def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
+    monkeypatch.setattr(quiet, "look", lambda *_: 1 / 0)
+    [found] = quiet._looked(tmp_path, None)
+    assert (found.severity, found.said) == (UNKNOWN, "ZeroDivisionError: division by zero")
 
 
 def test_a_real_process_that_works_is_named(tmp_path):

@@ -68,3 +68,46 @@ def test_a_plan_that_goes_away_meanwhile_does_not_cost_the_measurement(checkout,
     done = checkout.run("s-load")
     assert done.returncode == 0, done.stderr
     assert checkout.result("s-load")["status"] == "done"
+
+
+def test_outputs_that_are_removed_while_it_runs(checkout, stage, step):
+    code = f"import shutil; shutil.rmtree({str(checkout.store.root)!r})"
+    checkout.plan(stage("s-load", step("load", code)))
+    done = checkout.run("s-load")
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[1] == "failed: title of s-load"
+    assert lines[2].startswith("  outputs/attempts/s-load/")
+    assert lines[2].endswith(" was removed while it ran")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_may_not_grow(checkout, stage, step):
+    code = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+open(sys.argv[1] + "/data", "wb").write(bytes(2000))
+"""
+    checkout.plan(stage("s-load", step("load", code)))
+    assert checkout.run("s-load").returncode == 1
+    said = "it was killed by SIGXFSZ (a file grew beyond the limit of `ulimit -f`)"
+    assert checkout.failure("s-load")["message"] == said
+
+
+def test_too_few_open_files(checkout, stage):
+    """The loader of Python itself needs some: fewer than a runner needs, enough to say so."""
+    checkout.plan(stage())
+    limited = (
+        "import os, resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7))\n"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    plain = checkout.command("s-load")
+    checkout.command = lambda name: [sys.executable, "-c", limited, *plain]
+    done = checkout.run("s-load")
+    assert done.returncode == 1
+    assert "the system refused: [Errno 24] Too many open files" in done.stderr
+    assert "Traceback" not in done.stderr
+    checkout.command = lambda name: plain
+    assert checkout.run("s-load").returncode == 0

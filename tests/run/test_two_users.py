@@ -13,7 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = 65534
 PACKAGES = sysconfig.get_path("purelib")
-PYTHONS = (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")  # ours may be in /root
+PYTHONS = (
+    sys.executable,
+    f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}",
+)  # ours may lie in a closed folder
 
 MEASURE = "import sys, time; print('up', flush=True); time.sleep(0.5)"
 WAIT = """

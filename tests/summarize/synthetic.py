@@ -54,6 +54,7 @@ class Experiment:
     alike: Sequence[tuple[str, str]] = ()  # (build, cache) whose stages are those of another cache: the first,
     alike_to: str | None = None  # or this one
     spec: str = "specs/cache.yaml"
+    within: float | None = None  # compare_within
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -87,7 +88,7 @@ class Experiment:
             ),
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
-            report=Report(self.base, 0.02),
+            report=Report(self.base, 0.02, within=self.within),
         )
 
     def _stages(self) -> list[PlannedStage]:

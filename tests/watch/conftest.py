@@ -60,7 +60,8 @@ class Folder:
 
     def stage(self, name: str) -> str:
         """Its id: of the load, or of an arm."""
-        return next(stage.id for stage in self.plan.stages if f"arm={name}," in stage.title or name == "load")
+        load = name == "load"
+        return next(s.id for s in self.plan.stages if (s.parent is None if load else f"arm={name}," in s.title))
 
     def publish(self) -> None:
         work(self.plan, self.store)
@@ -80,6 +81,9 @@ class Folder:
         process = subprocess.Popen(self.command(module, node), env=_env(env), stderr=quiet, stdout=quiet, text=True)
         self.started.append(process)
         return process
+
+    def normal(self, text: str) -> str:
+        return normal(text)
 
     def status(self, *arguments: str) -> tuple[int, str]:
         """The exit status, and the text with its times, ids and places made the same."""
@@ -105,6 +109,7 @@ def normal(text: str) -> str:
         (r"\d{8}T\d{6}\.\d+Z", "WHEN"),
         (r" on \S+$", " on HOST"),
         (r"\b\d+/30 s", "N/30 s"),
+        (r" in \d+s$", " in Ns"),
     ):
         text = re.sub(pattern, instead, text, flags=re.MULTILINE)
     return text

@@ -33,7 +33,11 @@ class AnyCommand:
         return float(settings["duration"] or USUAL_SECONDS)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return Command(argv(settings["argv"], options, context), duration=settings["duration"])
+        from compiler.drivers.command import reach
+
+        server = context.server
+        words = argv(settings["argv"], options, context, reach.placeholders(server) if server else None)
+        return Command(words, reach.environment(server) if server else {}, settings["duration"])
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         from compiler.drivers.command.parse import parse

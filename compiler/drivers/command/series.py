@@ -26,15 +26,16 @@ def series(outputs: Outputs, said: Mapping[str, Any]) -> list[tuple[float, float
 
 
 def _rows(lines: Sequence[str], said: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
-    rows = csv.reader(lines, skipinitialspace=True)
-    columns = list(said.get("columns") or next(rows, []))
-    for name in (said["time"], said["value"]):
+    rows = csv.reader([said["head"], *lines] if said.get("head") else lines, skipinitialspace=True)
+    columns = next(rows, [])
+    for name in (said["time"], said["rate"]):
         if name not in columns:
             raise ParseError(f"series: {said['file']} has no column `{name}`; it has: {', '.join(columns) or 'none'}")
-    at, value = columns.index(said["time"]), columns.index(said["value"])
+    at, value = columns.index(said["time"]), columns.index(said["rate"])
     for row in rows:
         if row:
-            yield _number(row, at, said, rows.line_num), _number(row, value, said, rows.line_num)
+            line = rows.line_num - bool(said.get("head"))
+            yield _number(row, at, said, line), _number(row, value, said, line)
 
 
 def _number(row: Sequence[str], index: int, said: Mapping[str, Any], line: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from compiler.collect import schema
@@ -58,8 +58,8 @@ def _path(text: str) -> str:
 def _file(name: str) -> str:
     """Of the step's folder: what is elsewhere is not kept with the result."""
     if name.startswith("/") or ".." in name.split("/"):
-        message = "`{name}` is outside of the step's folder: have the program write to {{folder}}"
-        raise PydanticCustomError("outside", message, {"name": name})
+        message = "`{name}` is outside of the step's folder: have the program write to {place}"
+        raise PydanticCustomError("outside", message, {"name": name, "place": "{folder}"})
     return name
 
 
@@ -74,16 +74,19 @@ MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), Aft
 
 
 File = Annotated[str, StringConstraints(min_length=1), AfterValidator(_file)]
-Factor = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Factor = Annotated[float, Field(allow_inf_nan=False)]
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Path = Annotated[str, AfterValidator(_path)]
 
 
 class Metric(Model):
-    pattern: Annotated[
-        str | None, AfterValidator(_pattern), Field(description="a regular expression whose one group holds the number")
-    ] = None
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)  # `json` is a method of models
+
+    pattern: Annotated[Pattern | None, Field(description="a regular expression whose one group holds the number")] = (
+        None
+    )
     json_: Annotated[
-        str | None,
-        AfterValidator(_path),
+        Path | None,
         Field(alias="json", description="where the number stands in JSON: $ and then .key ['any key'] [0] [-1] [*]"),
     ] = None
     file: Annotated[
@@ -108,9 +111,10 @@ class Metric(Model):
 class Series(Model):
     file: Annotated[File, Field(description="of {folder}: a table, columns separated by commas")]
     time: Annotated[str, Field(description="the column of the time since the start")]
-    value: Annotated[str, Field(description="the column of the rate; rows of one time are added up")]
-    columns: Annotated[
-        tuple[str, ...] | None, Field(description="their names, where the file does not begin with them")
+    rate: Annotated[str, Field(description="the column of the rate; rows of one time are added up")]
+    head: Annotated[
+        str | None,
+        Field(description="names of the columns, separated by commas, where the file does not begin with them"),
     ] = None
     unit: Annotated[Literal["s", "ms", "us", "ns"], Field(description="of the time")] = "s"
     times: Annotated[Factor | None, Field(description="by which the rate is multiplied")] = None

@@ -57,7 +57,7 @@ def _named(values: Mapping[str, float], when: str) -> dict[str, float]:
 
 
 def _debt(output: Path) -> dict[str, float]:
-    """Of an embedded RocksDB: from its statistics before and after. A level that was never filled is not listed."""
+    """Of an embedded RocksDB: from its statistics before and after."""
     if not output.is_file():
         return {}
     text = output.read_text(encoding="utf-8", errors="replace")
@@ -66,8 +66,15 @@ def _debt(output: Path) -> dict[str, float]:
     return {**_first_and_last("level 0 files", files), **_first_and_last("pending compaction bytes", pending)}
 
 
-def _level0(table: Mapping[str, Mapping[str, str]]) -> float | None:
-    return compaction.count(table.get("L0", {}).get("Files", "").partition("/")[0])
+def _level0(table: Mapping[str, compaction.Row]) -> float | None:
+    """Of all files, those of no other level: one that is empty and had nothing to do is not listed."""
+    total = _files(table.get("Sum", {}))
+    others = [_files(row) for level, row in table.items() if re.fullmatch(r"L[1-9]\d*", level)]
+    return None if total is None else total - sum(count for count in others if count is not None)
+
+
+def _files(row: compaction.Row) -> float | None:
+    return compaction.count(row.get("Files", "").partition("/")[0])
 
 
 def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:
@@ -103,5 +110,7 @@ def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _busy(thing: Thing) -> str:
+    if thing["what"] in OURS:
+        return str(thing["what"])
     value, least = (_amount(thing[name], thing["unit"]) for name in ("value", "least"))
     return f"{thing['what']} {value} (idle at {least})"

@@ -57,8 +57,12 @@ def _run(connection: Connection, number: int, sql: str) -> dict[str, object]:
 
 
 def _look(engine: Serving, connection: Connection, named: str | None, when: str) -> None:
-    if named:
+    if not named:
+        return
+    try:
         _say({when: counted(engine, connection, named)})
+    except LookupError as error:  # one sweep may hold several servers
+        _say({"missing": str(error)})
 
 
 def _say(line: dict[str, object]) -> None:

@@ -36,7 +36,40 @@ def _metric(**given: Any) -> dict[str, Any]:
         (_metric(pattern="(a)", better="more"), "metrics", "Input should be 'higher' or 'lower'"),
         (_metric(name="step", pattern="(a)"), "metrics", "`step` is a column of the tables: choose another name"),
         (_metric(name="Rate", pattern="(a)"), "metrics", "String should match pattern '^[a-z][a-z0-9_]*$'"),
-        (_metric(unit="s"), "metrics", "Field required"),
+        (_metric(unit="s"), "metrics", "a metric has `pattern` or `json`, one of them"),
+        (_metric(pattern="(a)", json="$.a"), "metrics", "a metric has `pattern` or `json`, one of them"),
+        (_metric(json="jobs[0]"), "metrics", "`jobs[0]` is no path: it begins with $"),
+        (
+            _metric(json="$.jobs[?(@.x)]"),
+            "metrics",
+            "`$.jobs[?(@.x)]` is no path: `[?(@.x)]` is none of .key ['key'] [0] [*]",
+        ),
+        (
+            _metric(json="$.a", file="/tmp/x.json"),
+            "metrics",
+            "`/tmp/x.json` is outside of the step's folder: have the program write to {folder}",
+        ),
+        (
+            _metric(json="$.a", file="../x.json"),
+            "metrics",
+            "`../x.json` is outside of the step's folder: have the program write to {folder}",
+        ),
+        (
+            _metric(json="$.a", take="median"),
+            "metrics",
+            "Input should be 'first', 'last', 'sum', 'mean', 'min' or 'max'",
+        ),
+        (
+            _metric(json="$.a", times="2x"),
+            "metrics",
+            "Input should be a valid number, unable to parse string as a number",
+        ),
+        ({"argv": ["x"], "series": {"file": "a.csv", "time": "t"}}, "series", "Field required"),
+        (
+            {"argv": ["x"], "series": {"file": "a.csv", "time": "t", "rate": "v", "unit": "h"}},
+            "series",
+            "Input should be 's', 'ms', 'us' or 'ns'",
+        ),
     ],
 )
 def test_what_it_refuses(refused: Callable[..., Any], given: dict[str, Any], where: str, message: str) -> None:

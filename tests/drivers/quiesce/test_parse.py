@@ -18,7 +18,9 @@ DUMP = """\
 Level    Files   Size     Score Read(GB)
 ----------------------------------------
 {level}
- Sum     32/0   26.19 MB   0.0      0.0
+  L1      4/0    3.54 MB   0.9      0.0
+  L2     23/0   18.78 MB   0.5      0.0
+ Sum     {files}   26.19 MB   0.0      0.0
 
 ** Compaction Stats [default] **
 Priority    Files   Size     Score Read(GB)
@@ -26,8 +28,8 @@ Priority    Files   Size     Score Read(GB)
 User      0/0    0.00 KB   0.0      0.0
 Estimated pending compaction bytes: {pending}
 """
-FULL = DUMP.format(level="  L0      5/2    3.88 MB   1.2      0.0", pending=20421190)
-DONE = DUMP.format(level="  L0      0/0    0.00 KB   0.0      0.0", pending=0)
+FULL = DUMP.format(level="  L0      5/2    3.88 MB   1.2      0.0", files="32/2", pending=20421190)
+DONE = DUMP.format(level="", files="27/0", pending=0).replace("\n\n  L1", "\n  L1")
 
 
 def thing(what: str, value: float, least: float = 0.0, unit: str = "") -> dict[str, Any]:
@@ -74,11 +76,12 @@ def test_what_there_was_to_do_and_what_is_left(tmp_path: Path) -> None:
 
 
 def test_what_was_not_quiet_is_a_warning_that_travels(tmp_path: Path) -> None:
-    seen = (thing("dirty pages", 3783, 162.2), thing("history list", 7, 1000))
+    seen = (thing("statements under way", 1), thing("dirty pages", 3783, 162.2), thing("history list", 7, 1000))
     found = parsed(tmp_path, look(20.4, *seen, thing("device writes", 26790200, 2**20, "B/s")), end(False, None, 20.4))
     assert "quiesce_seconds" not in found.metrics
     assert found.warnings == (
-        "not quiet after 20.4 s, what follows was measured all the same: dirty pages 3,783 (idle at 162.2); "
+        "not quiet after 20.4 s, what follows was measured all the same: statements under way; dirty pages "
+        "3,783 (idle at 162.2); "
         "device writes 25.55 MiB/s (idle at 1.00 MiB/s)",
     )
 

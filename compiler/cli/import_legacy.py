@@ -1,0 +1,99 @@
+"""stepgrid import KIND DIR: what published scripts measured, as results like our own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler.cli import compiled
+from compiler.cli.told import counted
+from compiler.language.problem import nearest
+from compiler.legacy import KINDS
+
+if TYPE_CHECKING:
+    from compiler.legacy.planned import Planned
+    from compiler.legacy.protocol import Beside
+    from compiler.legacy.publish import Taken
+
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+
+
+def wrong_use(args: argparse.Namespace) -> str | None:
+    """Of a KIND and a DIR."""
+    if args.what not in KINDS:
+        hint = nearest(args.what, KINDS)
+        return f"there is no kind `{args.what}` of published results\n   = {hint}"
+    if args.folder is None:
+        return f"which folder of {args.what} results? stepgrid import {args.what} DIR"
+    if not args.folder.is_dir():
+        return f"there is no folder {args.folder}"
+    if args.legacy is not None and args.legacy.is_dir() and any(args.legacy.iterdir()):
+        return f"{args.legacy} is not empty: summary files are written to a folder of their own"
+    if args.legacy is not None and args.legacy.exists() and not args.legacy.is_dir():
+        return f"{args.legacy} is a file: --legacy names a folder"
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    if wrong := wrong_use(args):
+        print(wrong, file=sys.stderr)
+        return USAGE
+    compiled.wrong_site(args)
+    from compiler.legacy.fault import Wrong
+
+    try:
+        return _imported(args)
+    except Wrong as wrong:
+        print(f"{wrong}\nnothing was imported", file=sys.stderr)
+        return PROBLEMS
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+
+
+def _imported(args: argparse.Namespace) -> int:
+    from compiler.legacy import written
+    from compiler.legacy.publish import publish
+    from compiler.legacy.read import read
+    from compiler.run import here
+
+    found = read(args.what, args.folder)
+    taken = publish(here.store(), found.planned)
+    print("\n".join(_told(found.planned, taken)))
+    if args.legacy is not None:
+        written.write(args.legacy, found.legacy, found.beside)
+        print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
+    return _reported(found.planned.plan.digest)
+
+
+def _told(planned: Planned, taken: Taken) -> Iterator[str]:
+    plan = planned.plan
+    yield plan.title
+    yield f"took {counted(len(taken.results), 'result')} of {counted(len(plan.builds), 'build')}"
+    if taken.known:
+        yield f"left as they are here: {counted(len(taken.known), 'result')}"
+
+
+def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
+    from compiler.legacy.written import BESIDE
+
+    yield f"{folder}: {counted(len(files), 'summary file')} as published"
+    if beside:
+        rules = len({each.why for each in beside})
+        yield f"{folder / BESIDE}: {counted(len(beside), 'figure')} where our rule is another, for {counted(rules, 'reason')}"
+
+
+def _reported(plan: str) -> int:
+    """The tables and the report: there is nothing left to measure that a run would be needed for."""
+    from compiler.collect.__main__ import main as collect
+    from compiler.run import here
+    from compiler.summarize import summary
+    from compiler.summarize.__main__ import main as summarize
+
+    if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
+        return status
+    print(f"report: {summary.path(here.store(), plan)}")
+    return FINE

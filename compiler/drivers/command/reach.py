@@ -1,0 +1,25 @@
+"""How any program finds the server of its stage: by placeholders, and as the server's own clients are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.engines.serving import Access
+
+
+def placeholders(access: Access) -> Mapping[str, str]:
+    """Without the password, which has no place in a command line."""
+    names = ("socket", "sockets", "port", "user", "database")
+    return {name: str(getattr(access, name)) for name in names}
+
+
+def environment(access: Access) -> Mapping[str, str]:
+    if access.engine == "postgres":
+        return {
+            "PGHOST": str(access.sockets),
+            "PGPORT": str(access.port),
+            "PGUSER": access.user,
+            "PGPASSWORD": access.password,
+            "PGDATABASE": access.database,
+        }
+    return {"MYSQL_UNIX_PORT": str(access.socket), "MYSQL_PWD": access.password}

@@ -1,0 +1,94 @@
+"""Imported results in the store: all of them made ready first, then published, so that nothing is half imported."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.legacy import stated
+from compiler.legacy.planned import Planned
+from compiler.legacy.protocol import Measured
+from compiler.plan import files
+from compiler.plan.model import PlannedBuild, PlannedStage
+from compiler.store.durable import make_folder, remove_tree, write_json
+from compiler.store.lock import locked
+from compiler.store.outdated import out_of_date
+from compiler.store.store import Store
+
+_STAGED = "import-legacy"  # what an import that was killed leaves is below this name
+RESULT, ATTEMPT, BUILD = "result.json", "attempt.json", "build.json"
+
+
+@dataclass(slots=True)
+class Taken:
+    results: list[str] = field(default_factory=list)  # stages
+    known: list[str] = field(default_factory=list)  # that were here already
+
+
+def publish(store: Store, planned: Planned) -> Taken:
+    plan = planned.plan
+    with locked(store.lock(_STAGED)):
+        for left in store.attempts(_STAGED):
+            remove_tree(left)
+        staged = store.new_attempt(_STAGED)
+        try:
+            _stage(staged, planned)
+            store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+            for build in plan.builds:
+                store.publish_import(staged / build.id, store.build_record(build.id))
+            return _published(store, staged, planned)
+        finally:
+            remove_tree(staged)
+            store.drop_empty_attempts(_STAGED)
+
+
+def _stage(staged: Path, planned: Planned) -> None:
+    for build in planned.plan.builds:
+        make_folder(staged / build.id)
+        write_json(staged / build.id / BUILD, _record(build))
+    for stage in planned.plan.stages:
+        if (measured := planned.stages.get(stage.id)) is not None:
+            _result(staged / stage.id, stage, measured, planned.plan.digest, staged.name)
+
+
+def _published(store: Store, staged: Path, planned: Planned) -> Taken:
+    taken = Taken()
+    for node in planned.stages:
+        if store.result(node) is None:
+            store.publish_import(staged / node, store.results_of(node) / staged.name)
+            store.set_mark(node, store.results_of(node) / staged.name / RESULT)
+            taken.results.append(node)
+        else:
+            taken.known.append(node)
+    out_of_date(store, set(taken.results))
+    return taken
+
+
+def _record(build: PlannedBuild) -> dict[str, Any]:
+    return {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version, "route": "published"}
+
+
+def _result(folder: Path, stage: PlannedStage, measured: Measured, plan: str, attempt: str) -> None:
+    step = folder / "steps" / f"0-{_file_name(measured.step)}"
+    step.mkdir(parents=True)
+    for path in measured.files:
+        shutil.copyfile(path, step / path.name)
+    write_json(step / stated.NAME, stated.body(measured))
+    if measured.argv:
+        write_json(step / "command.json", {"argv": list(measured.argv), "env": {}})
+    common = {"stage": stage.id, "attempt": attempt, "build": stage.build}
+    write_json(folder / ATTEMPT, {**common, "plan": plan, "started": measured.started, "host": dict(measured.host)})
+    said = {"name": measured.step, "kind": stage.steps[0].kind, **_times(measured)}
+    write_json(folder / RESULT, {**common, "status": "done", **_times(measured), "steps": [said]})
+
+
+def _times(measured: Measured) -> Mapping[str, Any]:
+    known = {"started": measured.started, "seconds": measured.seconds}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _file_name(step: str) -> str:
+    return "".join(character if character.isalnum() or character in "._=-" else "_" for character in step)

@@ -1,0 +1,36 @@
+"""The figures of a step that other scripts ran, as its folder states them: no driver of ours made its output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from compiler.drivers.protocol import Figures, ParseError
+from compiler.legacy.protocol import Measured
+
+NAME = "stated.json"
+
+
+def body(step: Measured) -> dict[str, Any]:
+    figures = step.figures
+    return {
+        "failure": step.failure,
+        "metrics": dict(figures.metrics),
+        "facts": {**figures.facts, **({"source": step.source} if step.source else {})},
+        "qps": [list(pair) for pair in figures.qps],
+        "warnings": list(figures.warnings),
+    }
+
+
+def figures(folder: Path) -> Figures | None:
+    """None for a step that we ran."""
+    try:
+        text = (folder / NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    said = json.loads(text)
+    if said["failure"]:
+        raise ParseError(said["failure"])
+    series = [(float(second), float(qps)) for second, qps in said["qps"]]
+    return Figures(said["metrics"], said["facts"], series, said["warnings"])

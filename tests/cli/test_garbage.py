@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WATCH = """
+import atexit, gc, sys
+searches = []
+atexit.register(lambda: print("kept from the last search:", gc.get_freeze_count() > 10_000))
+from compiler.cli import main
+gc.collect()
+gc.callbacks.append(lambda phase, info: searches.append(phase))
+sys.argv[1:] = ["check", "specs/quickstart.yaml"]
+main()
+print("searches:", len(searches))
+"""
+
+
+def test_a_check_never_looks_for_garbage_not_even_at_its_end() -> None:
+    done = subprocess.run([sys.executable, "-c", WATCH], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-2:] == ["searches: 0", "kept from the last search: True"], done.stderr
+
+
+def test_other_commands_look_for_garbage_seldom() -> None:
+    code = "import gc, sys; from compiler.cli import main; sys.argv[1:] = ['schema', 'spec']; main()"
+    code += "; print(gc.isenabled(), gc.get_threshold()[0])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "True 100000", done.stderr

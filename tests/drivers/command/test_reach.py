@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from compiler.drivers import running
+from compiler.drivers.protocol import Context
+from compiler.engines.serving import Access
+
+MARIADB = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+POSTGRES = Access("postgres", Path("/s"), Path("/s/.s.PGSQL.5432"), 5432, "u", "secret", "d", "heap")
+SETTINGS = {"argv": ("{program:mariadb}", "-u{user}", "--socket={socket}", "{database}"), "duration": None}
+
+
+def _context(server: Access | None) -> Context:
+    return Context({"mariadb": ("/b/mariadb",)}, "1", Path("/data"), Path("/step"), 1, server)
+
+
+def test_a_client_of_mysql() -> None:
+    made = running("command").command(SETTINGS, {}, _context(MARIADB))
+    assert made.argv == ("/b/mariadb", "-uu", "--socket=/s/mysqld.sock", "d")
+    assert made.env == {"MYSQL_UNIX_PORT": "/s/mysqld.sock", "MYSQL_PWD": "secret"}
+
+
+def test_a_client_of_postgres() -> None:
+    made = running("command").command({**SETTINGS, "argv": ("psql", "-p{port}")}, {}, _context(POSTGRES))
+    assert made.argv == ("psql", "-p5432")
+    names = {"PGHOST": "/s", "PGPORT": "5432", "PGUSER": "u", "PGPASSWORD": "secret", "PGDATABASE": "d"}
+    assert made.env == names
+
+
+def test_without_a_server_nothing_is_told() -> None:
+    made = running("command").command({**SETTINGS, "argv": ("echo", "{user}")}, {}, _context(None))
+    assert (made.argv, made.env) == (("echo", "{user}"), {})

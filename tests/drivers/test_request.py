@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from compiler.drivers.protocol import Context
+from compiler.drivers.request import FILE, asked, command
+from compiler.engines.serving import Access
+
+ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+
+
+def _context(access: Access | None) -> Context:
+    return Context({}, "1", Path("/data"), Path("/step"), 1, access)
+
+
+def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
+    made = command("compiler.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
+    assert (made.argv, made.duration) == ((sys.executable, "-m", "compiler.drivers.sql"), 5.0)
+    assert "secret" not in str((made.argv, made.env))
+    (tmp_path / FILE).write_text(made.files[FILE])
+    assert asked(tmp_path) == (ACCESS, {"sql": ["select 1"]})
+
+
+def test_it_needs_a_server() -> None:
+    with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
+        command("compiler.drivers.sql", _context(None), {})

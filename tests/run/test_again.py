@@ -1,0 +1,82 @@
+"""A stage that is measured again beside its result, by the runner itself."""
+
+import json
+
+import pytest
+
+from compiler.store import asked, images, retracted
+
+COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
+
+
+@pytest.fixture
+def family(checkout, stage, step):
+    checkout.plan(
+        stage("s-a", children=["s-b"]),
+        stage("s-b", step("count", COUNT), step("b", "print(1)"), parent="s-a"),
+    )
+    for name in ("s-a", "s-b"):
+        assert checkout.run(name).returncode == 0
+    return checkout
+
+
+def _made_by(family):
+    return images.record(family.store.image("s-a"))["attempt"]
+
+
+def test_without_being_asked_for_nothing_is_measured_twice(family):
+    assert family.run("s-b").returncode == 0
+    assert len(family.store.all_results("s-b")) == 1
+
+
+def test_it_is_measured_once_and_says_who_asked(family):
+    asked.ask(family.store, "s-b", "a noisy neighbour", by="me")
+    for _ in range(2):
+        assert family.run("s-b").returncode == 0
+    old, new = family.store.results("s-b")
+    assert family.store.mark("s-b").resolve() == new / "result.json"
+    assert "asked" not in json.loads((old / "attempt.json").read_text())
+    said = family.attempt("s-b")["asked"]
+    assert (said["who"], said["why"]) == ("me", "a noisy neighbour")
+
+
+def test_one_that_fails_leaves_the_old_result_and_stays_asked_for(family, stage, step):
+    old = family.store.result("s-b")
+    asked.ask(family.store, "s-b", "")
+    family.plan(stage("s-a", children=["s-b"]), stage("s-b", step("count", "exit(1)"), step("b"), parent="s-a"))
+    assert family.run("s-b").returncode == 1
+    assert family.store.result("s-b") == old
+    assert asked.pending(family.store, "s-b")
+
+
+def test_what_starts_from_a_load_that_was_measured_again_starts_from_the_new_one(family):
+    first = _made_by(family)
+    for name in ("s-a", "s-b"):
+        asked.ask(family.store, name, "")
+    assert family.run("s-a").returncode == 0
+    assert _made_by(family) == family.store.result("s-a").name != first
+    assert family.run("s-b").returncode == 0
+    assert family.attempt("s-b")["image"]["replayed"] is False
+
+
+def test_an_image_of_the_load_before_is_not_left_where_the_new_one_cannot_be_kept(family):
+    for name in ("s-a", "s-b"):
+        asked.ask(family.store, name, "")
+    env = {"PYTHONPATH": f"{family.folder}:{family.environment()['PYTHONPATH']}"}
+    (family.folder / "sitecustomize.py").write_text(
+        "from compiler.store.store import Store\n"
+        "def publish_image(self, stage, staged):\n"
+        "    raise OSError(28, 'No space left on device')\n"
+        "Store.publish_image = publish_image\n"
+    )
+    assert family.run("s-a", **env).returncode == 0
+    assert not family.store.image("s-a").exists()
+    assert family.run("s-b").returncode == 0
+    assert family.attempt("s-b")["image"]["stages_replayed"] == ["s-a"]
+
+
+def test_a_retracted_result_is_measured_again(family):
+    retracted.retract(family.store, family.store.result("s-b"), "a disturbance")
+    assert family.run("s-b").returncode == 0
+    assert len(family.store.results("s-b")) == 1
+    assert len(family.store.all_results("s-b")) == 2

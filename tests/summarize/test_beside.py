@@ -1,0 +1,82 @@
+"""What is said about figures that were not measured alike: databases, times, and results that were taken out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scenario
+from synthetic import Experiment
+
+from compiler.store import retracted
+from compiler.summarize import page
+
+BUILD = "rocksdb-7.8.3"
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    monkeypatch.chdir(tmp_path)
+    made = Experiment(Path(), builds=(BUILD,), threads=("1",), loads=2, within=7 * 86400.0)
+    made.add_build(BUILD)
+    for load in range(2):
+        made.add_load(BUILD, load)
+        for cache in ("lru", "hyper"):
+            made.add(BUILD, cache, "1", load, {"readww": 1000.0, "overwrite": 2000.0})
+    return made
+
+
+def started_from(found: Experiment, cache: str, load: int, method: str, **more: Any) -> None:
+    path = found.store.result(found.stage(BUILD, cache, "1", load)) / "attempt.json"  # type: ignore[operator]
+    image = {"method": method, "seconds": 0.5, "bytes": 5 << 20, "copied": 1 << 20, **more}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "image": image}))
+
+
+def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None:
+    for cache in ("lru", "hyper"):
+        for load in range(2):
+            started_from(found, cache, load, "hardlink")
+    made = scenario.report(found)
+    assert not any("alike" in text for text in made.warnings)
+    rows = dict(page._context(made)["host_rows"])
+    assert rows["databases"] == "restored by hardlink (4); 2.0 s and 4 MiB of copies in all"
+
+
+def test_databases_that_did_not_are_told(found: Experiment) -> None:
+    for cache, load, method in (("lru", 0, "hardlink"), ("lru", 1, "hardlink"), ("hyper", 0, "hardlink")):
+        started_from(found, cache, load, method)
+    started_from(found, "hyper", 1, "replay")
+    assert scenario.report(found).warnings == (
+        "readww, overwrite: the databases did not all come about alike: restored by hardlink (3), "
+        "made by running the load again (1)",
+    )
+
+
+def test_a_retracted_result_is_counted_with_its_reason(found: Experiment) -> None:
+    stage = found.stage(BUILD, "hyper", "1", 1)
+    for why in ("a disturbance", "a disturbance", "another"):
+        result = found.store.result(stage)
+        assert result is not None
+        found.add(BUILD, "hyper", "1", 1, {"readww": 1500.0, "overwrite": 2000.0})
+        retracted.retract(found.store, result, why)
+    made = scenario.report(found)
+    assert made.warnings == (
+        f"2 results retracted (readww of {BUILD}, overwrite of {BUILD}): a disturbance",
+        f"1 result retracted (readww of {BUILD}, overwrite of {BUILD}): another",
+    )
+    values = [run.metrics["qps"] for run in made.sections[1].points[1].runs]
+    assert values == [1000.0, 1500.0]
+
+
+def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> None:
+    result = found.store.result(found.stage(BUILD, "hyper", "1", 1))
+    assert result is not None
+    path = result / "result.json"
+    path.write_text(path.read_text().replace("2026-11-20", "2026-11-30"))
+    assert scenario.report(found).warnings == (
+        "the figures were measured up to 10 days apart (2026-11-20 to 2026-11-30)",
+        "measured up to 10d00h from the base, more than `compare_within` (7d00h): "
+        "readww, cache=hyper; overwrite, cache=hyper",
+    )
