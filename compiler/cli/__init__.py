@@ -66,7 +66,7 @@ def _without_garbage(command: str | None) -> None:
     from compiler.plan.uncollected import unsearched
 
     unsearched()
-    gc.set_threshold(_SELDOM)  # Snakemake is a quarter of a million objects that stay
+    gc.set_threshold(_SELDOM)  # Snakemake is far more than that, and all of it stays
     if command in _BRIEF:
         gc.disable()
 

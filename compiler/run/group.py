@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from compiler.run.counters import TICK
 
 PAGE = os.sysconf("SC_PAGESIZE")
-CUMULATIVE = ("user", "system", "read_bytes", "write_bytes")
+IO = {name: f"{name}:".encode() for name in ("read_bytes", "write_bytes")}
+CUMULATIVE = ("user", "system", *IO)
 PARENT, GROUP = 1, 2  # in /proc/PID/stat behind the name
 USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
+WAITED = 2  # fields further stands what children used that were waited for
 
 
 class Group:
@@ -20,15 +22,18 @@ class Group:
         self.leader = leader
         self._inside: dict[int, bool] = {}  # every process of the host, whether it belongs: read once per process
         self._last: dict[int, Mapping[str, float]] = {}
+        self._parents: dict[int, int] = {}  # of those, by now
         self._gone: dict[str, float] = {}
 
     def sample(self) -> dict[str, float]:
         """Sums over the group; a counter that one process does not let us read is absent."""
-        found = {pid: _process(pid) for pid in self.members()}
+        found = {pid: self._process(pid) for pid in self.members()}
         now: dict[int, Mapping[str, float]] = {pid: self._carried(pid) | own for pid, own in found.items() if own}
         for pid in self._last.keys() - now.keys():
-            self._keep(self._last[pid])
+            if self._parents.get(pid) not in now:  # else it is in what its parent says by now
+                self._keep(self._last[pid])
         self._last = now
+        self._parents = {pid: self._parents[pid] for pid in now}
         return self._sum(list(now.values()))
 
     def members(self) -> list[int]:
@@ -46,6 +51,18 @@ class Group:
         while own := [pid for pid in left if self._inside.get(parents[pid])]:
             self._inside |= dict.fromkeys(own, True)
             left = [pid for pid in left if not self._inside[pid]]
+
+    def _process(self, pid: int) -> dict[str, float]:
+        """The kernel adds what a child used to its parent when that waits for it: so does its IO."""
+        fields = _fields(pid)
+        if not fields:
+            return {}
+        self._parents[pid] = int(fields[PARENT])
+        user, system = ((int(fields[at]) + int(fields[at + WAITED])) / TICK for at in (USER, SYSTEM))
+        found = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": int(fields[RSS]) * PAGE}
+        words = _read(f"/proc/{pid}/io").split()
+        io = dict(zip(words[::2], words[1::2], strict=False))
+        return found | {name: int(io[key]) for name, key in IO.items() if key in io}
 
     def _sum(self, parts: list[Mapping[str, float]]) -> dict[str, float]:
         names = set.intersection(*(set(part) for part in parts)) if parts else set()
@@ -66,20 +83,6 @@ class Group:
 def _fields(pid: int) -> list[bytes]:
     """/proc/PID/stat behind the name, which may hold blanks: state, ppid, pgrp, …"""
     return _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
-
-
-def _process(pid: int) -> dict[str, float]:
-    fields = _fields(pid)
-    if not fields:
-        return {}
-    found: dict[str, float] = {"user": int(fields[USER]) / TICK, "system": int(fields[SYSTEM]) / TICK}
-    found |= {"threads": int(fields[THREADS]), "rss": int(fields[RSS]) * PAGE}
-    words = _read(f"/proc/{pid}/io").split()
-    io = dict(zip(words[::2], words[1::2], strict=False))
-    for name in ("read_bytes", "write_bytes"):
-        if (count := io.get(f"{name}:".encode())) is not None:
-            found[name] = int(count)
-    return found
 
 
 def _read(path: str) -> bytes:

@@ -1,5 +1,6 @@
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -90,6 +91,40 @@ def test_a_group_keeps_what_its_ended_members_used():
 
 def _cpu(sample):
     return sample["user"] + sample["system"]
+
+
+CHILD = """
+import os, sys, time
+end = time.process_time() + 0.3
+while time.process_time() < end: pass
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+os.write(file, bytes(1 << 20)); os.fsync(file)
+"""
+PARENT = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", sys.argv[1], sys.argv[2]])
+print("waited", flush=True)
+input()
+"""
+
+
+@pytest.mark.parametrize("often", [True, False])
+def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
+    """The kernel adds it to its parent: seen before its end or not, the sum is the same."""
+    argv = [sys.executable, "-c", PARENT, CHILD, str(tmp_path / "file")]
+    leader = subprocess.Popen(argv, process_group=0, stdin=-1, stdout=-1)
+    group = Group(leader.pid)
+    try:
+        while not select.select([leader.stdout], [], [], 0.02)[0]:
+            if often:
+                group.sample()
+        after = group.sample()
+    finally:
+        leader.kill()
+        leader.communicate()
+    assert 0.3 <= _cpu(after) < 0.6
+    if "write_bytes" in after:
+        assert 1 << 20 <= after["write_bytes"] < 2 << 20
 
 
 def test_a_group_of_nobody_says_nothing():

@@ -11,7 +11,7 @@ from compiler.run.server_log import first_complaint
     ("line", "said"),
     [
         (
-            "2026-11-21 15:13:40 0 [ERROR] /b/mariadbd.real: Error while setting value 'quick' to 'innodb-flush-method'",
+            "2026-11-21 15:13:40 0 [ERROR] /b/mariadbd: Error while setting value 'quick' to 'innodb-flush-method'",
             "Error while setting value 'quick' to 'innodb-flush-method'",
         ),
         (

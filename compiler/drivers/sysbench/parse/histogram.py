@@ -1,0 +1,39 @@
+"""The latency histogram (--histogram): a line per bucket, with the bucket's latency and how many events had it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+HEAD = "Latency histogram (values are in milliseconds)\n"
+PERCENTILES: Mapping[str, float] = {"p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9}
+
+_BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
+
+Buckets = Sequence[tuple[float, int]]  # (milliseconds, events), ascending
+
+
+def buckets(text: str) -> Buckets:
+    """Empty without --histogram."""
+    start = text.find(HEAD)
+    if start < 0:
+        return ()
+    end = text.find("SQL statistics:", start)
+    return [(float(value), int(count)) for value, count in _BUCKET.findall(text, start, end if end >= 0 else len(text))]
+
+
+def figures(found: Buckets) -> dict[str, float]:
+    """In microseconds. A percentile is the latency of the bucket that its event is in, as sysbench has it."""
+    events = sum(count for _, count in found)
+    if not events:
+        return {}
+    return {name: _at(found, events * percent / 100) * 1000 for name, percent in PERCENTILES.items()}
+
+
+def _at(found: Buckets, rank: float) -> float:
+    seen = 0
+    for value, count in found:
+        seen += count
+        if seen >= rank:
+            return value
+    return found[-1][0]
