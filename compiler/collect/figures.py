@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.collect import collected
+from compiler.collect import collected, series_figures
 from compiler.collect.usage import usage
 from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Figures, ParseError
@@ -18,7 +18,7 @@ from compiler.plan.model import PlannedStep
 from compiler.store.durable import write_text
 
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
-REVISION = 3  # of what is kept beside the driver's own figures
+REVISION = 4  # of what is kept beside the driver's own figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,12 @@ def _parser(kind: str) -> int:
 def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
         parsed = stated.figures(folder) or running(step.kind).parse(folder, step.settings)
-        metrics = {**usage(folder, _operations(parsed)), **collected.figures(folder), **parsed.metrics}
+        own = {**series_figures.figures(parsed.qps), **parsed.metrics}
+        metrics = {**usage(folder, _operations(parsed)), **collected.figures(folder), **own}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")
-    return _figures(parsed, metrics, [*parsed.warnings, *collected.warnings(folder)])
+    said = [*parsed.warnings, *series_figures.warnings(parsed.qps), *collected.warnings(folder)]
+    return _figures(parsed, metrics, said)
 
 
 def _operations(parsed: Figures) -> float | None:

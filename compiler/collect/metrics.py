@@ -10,7 +10,9 @@ from types import MappingProxyType
 
 from compiler.collect.metric import STEP, Metric
 from compiler.collect.quiesce_metrics import QUIET
+from compiler.collect.series_metrics import VARIANCE
 from compiler.collect.sql_metrics import SQL
+from compiler.collect.sysbench_metrics import SYSBENCH
 from compiler.collect.usage_metrics import COLLECTED, DEVICE, HOST, MEMORY, PROCESSES
 
 BENCHMARK = "the measured benchmark: the first of the step that counts operations"
@@ -187,8 +189,10 @@ _ANSWERS = (
 
 SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": _THROUGHPUT,
+    "Throughput over time": VARIANCE,
     "Inserts and searches": _ANSWERS,
     "Statements": SQL,
+    "Sysbench": SYSBENCH,
     "Latency": _latencies(),
     "State of the tree": _TREE,
     "Work of the engine": _WORK,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,12 @@ def command(module: str, context: Context, request: Mapping[str, Any], duration:
     if context.server is None:
         raise ValueError("it needs a server, and the engine of this build is none")
     text = json.dumps({"access": context.server._asdict(), **request}, default=str, indent=1)
-    return Command((sys.executable, "-m", module), {"PYTHONPATH": str(HERE)}, duration, {FILE: f"{text}\n"})
+    return Command((sys.executable, "-m", module), {"PYTHONPATH": _paths()}, duration, {FILE: f"{text}\n"})
+
+
+def _paths() -> str:
+    """Where this program is, and what it was started with: little else of our environment reaches a step."""
+    return os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
 
 
 def asked(folder: Path) -> tuple[Access, dict[str, Any]]:

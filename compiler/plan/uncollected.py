@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,4 +23,9 @@ def uncollected() -> Iterator[None]:
 
 def unsearched() -> None:
     """At the end of this process, where Python would look through all that was imported: up to a fifth of the time."""
-    atexit.register(gc.freeze)
+    atexit.register(_freeze)
+
+
+def _freeze() -> None:
+    if "duckdb" not in sys.modules:  # its binding prints a page about every object that is not freed
+        gc.freeze()

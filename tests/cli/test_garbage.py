@@ -28,3 +28,10 @@ def test_other_commands_look_for_garbage_seldom() -> None:
     code += "; print(gc.isenabled(), gc.get_threshold()[0])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "True 100000", done.stderr
+
+
+def test_a_process_that_used_duckdb_says_nothing_at_its_end() -> None:
+    code = "import duckdb; from compiler.plan.uncollected import unsearched; unsearched(); "
+    code += "duckdb.connect().execute('SELECT 1')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

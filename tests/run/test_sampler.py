@@ -73,7 +73,7 @@ def test_a_group_keeps_what_its_ended_members_used():
     member = subprocess.Popen([sys.executable, "-c", code], process_group=leader.pid)
     group = Group(leader.pid)
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while _cpu(before := group.sample()) < 0.2:
             assert time.monotonic() < end
             time.sleep(0.01)
@@ -141,7 +141,7 @@ def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
     leader = subprocess.Popen([sys.executable, "-c", code], process_group=0)
     found: list[int] = []
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while len(found) < 3 or all(os.getpgid(pid) == leader.pid for pid in found):
             assert time.monotonic() < end
             found = Group(leader.pid).members()

@@ -10,7 +10,8 @@ from compiler.drivers.sysbench.parse.report import Report, report
 from compiler.drivers.sysbench.parse.series import series
 
 MICROSECONDS = 1000  # of a millisecond
-_FATAL = re.compile(r"^(?:\(last message repeated .*\n|FATAL: (?P<said>.+)$)", re.MULTILINE)
+_FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)
+_WARNING = re.compile(r"^WARNING: (.+)$", re.MULTILINE)
 _HEAD = re.compile(r"^sysbench (?P<version>\S+) \(using (?P<lua>.+)\)$", re.MULTILINE)
 _THREADS = re.compile(r"^Number of threads: (?P<threads>\d+)$", re.MULTILINE)
 
@@ -20,12 +21,14 @@ def parse(text: str) -> Figures:
     if failure := fatal(text):
         raise ParseError(f"sysbench failed: {failure}")
     found = report(text)
-    return Figures(metrics=_metrics(found, text), facts=facts(text), qps=series(text))
+    warnings = [said.strip() for said in _WARNING.findall(text)]
+    return Figures(metrics=_metrics(found, text), facts=facts(text), qps=series(text), warnings=warnings)
 
 
 def fatal(text: str) -> str | None:
     """The first one: what follows it is often its consequence. The statistics behind it are no result."""
-    return next((match["said"].strip() for match in _FATAL.finditer(text) if match["said"]), None)
+    found = _FATAL.search(text)
+    return found[1].strip() if found else None
 
 
 def facts(text: str) -> dict[str, str]:
@@ -37,33 +40,34 @@ def facts(text: str) -> dict[str, str]:
 
 
 def _metrics(found: Report, text: str) -> dict[str, float]:
-    rated = found.rated
     optional = {
-        "qps": rated["queries"].per_second,
-        "operations": float(rated["queries"].count),
+        "qps": found.rated["queries"].per_second,
+        "operations": float(found.rated["queries"].count),
         "seconds": found.seconds,
-        **_rates(found),
-        **{f"{name}_us": found.latency.get(name) for name in ("avg", "max")},
+        "avg_us": _microseconds(found.latency.get("avg")),
+        "max_us": _microseconds(found.latency.get("max")),
+        **_transactions(found),
     }
     known = {name: value for name, value in optional.items() if value is not None}
-    latencies = {name: known[name] * MICROSECONDS for name in ("avg_us", "max_us") if name in known}
-    return {**known, **latencies, **_percentiles(found), **histogram.figures(histogram.buckets(text))}
+    return {**known, **_percentiles(found), **histogram.figures(histogram.buckets(text))}
 
 
-def _rates(found: Report) -> dict[str, float | None]:
-    transactions, reads = found.rated.get("transactions"), found.queries.get("read")
+def _transactions(found: Report) -> dict[str, float | None]:
+    lines = {"ignored_errors": "ignored errors", "reconnects": "reconnects"}
+    counts = {name: found.rated.get(line) for name, line in lines.items()}
+    transactions = found.rated.get("transactions")
     return {
         "transactions_per_s": transactions.per_second if transactions else None,
-        **{
-            name: float(found.rated[line].count) if line in found.rated else None
-            for name, line in (("ignored_errors", "ignored errors"), ("reconnects", "reconnects"))
-        },
-        "read_queries": None if reads is None else float(reads),
-        "write_queries": float(found.queries["write"]) if "write" in found.queries else None,
+        **{name: float(rated.count) if rated else None for name, rated in counts.items()},
     }
 
 
 def _percentiles(found: Report) -> dict[str, float]:
-    """As printed, under the name of its percentage; of 0 sysbench prints it as disabled."""
-    names = {percent: f"p{percent:g}_us".replace(".", "_") for percent in found.percentiles}
-    return {names[percent]: value * MICROSECONDS for percent, value in found.percentiles.items()}
+    """As printed, each under the name of its percentage."""
+    return {
+        f"p{percent:g}_us".replace(".", "_"): value * MICROSECONDS for percent, value in found.percentiles.items()
+    }
+
+
+def _microseconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds * MICROSECONDS

@@ -23,14 +23,14 @@ def buckets(text: str) -> Buckets:
 
 
 def figures(found: Buckets) -> dict[str, float]:
-    """In microseconds. A percentile is the latency of the bucket that its event is in, as sysbench has it."""
+    """In microseconds. A percentile is the latency of the bucket that its event is in; the event is found by rounding, as sysbench does."""
     events = sum(count for _, count in found)
     if not events:
         return {}
-    return {name: _at(found, events * percent / 100) * 1000 for name, percent in PERCENTILES.items()}
+    return {name: _at(found, int(events * percent / 100 + 0.5)) * 1000 for name, percent in PERCENTILES.items()}
 
 
-def _at(found: Buckets, rank: float) -> float:
+def _at(found: Buckets, rank: int) -> float:
     seen = 0
     for value, count in found:
         seen += count

@@ -1,0 +1,101 @@
+"""The verdicts of real runs whose truth is known: arms that differ in nothing that matters, and arms made slower."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.spent import stepgrid
+from compiler.plan import files
+from compiler.store.store import Store
+from compiler.summarize.comparison import RATIO, Comparison
+from compiler.summarize.__main__ import read
+from compiler.summarize.report import Report
+
+SPEC = """\
+title: verdicts
+include: [{library}/rocksdb.yaml, {library}/db_bench.yaml]
+hardware: here
+builds:
+  rocksdb: {{engine: rocksdb, version: 9.10.0, source: {{debian: rocksdb-tools, suite: trixie}}}}
+options:
+  - leveled
+  - cache_size: 256MiB
+    write_buffer_size: 4MiB
+    target_file_size_base: 4MiB
+    max_bytes_for_level_base: 16MiB
+    compression_type: none
+    stats_dump_period_sec: 600
+workload: db_bench.sequence
+steps: [fillseq, flush, {{checkpoint: loaded}}, readww, overwrite]
+params: {{keys: 200k, duration: {seconds}s, threads: 1, write_rate: 2MiB}}
+sweep:
+  arm:
+    from: loaded
+    points:
+{points}
+repeat: {loads}
+report: {{base: {{arm: same0}}}}
+allow: {{step-short: a bench of the tool, load-not-drained: the loads of all arms are the same}}
+"""
+NAME = "verdicts.yaml"
+SAME = "same"  # arms that differ in how often RocksDB would dump statistics, after ten minutes
+SLOWER = {
+    "counted": "statistics: true",  # a little slower
+    "small": "cache_size: 2MiB",  # reads miss the block cache
+    "limited": "rate_limiter_bytes_per_sec: 4194304",  # overwrites wait for compactions
+}
+
+
+class Found(NamedTuple):
+    step: str
+    base: str
+    arm: str
+    words: str
+    interval: str
+
+
+def measure(folder: Path, arms: int, loads: int, seconds: int) -> None:
+    """In a folder that holds outputs/; what is there already is not measured again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    same = [f"      {SAME}{index}: {{options: {{stats_dump_period_sec: {600 + index}}}}}" for index in range(arms)]
+    slow = [f"      {name}: {{options: {{{option}}}}}" for name, option in SLOWER.items()]
+    library = Path(__file__).resolve().parents[1] / "specs/library"
+    text = SPEC.format(library=library, seconds=seconds, loads=loads, points="\n".join([*same, *slow]))
+    (folder / NAME).write_text(text, encoding="utf-8")
+    print(f"measuring {(arms + len(SLOWER)) * loads} stages", file=sys.stderr, flush=True)
+    stepgrid(folder, "run", NAME)
+
+
+def found(folder: Path) -> Report:
+    store = Store(folder / "outputs")
+    plan = max(store.root.glob(f"plans/*/{files.HEADER}"), key=lambda path: path.stat().st_mtime).parent.name
+    return read(store, plan)
+
+
+def verdicts(report: Report) -> Iterator[Found]:
+    for section in report.sections:
+        for table in section.comparisons:
+            yield from _of(table)
+
+
+def _of(table: Comparison) -> Iterator[Found]:
+    for line in table.lines:
+        for column, entry in enumerate(line.entries):
+            if entry.kind == RATIO and entry.interval:
+                between = f"{entry.interval.ratio:.3f} [{entry.interval.low:.3f}, {entry.interval.high:.3f}]"
+                arm, base = (str(table.columns[each][0]) for each in (column, 0))
+                yield Found(table.step, base, arm, entry.verdict or f"none: {entry.caveat}", between)
+
+
+def told(every: Sequence[Found]) -> Iterator[str]:
+    for step in dict.fromkeys(each.step for each in every):
+        alike = [each for each in every if each.step == step and each.arm.startswith(SAME)]
+        counts = Counter(each.words for each in alike)
+        yield f"{step}: {len(alike)} arms like the base: {', '.join(f'{n} {word}' for word, n in counts.items())}"
+        for each in every:
+            if each.step == step and each not in alike:
+                yield f"  {each.arm}: {each.interval} {each.words}"

@@ -1,0 +1,55 @@
+"""What a series says beside its mean: how much its seconds vary, stand still, and whether they become steady."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from compiler.collect.steady import steady
+
+Points = Sequence[tuple[float, float]]  # (second, operations per second)
+FEWEST = 5  # of fewer points nothing is said
+NOT_STEADY = "no steady state"
+
+
+def figures(points: Points) -> dict[str, float]:
+    """By name of collect.metrics.METRICS."""
+    rates = [rate for _, rate in points]
+    if len(rates) < FEWEST or not math.fsum(rates) > 0:
+        return {}
+    return {**_variance(rates), **_steady(points)}
+
+
+def warnings(points: Points) -> Iterator[str]:
+    found = steady([rate for _, rate in points])
+    if found and not found.holds:
+        way = "falls" if found.change < 0 else "rises"
+        yield f"{NOT_STEADY}: QPS still {way}, by {abs(found.change):.0%} from second {_second(points, found.start):.0f} on"
+
+
+def _variance(rates: Sequence[float]) -> dict[str, float]:
+    import numpy as np
+
+    values = np.asarray(rates, dtype=float)
+    median = float(np.median(values))
+    return {
+        "qps_variation_pct": 100 * float(values.std(ddof=1) / values.mean()),
+        "slow_seconds_pct": 100 * float(np.mean(values < median / 2)),
+        "stalled_seconds_pct": 100 * float(np.mean(values < median / 10)),
+        "worst_qps_p99": float(np.quantile(values, 0.01, method="inverted_cdf")),
+    }
+
+
+def _steady(points: Points) -> dict[str, float]:
+    found = steady([rate for _, rate in points])
+    if found is None:
+        return {}
+    change = {"steady_change_pct": 100 * found.change}
+    if not found.holds:
+        return change
+    return {**change, "steady_from_s": _second(points, found.start), "steady_qps": found.mean}
+
+
+def _second(points: Points, index: int) -> float:
+    """When the interval of a point began: its time is that of the end."""
+    return points[index - 1][0] if index else 0.0

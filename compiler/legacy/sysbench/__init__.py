@@ -1,0 +1,52 @@
+"""Results of the sysbench microbenchmarks: directories of raw output, and tables of queries per second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.legacy import text
+from compiler.legacy.fault import Faults
+from compiler.legacy.protocol import Beside, Kind, Measured
+from compiler.legacy.sysbench import beside, device, measured, qps, runs, summaries
+from compiler.legacy.sysbench.qps import Table
+from compiler.legacy.sysbench.runs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    runs: Sequence[Run]
+    device: str | None  # that the database was on
+    guessed: str | None  # a warning
+    tables: Sequence[Table]
+
+
+class Sysbench:
+    kind = "sysbench"
+
+    def read(self, folder: Path, faults: Faults) -> Records:
+        found = [run for directory in runs.directories(folder) for run in runs.runs(directory, faults)]
+        tables = list(_tables(folder, faults))
+        faults.stop()  # what follows looks at whole files
+        named, guessed = device.device(found) or (None, None)
+        measured.check(found, tables, faults)
+        return Records(found, named, guessed, tables)
+
+    def measured(self, records: Records) -> Sequence[Measured]:
+        return measured.measured(records.runs, records.tables, records.device, records.guessed)
+
+    def legacy(self, records: Records) -> Mapping[str, str]:
+        return summaries.summaries(records.runs, records.tables, records.device)
+
+    def beside(self, records: Records) -> Sequence[Beside]:
+        return list(beside.beside(records.runs, records.device))
+
+
+def _tables(folder: Path, faults: Faults) -> Iterator[Table]:
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and qps.is_table(path.name) and (content := text.read(path, faults)) is not None:
+            yield qps.read(content, path, faults)
+
+
+KIND: Kind[Records] = Sysbench()
