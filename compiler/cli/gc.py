@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     if not specs:
         print(f"there is no spec at {SPECS}: say which specs count, else all results would go", file=sys.stderr)
         return 2
+    from compiler.legacy import kept
     from compiler.run import here
 
     compiled.wrong_site(args)
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         print("nothing was looked at: what a wrong spec comes to cannot be told", file=sys.stderr)
         return 1
     store = here.store()
-    found = unreached(store, _reached([plan for plan in plans if plan is not None]))
+    found = unreached(store, _reached([*(plan for plan in plans if plan is not None), *kept.plans(store)]))
     print("\n".join(_told(found, specs, args.yes)), flush=True)
     return _removed(store, found) if args.yes and found else 0
 

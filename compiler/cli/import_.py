@@ -1,4 +1,4 @@
-"""stepgrid import FILE: what another checkout exported; its content says what it is. A KIND and a DIR: published results."""
+"""stepgrid import FILE: what another checkout exported; its content says what it is. KIND DIR: published results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         metavar="FILE|KIND",
-        help=f"what `stepgrid export` or `stepgrid builds export` wrote; or the kind of published results: {', '.join(KINDS)}",
+        help="what `stepgrid export` or `stepgrid builds export` wrote; "
+        f"or the kind of published results: {', '.join(KINDS)}",
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
     parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")

@@ -82,8 +82,8 @@ def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) ->
 
     yield f"{folder}: {counted(len(files), 'summary file')} as published"
     if beside:
-        rules = len({each.why for each in beside})
-        yield f"{folder / BESIDE}: {counted(len(beside), 'figure')} where our rule is another, for {counted(rules, 'reason')}"
+        reasons = counted(len({each.why for each in beside}), "reason")
+        yield f"{folder / BESIDE}: {counted(len(beside), 'figure')} where our rule is another, for {reasons}"
 
 
 def _reported(plan: str) -> int:

@@ -44,6 +44,16 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "percentile": "50, 99.9 …",
         "microseconds": "the latency that so many percent of the operations do not exceed",
     },
+    "history": {
+        **_KEY,
+        "kind": "the driver that ran the step",
+        "cell": "equal for the loads and runs of one cell",
+        "host": "name of the host; NULL: not recorded",
+        "load": "index of the load",
+        "run": "index of the run on that load",
+        "restored": "whether the stage began with the database of an earlier one",
+        "qps": "as in `steps`",
+    },
     "environment": {
         "scope": "plan, hardware, build, default (of an option), requested, host, image, facts or command (of a step)",
         "subject": "digest of the plan, id of the build, stage/attempt, or stage/attempt/position",

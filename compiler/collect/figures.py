@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.collect import collected, series_figures
-from compiler.collect.usage import usage
+from compiler.collect.usage import Usage
 from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.legacy import stated
 from compiler.plan.model import PlannedStep
-from compiler.store.durable import write_text
+from compiler.store.durable import write_cache
+
+if TYPE_CHECKING:
+    from compiler.collect.trace import Array
 
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
-REVISION = 4  # of what is kept beside the driver's own figures
+REVISION = 5  # of what is kept beside the driver's own figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,9 @@ class StepFigures:
     qps: Sequence[tuple[float, float]] = ()
     warnings: Sequence[str] = ()
     error: str | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
+    levels: Sequence[Mapping[str, float | str]] = ()
+    samples: Mapping[str, Array] | None = None  # per second; None: not read with the rest, and never in the cache
 
 
 def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> list[StepFigures]:
@@ -59,11 +65,12 @@ def _parse(folder: Path, step: PlannedStep) -> StepFigures:
     try:
         parsed = stated.figures(folder) or running(step.kind).parse(folder, step.settings)
         own = {**series_figures.figures(parsed.qps), **parsed.metrics}
-        metrics = {**usage(folder, _operations(parsed)), **collected.figures(folder), **own}
+        used = Usage(folder)
+        metrics = {**used.figures(_operations(parsed)), **collected.figures(folder), **own}
     except (ParseError, OSError, ValueError) as error:
         return StepFigures(error=f"{step.name}: {error}")
     said = [*parsed.warnings, *series_figures.warnings(parsed.qps), *collected.warnings(folder)]
-    return _figures(parsed, metrics, said)
+    return _figures(parsed, metrics, said, used)
 
 
 def _operations(parsed: Figures) -> float | None:
@@ -71,8 +78,16 @@ def _operations(parsed: Figures) -> float | None:
     return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
-def _figures(parsed: Figures, metrics: Mapping[str, float], warnings: Sequence[str]) -> StepFigures:
-    return StepFigures(metrics, dict(parsed.facts), list(parsed.qps), warnings)
+def _figures(parsed: Figures, metrics: Mapping[str, float], warnings: Sequence[str], used: Usage) -> StepFigures:
+    return StepFigures(
+        metrics=metrics,
+        facts=dict(parsed.facts),
+        qps=list(parsed.qps),
+        warnings=warnings,
+        counters=dict(parsed.counters),
+        levels=list(parsed.levels),
+        samples=used.series(),
+    )
 
 
 def _load(path: Path) -> dict[int, StepFigures] | None:
@@ -86,6 +101,10 @@ def _load(path: Path) -> dict[int, StepFigures] | None:
 
 
 def _save(path: Path, steps: Mapping[int, StepFigures]) -> None:
-    body: dict[str, Any] = {"revision": REVISION, "steps": {index: asdict(step) for index, step in steps.items()}}
+    body: dict[str, Any] = {"revision": REVISION, "steps": {index: _kept(step) for index, step in steps.items()}}
     with suppress(OSError):  # a cache only: a read-only or full store is no reason to fail
-        write_text(path, json.dumps(body, separators=(",", ":")))
+        write_cache(path, json.dumps(body, separators=(",", ":")))
+
+
+def _kept(step: StepFigures) -> dict[str, Any]:
+    return {each.name: getattr(step, each.name) for each in fields(step) if each.name != "samples"}

@@ -3,68 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+from compiler.collect.trace import DEVICE, Pairs, Trace
+
+if TYPE_CHECKING:
+    from compiler.collect.trace import Array
 
 SECTOR_KB = 0.5
 SECTOR_MB = 512 / 1048576
 BYTE_MB = 1 / 1048576
-Sample = Mapping[str, Any]
-Figure = Callable[[Sample, Sample], "float | None"]
-Gauge = Callable[[Sample], "float | None"]
-
-
-def seconds(before: Sample, after: Sample) -> float:
-    return float(after["monotonic"] - before["monotonic"])
-
-
-def delta(before: Sample, after: Sample, *keys: str) -> float | None:
-    """How far a counter went; None where either sample lacks it, or it went back (a device that was replaced)."""
-    low, high = at(before, *keys), at(after, *keys)
-    return None if low is None or high is None or high < low else high - low
-
-
-def at(sample: Sample, *keys: str) -> float | None:
-    value: Any = sample
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _device(before: Sample, after: Sample, counter: str) -> float | None:
-    name = after.get("device")
-    return None if name is None else delta(before, after, "devices", name, counter)
+Figure = Callable[[Pairs], "Array"]
+Gauge = Callable[[Trace], "Array"]
 
 
 def _cpu(*kinds: str) -> Figure:
-    def share(before: Sample, after: Sample) -> float | None:
-        passed = {kind: delta(before, after, "cpu", kind) for kind in after.get("cpu", {})}
-        total = sum(value or 0.0 for value in passed.values())
-        parts = [value for kind in kinds if (value := passed.get(kind)) is not None]
-        return 100.0 * sum(parts) / total if total > 0 and parts else None
+    def share(pairs: Pairs) -> Array:
+        import numpy as np
+
+        passed = {kind: pairs.passed(values) for kind, values in pairs.trace.section("cpu").items()}
+        parts = [passed[kind] for kind in kinds if kind in passed]
+        if not parts:
+            return np.full(len(pairs.seconds), np.nan)
+        total = np.nansum(list(passed.values()), axis=0)
+        known = ~np.isnan(parts).all(axis=0) & (total > 0)
+        return np.where(known, 100.0 * np.nansum(parts, axis=0) / np.where(total > 0, total, 1.0), np.nan)
 
     return share
 
 
 def _rate(*keys: str, scale: float = 1.0) -> Figure:
-    def rate(before: Sample, after: Sample) -> float | None:
-        passed = delta(before, after, *keys)
-        return None if passed is None else passed * scale / seconds(before, after)
-
-    return rate
-
-
-def _device_rate(counter: str, scale: float = 1.0) -> Figure:
-    def rate(before: Sample, after: Sample) -> float | None:
-        passed = _device(before, after, counter)
-        return None if passed is None else passed * scale / seconds(before, after)
+    def rate(pairs: Pairs) -> Array:
+        return pairs.delta(*keys) * scale / pairs.seconds
 
     return rate
 
 
 def _per_request(counter: str, requests: str, scale: float = 1.0) -> Figure:
-    def ratio(before: Sample, after: Sample) -> float | None:
-        amount, count = _device(before, after, counter), _device(before, after, requests)
-        return amount * scale / count if amount is not None and count else None
+    def ratio(pairs: Pairs) -> Array:
+        import numpy as np
+
+        count = pairs.delta(DEVICE, requests)
+        return pairs.delta(DEVICE, counter) * scale / np.where(count > 0, count, np.nan)
 
     return ratio
 
@@ -72,25 +52,34 @@ def _per_request(counter: str, requests: str, scale: float = 1.0) -> Figure:
 def _busy(group: str) -> Figure:
     """Cores that a group of processes kept busy, on average."""
 
-    def cores(before: Sample, after: Sample) -> float | None:
-        user, system = (delta(before, after, group, mode) for mode in ("user", "system"))
-        return None if user is None or system is None else (user + system) / seconds(before, after)
+    def cores(pairs: Pairs) -> Array:
+        return (pairs.delta(group, "user") + pairs.delta(group, "system")) / pairs.seconds
 
     return cores
 
 
 def _gauge(*keys: str, less: float = 0.0) -> Gauge:
-    def value(sample: Sample) -> float | None:
-        found = at(sample, *keys)
-        return None if found is None else max(found - less, 0.0)
+    def value(trace: Trace) -> Array:
+        import numpy as np
+
+        return np.maximum(trace.at(*keys) - less, 0.0)
 
     return value
 
 
 def _sum(first: tuple[str, str], sign: int, second: tuple[str, str]) -> Gauge:
-    def value(sample: Sample) -> float | None:
-        one, other = at(sample, *first), at(sample, *second)
-        return None if one is None or other is None else one + sign * other
+    def value(trace: Trace) -> Array:
+        return trace.at(*first) + sign * trace.at(*second)
+
+    return value
+
+
+def _resident(part: str) -> Gauge:
+    def value(trace: Trace) -> Array:
+        import numpy as np
+
+        found = trace.at(part, "rss")  # of one that has ended: 0
+        return np.where(found > 0, found, np.nan)
 
     return value
 
@@ -109,17 +98,17 @@ RATES: Mapping[str, Figure] = {
     "host_write_mb_per_s": _rate("paging", "written", scale=BYTE_MB),
     "swap_in_mb_per_s": _rate("paging", "swapped_in", scale=BYTE_MB),
     "swap_out_mb_per_s": _rate("paging", "swapped_out", scale=BYTE_MB),
-    "device_reads_per_s": _device_rate("reads"),
-    "device_read_mb_per_s": _device_rate("read_sectors", SECTOR_MB),
-    "device_read_merges_per_s": _device_rate("read_merges"),
-    "device_writes_per_s": _device_rate("writes"),
-    "device_write_mb_per_s": _device_rate("write_sectors", SECTOR_MB),
-    "device_write_merges_per_s": _device_rate("write_merges"),
-    "device_discards_per_s": _device_rate("discards"),
-    "device_discard_mb_per_s": _device_rate("discard_sectors", SECTOR_MB),
-    "device_flushes_per_s": _device_rate("flushes"),
-    "device_queue": _device_rate("queue_ms", 0.001),
-    "device_busy_pct": _device_rate("busy_ms", 0.1),
+    "device_reads_per_s": _rate(DEVICE, "reads"),
+    "device_read_mb_per_s": _rate(DEVICE, "read_sectors", scale=SECTOR_MB),
+    "device_read_merges_per_s": _rate(DEVICE, "read_merges"),
+    "device_writes_per_s": _rate(DEVICE, "writes"),
+    "device_write_mb_per_s": _rate(DEVICE, "write_sectors", scale=SECTOR_MB),
+    "device_write_merges_per_s": _rate(DEVICE, "write_merges"),
+    "device_discards_per_s": _rate(DEVICE, "discards"),
+    "device_discard_mb_per_s": _rate(DEVICE, "discard_sectors", scale=SECTOR_MB),
+    "device_flushes_per_s": _rate(DEVICE, "flushes"),
+    "device_queue": _rate(DEVICE, "queue_ms", scale=0.001),
+    "device_busy_pct": _rate(DEVICE, "busy_ms", scale=0.1),
     "pressure_cpu_pct": _rate("pressure", "cpu", scale=1e-4),
     "pressure_io_pct": _rate("pressure", "io", scale=1e-4),
     "pressure_memory_pct": _rate("pressure", "memory", scale=1e-4),
@@ -143,3 +132,10 @@ GAUGES: Mapping[str, Gauge] = {
     "swap_used_bytes": _sum(("memory", "swap"), -1, ("memory", "swap_free")),
     "cpu_mhz": _gauge("sensors", "mhz"),
 }
+AT_THE_END: Mapping[str, Gauge] = {  # of an interval; over a step they are no means
+    "cpu_celsius": _gauge("sensors", "celsius"),
+    "database_bytes": _gauge("database_bytes"),
+    "process_rss_bytes": _resident("process"),
+    "server_rss_bytes": _resident("server"),
+}
+PER_SECOND = (*RATES, *RATIOS, *GAUGES, *AT_THE_END)  # what `samples` has

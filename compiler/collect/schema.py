@@ -34,6 +34,13 @@ _POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step
 
 SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
 LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
+HISTORY = {
+    **_POINT,
+    **dict.fromkeys(("kind", "cell", "host"), "VARCHAR"),
+    **dict.fromkeys(("load", "run"), "INTEGER"),
+    "restored": "BOOLEAN",
+    "qps": "DOUBLE",
+}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
 METRICS = {
     "schema": "INTEGER",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler.collect import environment, parquet, rows, schema
+from compiler.collect import environment, history, parquet, rows, schema
 from compiler.collect.columns import columns
 from compiler.collect.figures import figures
 from compiler.collect.latencies import latencies
@@ -57,6 +57,8 @@ def _write(
     table("series", schema.SERIES, rows.series(plan, collected))
     table("samples", schema.samples(names), iter(usage))
     table("latencies", schema.LATENCIES, latencies(plan, collected))
+    attempts = {node: each.state.attempt for node, each in collected.items()}
+    table("history", schema.HISTORY, history.rows(store, plan, attempts))
     table("environment", schema.ENVIRONMENT, environment.rows(store, plan, collected))
     metrics = {**METRICS, **own(plan.stages)}
     table("metrics", schema.METRICS, _metrics(metrics))

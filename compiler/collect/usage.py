@@ -8,53 +8,133 @@ ends: as a ratio it would count as much as a whole one, so it is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import math
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from compiler.collect.rates import GAUGES, RATES, RATIOS, Figure, Sample, at, delta, seconds
+from compiler.collect.rates import AT_THE_END, GAUGES, RATES, RATIOS
+from compiler.collect.trace import Pairs, Sample, Trace
 
-SHORT = 0.5  # seconds: an interval below it is what is left at the end
+if TYPE_CHECKING:
+    from compiler.collect.trace import Array
+
 PROCESS, SERVER = "process", "server"
 
 
+class Usage:
+    """Of one step: its samples are read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._samples = read(folder)
+        self._trace = Trace(self._samples)
+        self._pairs = Pairs(self._trace)
+
+    @cached_property
+    def _rates(self) -> Mapping[str, Array]:
+        if not len(self._pairs.seconds):
+            return {}
+        return {name: figure(self._pairs) for name, figure in {**RATES, **RATIOS}.items()}
+
+    @cached_property
+    def _gauges(self) -> Mapping[str, Array]:
+        return {name: gauge(self._trace) for name, gauge in GAUGES.items()}
+
+    def series(self) -> Mapping[str, Array]:
+        """By interval between two samples: `second` since the step's start, and the rates of that interval."""
+        pairs = self._pairs
+        if not len(pairs):
+            return {}
+        after = pairs.after[:-1]
+        last = {name: gauge(self._trace) for name, gauge in AT_THE_END.items()}
+        gauges = {name: values[after] for name, values in {**self._gauges, **last}.items()}
+        rates = {name: values[:-1] for name, values in self._rates.items()}
+        return {"second": self._trace.times[after] - self._trace.times[0], **rates, **gauges}
+
+    def figures(self, ops: float | None) -> dict[str, float]:
+        """Averages over the step; a figure whose inputs are missing is absent."""
+        figures = {**self._over(), **self._means(), **self._sensors(), **self._database()}
+        figures |= {**self._client(_step(self._folder)), **self._server()}
+        figures |= _engine(figures)
+        if ops:
+            figures |= self._per_operation(figures, ops)
+        return {name: value for name, value in figures.items() if value is not None}
+
+    def _over(self) -> dict[str, float | None]:
+        return {name: _value(values[-1]) for name, values in self._rates.items() if name in RATES}
+
+    def _means(self) -> dict[str, float | None]:
+        ratios = {name: _mean(values[:-1]) for name, values in self._rates.items() if name in RATIOS}
+        return {**ratios, **{name: _mean(values) for name, values in self._gauges.items()}}
+
+    def _sensors(self) -> dict[str, float | None]:
+        found = [sample["sensors"] for sample in self._samples if "sensors" in sample]
+        return {
+            "cpu_celsius_max": max((each["celsius"] for each in found if "celsius" in each), default=None),
+            "cpu_throttles": _passed(found, "throttles"),
+        }
+
+    def _database(self) -> dict[str, float | None]:
+        return {"database_bytes": _last(self._samples, "database_bytes")}
+
+    def _client(self, step: Mapping[str, Any]) -> dict[str, float | None]:
+        """The step's own processes began with it: what they had used when last seen is what the step used."""
+        known = [sample[PROCESS] for sample in self._samples if PROCESS in sample]
+        resident = _resident(known)
+        user, system = step.get("user"), step.get("system")
+        return {
+            "client_cpu_seconds": None if user is None or system is None else user + system,
+            "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
+            "process_max_rss_bytes": step.get("max_rss"),
+            "process_read_bytes": _last(known, "read_bytes"),
+            "process_write_bytes": _last(known, "write_bytes"),
+        }
+
+    def _server(self) -> dict[str, float | None]:
+        """A server ran before the step, and goes on after it."""
+        known = [sample[SERVER] for sample in self._samples if SERVER in sample]
+        if len(known) < 2:
+            return {}
+        user, system = _passed(known, "user"), _passed(known, "system")
+        return {
+            "server_cpu_seconds": None if user is None or system is None else user + system,
+            "server_rss_bytes": max(_resident(known), default=None),
+            "server_read_bytes": _passed(known, "read_bytes"),
+            "server_write_bytes": _passed(known, "write_bytes"),
+        }
+
+    def _per_operation(self, figures: Mapping[str, float | None], ops: float) -> dict[str, float | None]:
+        parts = {name: figures.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
+        return {
+            **{f"{name}_us_per_op": None if used is None else used * 1e6 / ops for name, used in parts.items()},
+            "context_switches_per_op": self._counted(ops, "switches"),
+            "reads_per_op": self._counted(ops, "device", "reads"),
+            "read_kb_per_op": self._counted(2 * ops, "device", "read_sectors"),
+            "writes_per_op": self._counted(ops, "device", "writes"),
+            "write_kb_per_op": self._counted(2 * ops, "device", "write_sectors"),
+        }
+
+    def _counted(self, ops: float, *keys: str) -> float | None:
+        """From the first sample to the last."""
+        passed = self._pairs.delta(*keys)[-1:] if len(self._pairs.seconds) else ()
+        return _value(passed[0] / ops) if len(passed) else None
+
+
 def usage(folder: Path, ops: float | None) -> dict[str, float]:
-    """Averages over the step; a figure whose inputs are missing is absent."""
-    samples = read(folder)
-    step = _step(folder)
-    figures = {**_over(samples, RATES), **_means(samples), **_sensors(samples), **_database(samples)}
-    figures |= {**_client(samples, step), **_server(samples)}
-    figures |= _engine(figures)
-    if ops:
-        figures |= _per_operation(figures, samples, ops)
-    return {name: value for name, value in figures.items() if value is not None}
-
-
-def series(folder: Path) -> list[dict[str, float]]:
-    """A row per interval between two samples: `second` since the step's start, and the rates of that interval."""
-    samples = read(folder)
-    rows = []
-    for before, after in _intervals(samples):
-        rates = {name: figure(before, after) for name, figure in {**RATES, **RATIOS}.items()}
-        row = {"second": after["monotonic"] - samples[0]["monotonic"], **rates, **_gauges(after)}
-        rows.append({name: value for name, value in row.items() if value is not None})
-    return rows
+    return Usage(folder).figures(ops)
 
 
 def read(folder: Path) -> list[Sample]:
     """The step's samples; a last line that a kill has cut is left out."""
     try:
-        lines = (folder / "samples.jsonl").read_text(encoding="utf-8").split("\n")
+        text = (folder / "samples.jsonl").read_text(encoding="utf-8")
     except OSError:
         return []
-    return [json.loads(line) for line in lines[:-1] if line]
-
-
-def _intervals(samples: list[Sample]) -> list[tuple[Sample, Sample]]:
-    """The whole ones; of a step that is shorter than one, what there is."""
-    pairs = [pair for pair in pairwise(samples) if seconds(*pair) > 0]
-    return [pair for pair in pairs if seconds(*pair) >= SHORT] or pairs
+    lines = text[: text.rfind("\n") + 1].split("\n")
+    found: list[Sample] = json.loads(f"[{','.join(filter(None, lines))}]")
+    return found
 
 
 def _step(folder: Path) -> Mapping[str, Any]:
@@ -63,65 +143,6 @@ def _step(folder: Path) -> Mapping[str, Any]:
         return found
     except (OSError, ValueError):
         return {}
-
-
-def _over(samples: list[Sample], figures: Mapping[str, Figure]) -> dict[str, float | None]:
-    if len(samples) < 2 or seconds(samples[0], samples[-1]) <= 0:
-        return {}
-    return {name: figure(samples[0], samples[-1]) for name, figure in figures.items()}
-
-
-def _means(samples: list[Sample]) -> dict[str, float | None]:
-    pairs = _intervals(samples)
-    ratios = {name: _mean(figure(*pair) for pair in pairs) for name, figure in RATIOS.items()}
-    return {**ratios, **{name: _mean(map(gauge, samples)) for name, gauge in GAUGES.items()}}
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _sensors(samples: Sequence[Sample]) -> dict[str, float | None]:
-    found = [sample for sample in samples if "sensors" in sample]
-    return {
-        "cpu_celsius_max": _highest(at(sample, "sensors", "celsius") for sample in found),
-        "cpu_throttles": delta(found[0], found[-1], "sensors", "throttles") if len(found) > 1 else None,
-    }
-
-
-def _database(samples: Sequence[Sample]) -> dict[str, float | None]:
-    sizes = [sample["database_bytes"] for sample in samples if "database_bytes" in sample]
-    return {"database_bytes": sizes[-1] if sizes else None}
-
-
-def _client(samples: Sequence[Sample], step: Mapping[str, Any]) -> dict[str, float | None]:
-    """The step's own processes began with it: what they had used when last seen is what the step used."""
-    known = [sample[PROCESS] for sample in samples if PROCESS in sample]
-    resident = _resident(known)
-    user, system = step.get("user"), step.get("system")
-    return {
-        "client_cpu_seconds": None if user is None or system is None else user + system,
-        "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
-        "process_max_rss_bytes": step.get("max_rss"),
-        "process_read_bytes": _last(known, "read_bytes"),
-        "process_write_bytes": _last(known, "write_bytes"),
-    }
-
-
-def _server(samples: Sequence[Sample]) -> dict[str, float | None]:
-    """A server ran before the step, and goes on after it."""
-    known = [sample for sample in samples if SERVER in sample]
-    if len(known) < 2:
-        return {}
-    used = {name: delta(known[0], known[-1], SERVER, name) for name in ("user", "system", "read_bytes", "write_bytes")}
-    user, system = used["user"], used["system"]
-    return {
-        "server_cpu_seconds": None if user is None or system is None else user + system,
-        "server_rss_bytes": max(_resident([sample[SERVER] for sample in known]), default=None),
-        "server_read_bytes": used["read_bytes"],
-        "server_write_bytes": used["write_bytes"],
-    }
 
 
 def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
@@ -133,29 +154,31 @@ def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
     return {"cpu_seconds": None if client is None or server is None else client + server}
 
 
+def _mean(values: Array) -> float | None:
+    known = values[values == values]  # NaN is unlike itself
+    return float(known.sum() / len(known)) if len(known) else None
+
+
+def _value(found: float) -> float | None:
+    return None if math.isnan(found) else float(found)
+
+
+def _passed(known: list[Mapping[str, float]], name: str) -> float | None:
+    if len(known) < 2 or name not in known[0] or name not in known[-1] or known[-1][name] < known[0][name]:
+        return None
+    return known[-1][name] - known[0][name]
+
+
 def _resident(known: Iterable[Mapping[str, float]]) -> list[float]:
     return [process["rss"] for process in known if process.get("rss")]  # one that has ended has 0
 
 
-def _highest(values: Iterable[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)
+def _last(known: Iterable[Mapping[str, Any]], name: str) -> float | None:
+    return next((each[name] for each in reversed(list(known)) if name in each), None)
 
 
-def _last(known: list[Mapping[str, float]], name: str) -> float | None:
-    return next((process[name] for process in reversed(known) if name in process), None)
-
-
-def _per_operation(figures: Mapping[str, float | None], samples: list[Sample], ops: float) -> dict[str, float | None]:
-    switches = delta(samples[0], samples[-1], "switches") if len(samples) > 1 else None
-    parts = {name: figures.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
-    return {
-        **{f"{name}_us_per_op": None if used is None else used * 1e6 / ops for name, used in parts.items()},
-        "context_switches_per_op": None if switches is None else switches / ops,
-    }
-
-
-def _gauges(sample: Sample) -> dict[str, float | None]:
-    resident = {f"{part}_rss_bytes": at(sample, part, "rss") or None for part in (PROCESS, SERVER)}
-    heat = {"cpu_celsius": at(sample, "sensors", "celsius")}
-    own = {name: gauge(sample) for name, gauge in GAUGES.items()}
-    return {**resident, **heat, **own, "database_bytes": sample.get("database_bytes")}
+def series(folder: Path) -> list[dict[str, float]]:
+    """A row per interval, without what is missing in it."""
+    found = Usage(folder).series()
+    rows = zip(*(values.tolist() for values in found.values()), strict=True)
+    return [{name: value for name, value in zip(found, row, strict=True) if value == value} for row in rows]

@@ -45,6 +45,8 @@ class Figures:
     facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
     qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
     warnings: Sequence[str] = ()  # what the engine says about itself
+    counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
+    levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
 
 
 class ParseError(Exception):

@@ -182,8 +182,11 @@ Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or 
 
 
 class Table(Model):
-    title: Title
-    rows: Annotated[tuple[Label, ...], Field(min_length=1)]
+    """One that names a layout may leave out the rest."""
+
+    title: Title | None = None
+    layout: Label | None = None
+    rows: Annotated[tuple[Label, ...], Field(min_length=1)] | None = None
     columns: tuple[Label, ...] = ()
     by: tuple[Label, ...] = ()
     where: Where = {}
@@ -191,6 +194,19 @@ class Table(Model):
     base: dict[str, Label] | None = None
     labels: dict[str, Name] = {}
     window: Annotated[tuple[Label, ...], Field(min_length=1, max_length=2)] = ()  # the last so long; from, to
+    _where: Place | None = PrivateAttr(None)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _placed(cls, value: Any, plain: ModelWrapValidatorHandler[Table]) -> Table:
+        table = plain(value)
+        if isinstance(value, Map):
+            table._where = value.where
+        return table
+
+    @property
+    def where_said(self) -> Place:
+        return self._where or Place("", 1, 1)
 
 
 class Claim(Model):

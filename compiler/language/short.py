@@ -93,6 +93,9 @@ def _grouped(axis: Map) -> Map:
 
 
 def _table(node: Node) -> Node:
+    """A name alone is that of a layout."""
+    if isinstance(node, Text):
+        return Map({"layout": node}, node.where, {"layout": node.where})
     return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "window"), _listed))
 
 

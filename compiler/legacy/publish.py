@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from compiler.legacy.planned import Planned
 from compiler.legacy.protocol import Measured
 from compiler.plan import files
 from compiler.plan.model import PlannedBuild, PlannedStage
-from compiler.store.durable import make_folder, remove_tree, write_json
+from compiler.store.durable import make_folder, remove_tree
 from compiler.store.lock import locked
 from compiler.store.outdated import out_of_date
 from compiler.store.store import Store
@@ -48,7 +49,7 @@ def publish(store: Store, planned: Planned) -> Taken:
 def _stage(staged: Path, planned: Planned) -> None:
     for build in planned.plan.builds:
         make_folder(staged / build.id)
-        write_json(staged / build.id / BUILD, _record(build))
+        _write(staged / build.id / BUILD, _record(build))
     for stage in planned.plan.stages:
         if (measured := planned.stages.get(stage.id)) is not None:
             _result(staged / stage.id, stage, measured, planned.plan.digest, staged.name)
@@ -76,13 +77,18 @@ def _result(folder: Path, stage: PlannedStage, measured: Measured, plan: str, at
     step.mkdir(parents=True)
     for path in measured.files:
         shutil.copyfile(path, step / path.name)
-    write_json(step / stated.NAME, stated.body(measured))
+    _write(step / stated.NAME, stated.body(measured))
     if measured.argv:
-        write_json(step / "command.json", {"argv": list(measured.argv), "env": {}})
+        _write(step / "command.json", {"argv": list(measured.argv), "env": {}})
     common = {"stage": stage.id, "attempt": attempt, "build": stage.build}
-    write_json(folder / ATTEMPT, {**common, "plan": plan, "started": measured.started, "host": dict(measured.host)})
+    _write(folder / ATTEMPT, {**common, "plan": plan, "started": measured.started, "host": dict(measured.host)})
     said = {"name": measured.step, "kind": stage.steps[0].kind, **_times(measured)}
-    write_json(folder / RESULT, {**common, "status": "done", **_times(measured), "steps": [said]})
+    _write(folder / RESULT, {**common, "status": "done", **_times(measured), "steps": [said]})
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    """Publication makes it durable, all of a result at once."""
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def _times(measured: Measured) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ _HEADS = ("file", "row", "figure", "legacy", "clean", "why")
 def write(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
     if beside:
         rows = [_HEADS, *((e.file, e.row, e.figure, e.legacy, e.clean, e.why) for e in beside)]

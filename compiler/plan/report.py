@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from compiler import layouts
 from compiler.language.models import Claim, Table
 from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems, nearest
@@ -39,8 +40,9 @@ def _check(document: Document, known: Vocabulary, problems: Problems) -> None:
 
 
 def _table(table: Table, known: Vocabulary, problems: Problems) -> None:
+    _check_layout(table, problems)
     _check_once(table, problems)
-    for name in (*table.rows, *table.columns, *table.by):
+    for name in (*(table.rows or ()), *table.columns, *table.by):
         if name not in known.labels:
             hint = nearest(name, known.labels)
             problems.add("undefined-name", name.where, f"a table has no axis `{name}` to show", hint, len(name))
@@ -51,6 +53,18 @@ def _table(table: Table, known: Vocabulary, problems: Problems) -> None:
     _check_labels(table, known, problems)
     if table.window:
         window.check(table.window, _lasting(table, known), problems)
+
+
+def _check_layout(table: Table, problems: Problems) -> None:
+    """One that names none says itself what it shows."""
+    if table.layout is None:
+        for key in ("title", "rows"):
+            if getattr(table, key) is None:
+                hint = f"or `layout:`, one of {', '.join(layouts.NAMES)}" if key == "rows" else ""
+                problems.add("missing-key", table.where_said, f"`{key}` is missing", hint)
+    elif table.layout not in layouts.NAMES:
+        message = f"there is no layout `{table.layout}`"
+        problems.add("undefined-name", table.layout.where, message, nearest(table.layout, layouts.NAMES), len(table.layout))
 
 
 def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:
@@ -73,7 +87,7 @@ def _lasting(table: Table, known: Vocabulary) -> Mapping[str, float]:
 def _check_once(table: Table, problems: Problems) -> None:
     seen: dict[str, str] = {}
     for key in ("rows", "columns", "by"):
-        for name in getattr(table, key):
+        for name in getattr(table, key) or ():
             if name in seen:
                 message = f"`{name}` is in `{seen[name]}`" + ("" if seen[name] == key else f" and in `{key}`")
                 problems.add("defined-twice", name.where, f"{message}: a table shows an axis once", width=len(name))

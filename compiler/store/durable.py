@@ -34,6 +34,14 @@ def write_text(path: Path, text: str) -> None:
         new.write_text(text, encoding="utf-8")
 
 
+def write_cache(path: Path, text: str) -> None:
+    """Whole or not there; after a power cut it may be lost, and is made again."""
+    halfmade.sweep(path.parent, path.name)
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(value, indent=1) + "\n")
 

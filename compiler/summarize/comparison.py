@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from compiler.collect.states import DONE
 from compiler.plan.model import Axis
-from compiler.summarize import layout, statistics, verdicts
+from compiler.summarize import layout, statistics
+from compiler.summarize.entry import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
+from compiler.summarize.judging import Evidence, judged
 from compiler.summarize.layout import Labels, Layout
+from compiler.summarize.outliers import outliers
 from compiler.summarize.points import Point
-from compiler.summarize.statistics import Interval, Sample
-from compiler.summarize.tables import Place
-from compiler.summarize.timeseries import series_interval
+from compiler.summarize.statistics import Sample
 
-BASE, RATIO, SAME_AS, NO_BASE, ABSENT = "base", "ratio", "same as", "no base", "absent"
-
-Series = Mapping[Place, Sequence[tuple[float, float]]]
-Caveat = Callable[[Point, Point], str | None]  # why two points may have no verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One cell of a table: `kind` is one of the words above, or the status of a point that is not done."""
-
-    kind: str
-    point: Point | None = None
-    interval: Interval | None = None
-    ratio: float | None = None
-    verdict: str | None = None
-    caveat: str | None = None
-    same: str | None = None  # the arm, other than the base, whose runs these are
+__all__ = ["ABSENT", "BASE", "NO_BASE", "RATIO", "SAME_AS", "Comparison", "Entry", "Evidence", "Line", "compare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +55,7 @@ def compare(
     form: Layout,
     axes: Sequence[Axis],
     points: Sequence[Point],
-    series: Series,
-    effect: float,
-    caveat: Caveat,
+    evidence: Evidence,
 ) -> Comparison:
     columns = layout.columns(form, axes, points)
     places = {(layout.key(point, form.down), layout.key(point, form.across)): point for point in points}
@@ -80,7 +63,7 @@ def compare(
     for labels in layout.lines(form, axes, points):
         row = [places.get((labels, column)) for column in columns]
         lines.append(Line(labels, tuple(_entry(point, row[0], index == 0) for index, point in enumerate(row))))
-    return _judged(_shared(Comparison(step, form, tuple(columns), tuple(lines))), series, effect, caveat)
+    return _judged(_shared(Comparison(step, form, tuple(columns), tuple(lines))), evidence)
 
 
 def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
@@ -117,47 +100,25 @@ def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> 
     return ", ".join(part for part in (row, arm) if part)
 
 
-def _judged(table: Comparison, series: Series, effect: float, caveat: Caveat) -> Comparison:
+def _judged(table: Comparison, evidence: Evidence) -> Comparison:
     """All intervals of a table at once: they hold together."""
-    samples: dict[tuple[int, int], Sample] = {}
-    for row, line in enumerate(table.lines):
-        for column, entry in enumerate(line.entries):
-            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                samples[row, column] = statistics.sample(entry.point.values(), base.values(), row)
-    found = dict(zip(samples, statistics.intervals(list(samples.values())), strict=True))
+    samples = dict(_samples(table))
+    every = list(samples.values())
+    found = dict(zip(samples, zip(statistics.intervals(every), outliers(every), strict=True), strict=True))
     lines = []
     for row, line in enumerate(table.lines):
         entries = list(line.entries)
         for column, entry in enumerate(entries):
             if (row, column) in samples and (base := line.entries[0].point) and entry.point:
-                judged = replace(entry, ratio=statistics.ratio(samples[row, column]), interval=found[row, column])
-                entries[column] = _worded(judged, entry.point, base, series, effect, caveat)
+                interval, odd = found[row, column]
+                known = replace(entry, ratio=statistics.ratio(samples[row, column]), interval=interval)
+                entries[column] = judged(known, entry.point, base, evidence, odd)
         lines.append(replace(line, entries=tuple(entries)))
     return replace(table, lines=tuple(lines))
 
 
-def _worded(entry: Entry, point: Point, base: Point, series: Series, effect: float, caveat: Caveat) -> Entry:
-    reason = caveat(point, base)
-    if entry.ratio is None:
-        return replace(entry, kind=NO_BASE)
-    if entry.interval is None:
-        return _from_series(entry, point, base, series, effect, reason)
-    if reason:
-        return replace(entry, caveat=reason)
-    return replace(entry, verdict=verdicts.verdict(entry.interval.low, entry.interval.high, effect))
-
-
-def _from_series(entry: Entry, point: Point, base: Point, series: Series, effect: float, reason: str | None) -> Entry:
-    """One load: the interval of its series around the ratio of the figures, and no verdict."""
-    common = point.values().keys() & base.values().keys()
-    found = series_interval(_rates(point, common, series), _rates(base, common, series))
-    if found is None or entry.ratio is None:
-        return replace(entry, verdict=None if reason else verdicts.ONE_LOAD, caveat=reason)
-    scale = entry.ratio / found.ratio
-    moved = Interval(entry.ratio, found.low * scale, found.high * scale, 1)
-    word = None if reason else verdicts.single(moved.low, moved.high, effect)
-    return replace(entry, interval=moved, verdict=word, caveat=reason)
-
-
-def _rates(point: Point, loads: Collection[int], series: Series) -> list[float]:
-    return [rate for run in point.runs if run.load in loads for _, rate in series.get(run.place, ())]
+def _samples(table: Comparison) -> Iterator[tuple[tuple[int, int], Sample]]:
+    for row, line in enumerate(table.lines):
+        for column, entry in enumerate(line.entries):
+            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
+                yield (row, column), statistics.sample(entry.point.values(), base.values(), row)

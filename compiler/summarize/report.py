@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from compiler.plan.model import Axis
-from compiler.summarize import apart, builds, layout, quiet, status, warnings
+from compiler.summarize import apart, builds, drift, layout, many, quiet, status, unsteady, warnings
 from compiler.summarize.builds import Build
-from compiler.summarize.comparison import Comparison, compare
+from compiler.summarize.comparison import Comparison, Evidence, compare
 from compiler.summarize.defaults import Defaults, defaults
+from compiler.summarize.floor import Floors, floors
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
+from compiler.summarize.surroundings import Surroundings
 from compiler.summarize.tables import Place, Tables
 
 
@@ -111,9 +114,9 @@ def _section(
 ) -> Section:
     touching = layout.touching(axes, step)
     found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
-    caveat = partial(builds.caveat, known)
+    evidence = Evidence(tables.series, effect, partial(builds.caveat, known))
     compared = [
-        compare(step, form, touching, found, tables.series, effect, caveat)
+        compare(step, form, touching, found, evidence)
         for form in layout.layouts(touching, base, layout.most_able(axes, tables.runs))
     ]
     shown = tuple(table for table in compared if table.worth_showing)

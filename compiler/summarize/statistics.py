@@ -18,6 +18,7 @@ class Sample:
 
     logs: tuple[float, ...]
     base: Hashable = None  # comparisons with one base are not independent
+    loads: tuple[int, ...] = ()  # of each, its index
 
     @property
     def freedom(self) -> int:
@@ -38,12 +39,14 @@ class Interval:
     low: float
     high: float
     loads: int
+    error: float | None = None  # standard error of the logarithm; None where the interval is of a series
+    freedom: float | None = None
 
 
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
     """Pairs by load; the runs of a load are averaged first, for they share its database."""
     common = sorted(load for load in arm.keys() & base.keys() if _usable(arm[load]) and _usable(base[load]))
-    return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key)
+    return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
 def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
@@ -58,13 +61,29 @@ def ratio(sample: Sample) -> float | None:
     return math.exp(sample.mean) if sample.logs else None
 
 
+def moved(interval: Interval, ratio: float) -> Interval:
+    """The same width around another ratio."""
+    scale = ratio / interval.ratio
+    return Interval(ratio, interval.low * scale, interval.high * scale, interval.loads)
+
+
+def chance(interval: Interval, effect: float) -> float | None:
+    """Of a ratio as far beyond the smallest effect as this, either way, where the truth is no farther than that."""
+    if interval.error is None or interval.freedom is None:
+        return None
+    from scipy.special import stdtr
+
+    beyond = abs(math.log(interval.ratio)) - math.log1p(effect)
+    return 1.0 if beyond <= 0 else min(2 * float(stdtr(interval.freedom, -beyond / interval.error)), 1.0)
+
+
 def _interval(sample: Sample, noise: Noise, level: float) -> Interval:
     from scipy.special import stdtrit
 
-    centre = sample.mean
-    half = -float(stdtrit(noise.freedom, level)) * math.sqrt(noise.variance / len(sample.logs))
+    centre, error = sample.mean, math.sqrt(noise.variance / len(sample.logs))
+    half = -float(stdtrit(noise.freedom, level)) * error
     low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - half, centre + half))
-    return Interval(math.exp(centre), low, high, len(sample.logs))
+    return Interval(math.exp(centre), low, high, len(sample.logs), error, noise.freedom)
 
 
 def _usable(runs: Sequence[float]) -> bool:

@@ -40,11 +40,27 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """One row of `history`: a figure of an older result, or of another plan."""
+
+    place: Place
+    step: str
+    kind: str
+    cell: str
+    load: int
+    run: int
+    restored: bool
+    host: str | None
+    qps: float
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
     runs: tuple[Run, ...]
     series: Mapping[Place, tuple[tuple[float, float], ...]]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
     units: Mapping[str, str] = field(default_factory=dict)
+    history: tuple[Past, ...] = ()
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -58,7 +74,8 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         metrics = {row["name"]: row["unit"] for row in rows("metrics")}
         columns = axis_columns(axes)
         runs = tuple(_run(row, columns, metrics) for row in rows("steps"))
-        return Tables(runs, _series(rows("series")), _facts(rows("environment")), metrics)
+        past = tuple(map(_past, rows("history")))
+        return Tables(runs, _series(rows("series")), _facts(rows("environment")), metrics, past)
 
 
 _SAME = (
@@ -76,6 +93,11 @@ def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[st
         warnings=tuple(row["warnings"] or ()),
         metrics={name: row[name] for name in metrics if row[name] is not None},
     )
+
+
+def _past(row: Mapping[str, Any]) -> Past:
+    same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps")
+    return Past(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
 
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:

@@ -10,12 +10,13 @@ INDICATIVE = "indicative"  # a single load that differs by its time series: no v
 ONE_LOAD = "one load"  # a single load that says nothing else
 
 VERDICTS = (FASTER, SLOWER, SAME, INCONCLUSIVE)
+DIFFERENCES = (FASTER, SLOWER, MORE, LESS)
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
     SLOWER: "the whole interval lies below the smallest effect",
     SAME: "the whole interval lies within the smallest effect",
-    INCONCLUSIVE: "the interval is too wide for any of these: more loads would narrow it",
+    INCONCLUSIVE: "the interval is too wide for any of these, or the ratio within the noise floor",
     INDICATIVE: "one load only: its time series differ, another load may say otherwise",
     ONE_LOAD: "one load only: no verdict",
 }

@@ -77,6 +77,10 @@ def test_figures(folder):
             "cpu_us_per_op": 2000.0,
             "context_switches_per_s": 2000.0,
             "context_switches_per_op": 8.0,
+            "reads_per_op": 0.11,
+            "read_kb_per_op": 4096 / 2 / 1000,
+            "writes_per_op": 0.0,
+            "write_kb_per_op": 0.0,
             "device_reads_per_s": 110 / 4,
             "device_read_mb_per_s": 4096 / 2048 / 4,
             "device_read_await_ms": (0.5 + 1.0) / 2,  # means of per-sample ratios; the last has no requests

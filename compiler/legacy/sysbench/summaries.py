@@ -22,8 +22,9 @@ def summaries(runs: Sequence[Run], tables: Sequence[Table], device: str | None) 
     for table in (*_made(runs), *tables):
         if table not in tables:
             found[table.path.name] = qps.absolute(table.columns, table.rows)
-        relative = qps.relative_name(table.path.name)
-        found |= {relative: qps.relative(table), relative + qps.EDIT: qps.edited(table)}
+        if len(table.columns) > 1:
+            relative = qps.relative_name(table.path.name)
+            found |= {relative: qps.relative(table), relative + qps.EDIT: qps.edited(table)}
     return found
 
 
@@ -51,7 +52,10 @@ def _overviews(runs: Sequence[Run], mets: Mapping[tuple[str, names.Test], Met]) 
     found = {}
     for dop in dops:
         tests = dict.fromkeys(run.test for run in sorted(runs, key=_turn) if run.test.dop == dop)
-        rows = {test: {run.directory: mets[_key(run)] for run in runs if run.test == test and _key(run) in mets} for test in tests}
+        rows = {
+            test: {run.directory: mets[_key(run)] for run in runs if run.test == test and _key(run) in mets}
+            for test in tests
+        }
         name = summary.NAME if len(dops) == 1 else f"{summary.NAME}.dop{dop}"
         found[name] = summary.summary({MET + test.suffix: each for test, each in rows.items() if each})
     return found
@@ -63,13 +67,14 @@ def _turn(run: Run) -> tuple[bool, float, str]:
 
 
 def _made(runs: Sequence[Run]) -> Iterator[Table]:
-    """A table of queries per second for each number of clients, of tests that every build has."""
+    """A table of queries per second for each number of clients."""
     for dop in sorted({run.test.dop for run in runs}, key=int):
         rates = {(run.directory, run.test): rate(run) for run in runs if run.test.dop == dop and run.test.shown}
         directories = list(dict.fromkeys(directory for directory, _ in rates))
         tests = names.ordered(dict.fromkeys(test for _, test in rates))
         rows = [_row(test, [rates.get((directory, test)) for directory in directories]) for test in tests]
-        yield Table(Path(f"{qps.ABSOLUTE}.dop{dop}.tsv"), directories, rows)
+        if rows:
+            yield Table(Path(f"{qps.ABSOLUTE}.dop{dop}.tsv"), directories, rows)
 
 
 def _row(test: names.Test, rates: Sequence[str | None]) -> Row:

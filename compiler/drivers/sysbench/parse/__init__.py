@@ -64,9 +64,7 @@ def _transactions(found: Report) -> dict[str, float | None]:
 
 def _percentiles(found: Report) -> dict[str, float]:
     """As printed, each under the name of its percentage."""
-    return {
-        f"p{percent:g}_us".replace(".", "_"): value * MICROSECONDS for percent, value in found.percentiles.items()
-    }
+    return {f"p{percent:g}_us".replace(".", "_"): value * MICROSECONDS for percent, value in found.percentiles.items()}
 
 
 def _microseconds(milliseconds: float | None) -> float | None:

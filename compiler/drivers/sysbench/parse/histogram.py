@@ -23,7 +23,7 @@ def buckets(text: str) -> Buckets:
 
 
 def figures(found: Buckets) -> dict[str, float]:
-    """In microseconds. A percentile is the latency of the bucket that its event is in; the event is found by rounding, as sysbench does."""
+    """In microseconds. A percentile is the latency of the bucket of its event, which is found as sysbench does."""
     events = sum(count for _, count in found)
     if not events:
         return {}

@@ -1,0 +1,112 @@
+"""Figures of this store that are not of this plan's own results: older ones of its stages, and those of other plans.
+
+Equal things that were measured again say how far apart equal arms come out here: results of one stage, and the loads of
+one cell. Only figures that an earlier collect has read are looked at, of so many results, the newest plans first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from compiler.collect.parquet import Row
+from compiler.plan.model import Plan
+from compiler.store import history
+from compiler.store.store import Store
+
+MOST = 400  # results
+FIGURE = "qps"
+
+
+@dataclass(slots=True)
+class _Look:
+    """What was read already: a stage that several cells or plans share counts once."""
+
+    store: Store
+    own: Mapping[str, str | None]  # stage of this plan -> the attempt that its tables have
+    seen: set[str] = field(default_factory=set)
+    left: int = MOST
+
+
+def rows(store: Store, plan: Plan, own: Mapping[str, str | None]) -> Iterator[Row]:
+    """A row for each step of each result; `cell` is equal for the loads of one cell."""
+    look = _Look(store, own)
+    for cell in chain(_own(plan), *(_others(each) for each in history.earlier(store, plan))):
+        yield from _cell(look, cell)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    name: str
+    kind: str
+    stage: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    steps: tuple[_Step, ...]
+    repeats: tuple[tuple[int, int, tuple[str, ...]], ...]  # load, run, stages
+
+
+def _own(plan: Plan) -> Iterator[_Cell]:
+    for cell in plan.cells:
+        steps = tuple(_Step(s.step or s.name, s.kind, s.stage, s.index) for s in cell.steps if s.measured)
+        yield _Cell(steps, tuple((repeat.load, repeat.run, tuple(repeat.stages)) for repeat in cell.repeats))
+
+
+def _others(plan: history.Earlier) -> Iterator[_Cell]:
+    for cell in plan.header["cells"]:
+        steps = [each for each in cell["steps"] if each["measured"]]
+        made = tuple(_Step(s.get("step") or s["name"], s["kind"], s["stage"], s["index"]) for s in steps)
+        yield _Cell(made, tuple((each["load"], each["run"], tuple(each["stages"])) for each in cell["repeats"]))
+
+
+def _cell(look: _Look, cell: _Cell) -> Iterator[Row]:
+    for load, run, stages in cell.repeats:
+        for depth, stage in enumerate(stages):
+            steps = [step for step in cell.steps if step.stage == depth]
+            if steps and stage not in look.seen:
+                look.seen.add(stage)
+                first = cell.repeats[0][2][depth]
+                for row in _results(look, stage, steps):
+                    cell_id = f"{first}/{row['position']}"
+                    yield {**row, "cell": cell_id, "load": load, "run": run, "restored": depth > 0}
+
+
+def _results(look: _Look, stage: str, steps: list[_Step]) -> Iterator[Row]:
+    for result in look.store.results(stage):
+        if result.name == look.own.get(stage) or not look.left:
+            continue
+        look.left -= 1
+        figures, host = _figures(result), _host(result)
+        for step in steps:
+            value = figures.get(str(step.index), {}).get("metrics", {}).get(FIGURE)
+            if isinstance(value, int | float):
+                where = {"stage": stage, "attempt": result.name, "position": step.index}
+                yield {**where, "step": step.name, "kind": step.kind, "host": host, "qps": value}
+
+
+def _figures(result: Path) -> dict[str, dict[str, Any]]:
+    """As the newest parser read them."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(result.glob("figures.*.json")):
+        found.update(_read(path).get("steps", {}))
+    return found
+
+
+def _host(result: Path) -> str | None:
+    name = (_read(result / "attempt.json").get("host") or {}).get("hostname")
+    return name if isinstance(name, str) else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return raw if isinstance(raw, dict) else {}

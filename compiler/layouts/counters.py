@@ -1,0 +1,59 @@
+"""Counters of the processor or of the engine: a row for each, a column for each arm; absolute, and to the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from compiler.layouts.block import Block, Spot, cell
+from compiler.layouts.layout import Layout
+from compiler.layouts.table import Cell, Table, columns
+
+PERF = (
+    "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",
+    "perf_cache_references", "perf_cache_misses", "perf_context_switches", "perf_cpu_migrations", "perf_page_faults",
+)  # fmt: skip
+
+
+def tables(block: Block) -> list[Table]:
+    subjects = block.subjects()
+    names = [name for name in block.metrics or PERF if any(name in spot.values for _, spot in subjects)]
+    if not names:
+        return []
+    heads = [name for name, _ in subjects]
+    absolute = tuple((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
+    found = [Table(block.title, columns(heads, ["name"], last=False), absolute, block.point, notes=block.notes)]
+    if len(subjects) > 1 and not subjects[0][1].status:
+        found.append(_relative(block, subjects, names))
+    return found
+
+
+def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequence[str]) -> Table:
+    base, others = subjects[0], subjects[1:]
+    rows = tuple(
+        (*(_ratio(spot, base[1], name) for _, spot in others), Cell(block.call(name)))
+        for name in names
+        if name in base[1].values
+    )
+    heads = columns([name for name, _ in others], ["name"])
+    return Table(block.title, heads, rows, block.point, (f"relative to {base[0]}",))
+
+
+def _absolute(spot: Spot, name: str) -> Cell:
+    value = spot.values.get(name)
+    return cell(spot, None if value is None else f"{value:.0f}" if value >= 100 or value % 1 == 0 else f"{value:.3f}")
+
+
+def _ratio(spot: Spot, base: Spot, name: str) -> Cell:
+    value = spot.values.get(name)
+    return cell(spot, None if value is None else relative(value, base.values[name]))
+
+
+def relative(value: float, base: float) -> str:
+    """INF above nothing; of a counter that both lack (-1) it is 1.000, as of two that counted nothing."""
+    if value == base:
+        return "1.000"
+    return "INF" if base == 0 else f"{value / base:.3f}" if math.isfinite(value) else "INF"
+
+
+LAYOUT = Layout("counters", tables, metrics=PERF, own_metrics=True)

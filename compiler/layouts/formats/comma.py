@@ -1,0 +1,25 @@
+"""CSV: a table with its name before it, figures with all their digits where people get them rounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from compiler.layouts.table import Cell, Table
+
+
+def table(found: Table) -> str:
+    return separated(found, ",")
+
+
+def separated(found: Table, sign: str) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=sign, lineterminator="\n")
+    writer.writerows([line] for line in (f"# {found.name}", *found.before))
+    writer.writerow([f"{column.name} ({column.unit})" if column.unit else column.name for column in found.columns])
+    writer.writerows([plain(cell) for cell in row] for row in found.rows)
+    return out.getvalue()
+
+
+def plain(cell: Cell) -> str:
+    return cell.text if cell.value is None else f"{cell.value:.10g}"

@@ -1,0 +1,62 @@
+"""What a row or a query of the insert benchmark cost: a table for each step, by the names of the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compiler.layouts import numbers
+from compiler.layouts.block import Block, Spot, cell
+from compiler.layouts.table import Cell, Table, columns
+
+# head -> decimals
+HEADS: Mapping[str, int] = {
+    "ips": 0, "qps": 0, "rps": 0, "rmbps": 1, "wps": 0, "wmbps": 1, "rpq": 3, "rkbpq": 3, "wpi": 3, "wkbpi": 3,
+    "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "dbgb1": 1, "rss": 1, "maxop": 3,
+}  # fmt: skip
+_PLAIN = {
+    "ips": "inserts_per_s",
+    "qps": "qps",
+    "rps": "device_reads_per_s",
+    "rmbps": "device_read_mb_per_s",
+    "wps": "device_writes_per_s",
+    "wmbps": "device_write_mb_per_s",
+    "csps": "context_switches_per_s",
+    "cpupq": "host_cpu_us_per_op",
+    "dbgb1": "database_bytes",
+    "rss": "server_rss_bytes",
+    "maxop": "max_us",
+}
+_SCALES = {"dbgb1": 2**-30, "rss": 2**-30, "maxop": 1e-6}
+LEGEND = "rpq, rkbpq, cspq, cpupq: per query, or per row where there are none; wpi, wkbpi: per row; maxop: seconds"
+
+
+def tables(block: Block) -> list[Table]:
+    found = []
+    for column in range(len(block.columns)):
+        spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
+        rows = tuple((*cells(spot), Cell(name)) for name, spot in spots if spot.status != "absent")
+        point = ", ".join(part for part in (block.point, block.column(column), "metrics") if part)
+        found.append(Table(block.title, columns(HEADS, ["tag"]), rows, point, notes=(LEGEND,)))
+    return found
+
+
+def cells(spot: Spot) -> list[Cell]:
+    found = figures(spot.values)
+    return [cell(spot, numbers.fixed(found.get(head), digits)) for head, digits in HEADS.items()]
+
+
+def figures(values: Mapping[str, float]) -> dict[str, float]:
+    found = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
+    if {"host_cpu_user_pct", "host_cpu_system_pct"} <= values.keys():
+        found["cpups"] = values["host_cpu_user_pct"] + values["host_cpu_system_pct"]
+    return {**found, **_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW)}
+
+
+_QUERY = {"rpq": ("rps", 1), "rkbpq": ("rmbps", 1024), "cspq": ("csps", 1)}
+_ROW = {"wpi": ("wps", 1), "wkbpi": ("wmbps", 1024)}
+
+
+def _per(found: Mapping[str, float], rate: float | None, what: Mapping[str, tuple[str, int]]) -> dict[str, float]:
+    if not rate:
+        return {}
+    return {head: found[name] * scale / rate for head, (name, scale) in what.items() if name in found}

@@ -1,0 +1,26 @@
+"""What a layout is: the figures that it shows, how a table that says no more is arranged, what makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from compiler.layouts.block import Block
+from compiler.layouts.table import Table
+
+STEP = "step"
+ARMS = "*arms"  # all axes that vary and stand nowhere else
+BASE = "*base"  # those of the base
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    title: str
+    tables: Callable[[Block], Sequence[Table]]
+    rows: tuple[str, ...] = (ARMS,)
+    columns: tuple[str, ...] = ()
+    by: tuple[str, ...] = (STEP,)
+    metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
+    facts: tuple[str, ...] = ()  # likewise, of texts
+    compares: bool = False  # needs a base
+    own_metrics: bool = False  # a table may name others

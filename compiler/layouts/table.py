@@ -1,0 +1,43 @@
+"""What a table of a report is, whatever it is written as: a title, columns, rows of cells, and what is to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SAME, ABSENT, ELSEWHERE = "same as", "absent", "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    kind: str = ""  # failed, unsupported, missing, elsewhere, absent, same as; or how good it is: best, worst, sla
+    value: float | None = None  # behind a text that is rounded for people
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    label: bool = False  # it says what the row is about
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    block: str = ""  # the point that it is of, where a table has several
+    before: tuple[str, ...] = ()  # lines above the columns
+    notes: tuple[str, ...] = ()  # and below the rows
+
+    @property
+    def name(self) -> str:
+        return f"{self.title}: {self.block}" if self.block else self.title
+
+
+def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> tuple[Column, ...]:
+    """Of figures and of what names a row; published tables have the name last."""
+    figures = tuple(Column(name) for name in names)
+    named = tuple(Column(name, label=True) for name in labels)
+    return (*figures, *named) if last else (*named, *figures)

@@ -1,0 +1,102 @@
+"""What a folder's files are the results of: a summary with its reports, cuts of no summary, outputs on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from compiler.drivers.db_bench.parse import header
+from compiler.legacy.db_bench import grouped, names, tag
+from compiler.legacy.db_bench.columns import Row
+from compiler.legacy.db_bench.deviation import repeated
+from compiler.legacy.db_bench.folder import Folder, Report
+from compiler.legacy.db_bench.grouped import Grouped
+from compiler.legacy.db_bench.logs import Log
+from compiler.legacy.db_bench.source import Column, Source
+from compiler.legacy.fault import Faults
+
+
+def sources(folder: Folder, faults: Faults) -> list[Source]:
+    runs = {summary.path.parent: summary for summary in folder.summaries}
+    for parent in folder.reports:
+        runs.setdefault(parent.parent, Grouped(parent.parent / names.SUMMARY, (), ()))
+    found = [_run(summary, folder, faults) for summary in runs.values()]
+    rows = {row.text for source in found for column in source.columns for row in column.rows}
+    found += [_cut(name, cut, faults) for name, cut in folder.cuts.items() if not covered(cut, rows)]
+    return [*found, *(_alone(log, faults) for log in folder.others)]
+
+
+def covered(cut: Grouped, rows: set[str]) -> bool:
+    """Whether it is a cut of a summary that is here as well."""
+    return all(row.text in rows for block in cut.blocks for row in block if row)
+
+
+def _run(summary: Grouped, folder: Folder, faults: Faults) -> Source:
+    place = summary.path.parent
+    reports = [report for parent, report in folder.reports.items() if parent.parent == place]
+    if reports:
+        return _of_reports(place, summary.reports, reports, folder, faults)
+    builds = [names.of_report(path)[1] for path in summary.reports]
+    columns = [Column(build, rows) for build, rows in zip(builds, _columns(summary, faults), strict=False)]
+    run = names.of_report(summary.reports[0])[0] if summary.reports else ""
+    return Source(summary.path, _workload(place, builds, folder), run, columns, summary.reports, summarized=True)
+
+
+def _of_reports(place: Path, said: Sequence[str], reports: Sequence[Report], folder: Folder, faults: Faults) -> Source:
+    """In the order of the summary, where there is one; versions in theirs."""
+    order = [names.of_report(path)[1] for path in said]
+    ranked = sorted(reports, key=lambda report: _rank(report.folder.name, order))
+    columns = [_column(report, faults) for report in ranked]
+    paths = (
+        said if len(order) == len(columns) else [f"{place.name}/{column.build}/{names.REPORT}" for column in columns]
+    )
+    workload = _workload(place, [column.build for column in columns], folder)
+    return Source(place, workload, place.name, columns, paths, summarized=True)
+
+
+def _rank(build: str, order: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
+    place = order.index(build) if build in order else len(order)
+    return place, [(int(part), "") if part.isdecimal() else (-1, part) for part in build.split(".")]
+
+
+def _column(report: Report, faults: Faults) -> Column:
+    rows = [row for block in report.found.blocks for row in block if row]
+    path = report.folder / names.REPORT
+    made = rows or list(_made(report.logs.values(), path, faults))
+    return Column(report.folder.name, made, 0, report.logs, report.folder, report.before)
+
+
+def _made(logs: Iterable[Log], path: Path, faults: Faults) -> Iterator[Row]:
+    for number, log in enumerate(logs, 1):
+        if row := grouped.parse_row(tag.row(log), path, number, faults):
+            yield row
+
+
+def _cut(name: str, cut: Grouped, faults: Faults) -> Source:
+    """Its rows are builds, or repeats of one."""
+    columns = _columns(cut, faults)
+    again = repeated(cut.blocks)
+    found = [Column(rows[0].version, rows, index if again else 0) for index, rows in enumerate(columns) if rows]
+    return Source(cut.path, name, "", found)
+
+
+def _columns(found: Grouped, faults: Faults) -> list[list[Row]]:
+    """By their place in each step: a row does not name its build."""
+    count = len(found.reports) or max(map(len, found.blocks), default=0)
+    for index in grouped.uneven(found):
+        block = found.blocks[index]
+        first = next((row for row in block if row), None)
+        said = f"{len(block)} rows of a step, where there are {count} builds: which row is whose is not to be known"
+        faults.add(found.path, first.line if first else None, said, first.text if first else "")
+    return [[row for block in found.blocks if index < len(block) and (row := block[index])] for index in range(count)]
+
+
+def _alone(log: Log, faults: Faults) -> Source:
+    build = log.version or header.facts(log.text, "").get("version") or log.path.stem
+    column = Column(build, list(_made([log], log.path, faults)), 0, {log.test: log}, log.path.parent)
+    return Source(log.path, log.path.stem, "", [column])
+
+
+def _workload(place: Path, builds: Sequence[str], folder: Folder) -> str:
+    said = names.workload_of_cuts(list(folder.cuts), builds) if place == folder.path else None
+    return said or names.workload(place)
