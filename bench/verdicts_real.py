@@ -11,8 +11,8 @@ from typing import NamedTuple
 from bench.spent import stepgrid
 from compiler.plan import files
 from compiler.store.store import Store
-from compiler.summarize.comparison import RATIO, Comparison
 from compiler.summarize.__main__ import read
+from compiler.summarize.comparison import RATIO, Comparison
 from compiler.summarize.report import Report
 
 SPEC = """\
@@ -46,7 +46,7 @@ SAME = "same"  # arms that differ in how often RocksDB would dump statistics, af
 SLOWER = {
     "counted": "statistics: true",  # a little slower
     "small": "cache_size: 2MiB",  # reads miss the block cache
-    "limited": "rate_limiter_bytes_per_sec: 4194304",  # overwrites wait for compactions
+    "limited": "rate_limiter_bytes_per_sec: 1048576",  # overwrites wait for flushes and compactions
 }
 
 

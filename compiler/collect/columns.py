@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.collect.levels import LEVEL, LEVELS
 from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
 from compiler.collect.parquet import Row
@@ -44,6 +45,13 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "percentile": "50, 99.9 …",
         "microseconds": "the latency that so many percent of the operations do not exceed",
     },
+    "counters": {
+        **_KEY,
+        "source": "engine, or the probe around which it was counted",
+        "name": "as the engine calls it; .count and .sum: of a histogram",
+        "grown": "by how much it grew: over the probe; of an engine within its client since it was opened",
+    },
+    "levels": {**_KEY, "level": LEVEL, **LEVELS},
     "history": {
         **_KEY,
         "kind": "the driver that ran the step",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from compiler.collect.parquet import Row
-from compiler.collect.rows import Collected
 from compiler.plan.model import Option, Options, Plan, PlannedStage, Value
 from compiler.store import retracted
 from compiler.store.store import Store
@@ -18,8 +17,8 @@ from compiler.store.store import Store
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
 
 
-def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
-    """(scope, subject, name, value): text as it is, everything else as JSON."""
+def rows(store: Store, plan: Plan) -> Iterator[Row]:
+    """(scope, subject, name, value): text as it is, everything else as JSON. What is not of an attempt."""
     yield from _rows("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
@@ -28,12 +27,6 @@ def rows(store: Store, plan: Plan, collected: Mapping[str, Collected]) -> Iterat
     for node, options in requested(plan.stages).items():
         yield from _rows("requested", node, options)
     for stage in plan.stages:
-        state = collected[stage.id].state
-        if state.result is not None:
-            subject = f"{stage.id}/{state.attempt}"
-            yield from _attempt(subject, state.result, state.folders)
-            for index, figures in enumerate(collected[stage.id].figures):
-                yield from _rows("facts", f"{subject}/{index}", figures.facts)
         yield from _retracted(store, stage.id)
 
 
@@ -70,16 +63,21 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
     return {name: list(values.values()) for name, values in found.items()}
 
 
-def _attempt(subject: str, result: Path, folders: tuple[Path, ...]) -> Iterator[Row]:
-    attempt = record(result / "attempt.json")
-    yield from _rows("host", subject, attempt.get("host") or {})
-    yield from _rows("image", subject, attempt.get("image") or {})
-    noise = attempt.get("noise") or {}
+def attempt(
+    subject: str, result: Path, folders: Sequence[Path], said: Sequence[Mapping[str, str]]
+) -> Iterator[Row]:
+    """Of one result: `said` are the facts of its steps."""
+    found = record(result / "attempt.json")
+    yield from _rows("host", subject, found.get("host") or {})
+    yield from _rows("image", subject, found.get("image") or {})
+    noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, folder in enumerate(folders):
         step = record(folder / "step.json")
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
         yield from _rows("command", f"{subject}/{index}", {**record(folder / "command.json"), **facts})
+    for index, each in enumerate(said):
+        yield from _rows("facts", f"{subject}/{index}", each)
 
 
 def record(path: Path) -> dict[str, Any]:

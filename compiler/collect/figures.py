@@ -45,7 +45,7 @@ def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep])
 
 
 def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
-    path = result / f"figures.{kind}.{_parser(kind)}.json"
+    path = result / f"figures.{kind}.{parser(kind)}.json"
     wanted = {index for index, step in enumerate(steps) if step.kind == kind}
     known = _load(path)
     if known is None or set(known) != wanted:
@@ -55,7 +55,7 @@ def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[Pl
     return known
 
 
-def _parser(kind: str) -> int:
+def parser(kind: str) -> int:
     """Imported results may be of a kind that this version does not run."""
     found = runnable(kind)
     return found.parser if found else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,14 +27,35 @@ def connect() -> DuckDBPyConnection:
 
 
 def write(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
-    lines = path.with_name(f".{path.stem}.{os.getpid()}.json")
+    with lines(path, columns, rows) as source:
+        write_query(connection, path, f"SELECT * FROM {source}")
+
+
+def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
+    with replacing(path) as new:
+        connection.execute(f"COPY ({query}) TO {quoted(str(new))} {options()}")
+
+
+@contextmanager
+def lines(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
+    """The rows as something to select from, while it lasts."""
+    written = path.with_name(f".{path.stem}.{os.getpid()}.json")
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
     try:
-        with lines.open("w", encoding="utf-8") as file:
+        with written.open("w", encoding="utf-8") as file:
             file.writelines(_line(row) for row in rows)
-        with replacing(path) as new:
-            connection.execute(_copy(lines, columns, new))
+        yield f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
     finally:
-        lines.unlink(missing_ok=True)
+        written.unlink(missing_ok=True)
+
+
+def options() -> str:
+    return f"(FORMAT parquet, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
+
+
+def files(paths: Iterable[Path]) -> str:
+    """Several files as one table; a column that one of them lacks is NULL there."""
+    return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}], union_by_name = true)"
 
 
 def _line(row: Row) -> str:
@@ -45,14 +67,9 @@ def _missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
-def _copy(lines: Path, columns: Mapping[str, str], target: Path) -> str:
-    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
-    source = f"read_json({quoted(str(lines))}, format = 'newline_delimited', columns = {{{types}}})"
-    return (
-        f"COPY (SELECT * FROM {source}) TO {quoted(str(target))} "
-        f"(FORMAT parquet, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
-    )
-
-
 def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def named(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from compiler.collect import schema
-from compiler.collect.figures import StepFigures
 from compiler.collect.parquet import Row
-from compiler.collect.states import DONE, FAILED, State
+from compiler.collect.states import State
 from compiler.plan.model import Axis, CellStep, Plan, PlannedCell, Repeat
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """All that is known about one stage."""
-
-    state: State
-    figures: tuple[StepFigures, ...] = ()
-
-
-def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
+def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
     """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`.
 
     An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
     """
     first: dict[tuple[str, int], str] = {}
+    number = 0
     columns = schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}
     ids = {build.name: build.id for build in plan.builds}
@@ -36,14 +26,16 @@ def steps(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
         for step, repeat in _runs(cell):
             stage = repeat.stages[step.stage]
             owner = first.setdefault((stage, step.index), cell.id)
+            number += 1
             yield {
+                "number": number,
                 **fixed,
                 **{columns[axis.name]: _label(axis, step, cell) for axis in plan.axes if _changes(axis, step)},
                 **_where(step, repeat, stage),
                 "build": build,
                 "build_id": ids.get(cell.build, cell.build),
                 "same_as": None if owner == cell.id else owner,
-                **_outcome(collected[stage], step.index),
+                **_outcome(states[stage]),
             }
 
 
@@ -76,39 +68,6 @@ def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
     }
 
 
-def _outcome(collected: Collected, index: int) -> Row:
-    state = collected.state
-    if state.status != DONE:
-        return {"attempt": state.attempt, "status": state.status, "reason": state.reason, "log": state.log}
-    figures, record = collected.figures[index], state.steps[index]
-    common = {
-        "attempt": state.attempt,
-        "started": _utc(record.get("started")),
-        "step_seconds": record.get("seconds"),
-    }
-    if figures.error:
-        return {**common, "status": FAILED, "reason": figures.error, "log": str(state.folders[index])}
-    said = [*figures.warnings, *record.get("warnings", ())]  # of the server, too
-    return {**common, "status": DONE, "warnings": said, **figures.metrics}
-
-
-def _utc(text: object) -> str | None:
-    try:
-        return datetime.fromisoformat(str(text)).astimezone(UTC).replace(tzinfo=None).isoformat(" ")
-    except ValueError:
-        return None
-
-
-def points(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[tuple[Row, StepFigures, State, int]]:
-    """Every step of every result once, with the columns that name it in the per-second tables."""
-    for stage in plan.stages:
-        state = collected[stage.id].state
-        for index, figures in enumerate(collected[stage.id].figures):
-            name = stage.steps[index].name
-            row = {"stage": stage.id, "attempt": state.attempt, "position": index, "step": name}
-            yield row, figures, state, index
-
-
-def series(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[Row]:
-    for row, figures, _, _ in points(plan, collected):
-        yield from ({**row, "second": second, "qps": qps} for second, qps in figures.qps)
+def _outcome(state: State) -> Row:
+    """What a step that is done says itself is joined to it."""
+    return {"attempt": state.attempt, "status": state.status, "reason": state.reason, "log": state.log}

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
-SCHEMA = 1
+from compiler.collect.levels import LEVELS
+from compiler.collect.rates import PER_SECOND
+
+SCHEMA = 2
+SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
     "schema": "INTEGER",
@@ -41,10 +46,21 @@ HISTORY = {
     "restored": "BOOLEAN",
     "qps": "DOUBLE",
 }
+SAMPLES = {**_POINT, "second": "DOUBLE", **dict.fromkeys(PER_SECOND, "DOUBLE")}
+COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
+LEVEL = {**_POINT, "level": "VARCHAR", **dict.fromkeys(LEVELS, "DOUBLE")}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
 METRICS = {
     "schema": "INTEGER",
     **dict.fromkeys(("name", "unit", "better", "definition", "measured_over"), "VARCHAR"),
+}
+PARTS = {  # what grows result by result; `attempts` is a part of `environment`
+    "series": SERIES,
+    "samples": SAMPLES,
+    "latencies": LATENCIES,
+    "counters": COUNTERS,
+    "levels": LEVEL,
+    "attempts": ENVIRONMENT,
 }
 COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")
 
@@ -55,8 +71,18 @@ def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
     return {**_STEP, **labels, **_STEP_REST, **dict.fromkeys(metrics, "DOUBLE")}
 
 
-def samples(names: Iterable[str]) -> dict[str, str]:
-    return {**_POINT, **dict.fromkeys(names, "DOUBLE")}
+def figures(metrics: Iterable[str]) -> dict[str, str]:
+    """What is known of the steps of a result, whatever plan asks for it."""
+    texts = dict.fromkeys(("folder", "started", "error", "warnings"), "VARCHAR")
+    where = {name: kind for name, kind in _POINT.items() if name != "step"}
+    return {**where, **texts, "step_seconds": "DOUBLE", **dict.fromkeys(metrics, "DOUBLE")}
+
+
+def utc(text: object) -> str | None:
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    except ValueError:
+        return None
 
 
 def axis_columns(axes: Sequence[str]) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,10 @@ class State:
     folders: tuple[Path, ...] = ()
 
     @property
+    def is_done(self) -> bool:
+        return self.status == DONE
+
+    @property
     def attempt(self) -> str | None:
         return self.result.name if self.result else None
 
@@ -40,13 +44,19 @@ class BrokenResult(Exception):
     """A result that does not hold what it must."""
 
 
-def states(store: Store, plan: Plan) -> dict[str, State]:
-    """Of every stage; a stage without a result of its own takes the reason from its build or an ancestor."""
+Trust = Callable[[PlannedStage, Path], bool]
+
+
+def states(store: Store, plan: Plan, trusts: Trust = lambda _stage, _result: False) -> dict[str, State]:
+    """Of every stage; a stage without a result of its own takes the reason from its build or an ancestor.
+
+    `trusts`: whether a result was found to be whole before; then its steps are not read again.
+    """
     builds = {build.id: _failure(store, build.id, f"build {build.name}") for build in plan.builds}
     known: dict[str, State] = {}
     stages = {stage.id: stage for stage in plan.stages}
     for stage in plan.stages:
-        _settle(stage, stages, builds, store, known)
+        _settle(stage, stages, builds, store, known, trusts)
     for node, machine in elsewhere(plan.machines, plan.stages, store.root).items():
         if known[node].result is None:
             known[node] = State(MISSING, f"{ELSEWHERE}{machine}")
@@ -59,19 +69,20 @@ def _settle(
     builds: Mapping[str, State | None],
     store: Store,
     known: dict[str, State],
+    trusts: Trust,
 ) -> State:
     if stage.id not in known:
         parent = stages.get(stage.parent) if stage.parent else None
-        before = _settle(parent, stages, builds, store, known) if parent else None
-        known[stage.id] = _own(store, stage) or _inherited(before, builds.get(stage.build))
+        before = _settle(parent, stages, builds, store, known, trusts) if parent else None
+        known[stage.id] = _own(store, stage, trusts) or _inherited(before, builds.get(stage.build))
     return known[stage.id]
 
 
-def _own(store: Store, stage: PlannedStage) -> State | None:
+def _own(store: Store, stage: PlannedStage, trusts: Trust) -> State | None:
     broken: State | None = None
     for result in reversed(store.results(stage.id)):
         try:
-            return read(result, stage)
+            return State(DONE, result=result) if trusts(stage, result) else read(result, stage)
         except BrokenResult as error:
             text = f"the result {result} is broken: {error}; remove that folder and run again"
             broken = broken or State(FAILED, text)
@@ -113,7 +124,7 @@ def read(result: Path, stage: PlannedStage) -> State:
     if not isinstance(steps, list) or len(steps) != len(stage.steps):
         found = len(steps) if isinstance(steps, list) else "no"
         raise BrokenResult(f"result.json lists {found} steps, the plan has {len(stage.steps)}")
-    folders = tuple(_folder(result, index) for index in range(len(steps)))
+    folders = _folders(result, len(steps))
     return State(DONE, None, None, result, tuple(steps), folders)
 
 
@@ -131,10 +142,13 @@ def _record(result: Path, stage: PlannedStage) -> dict[str, Any]:
     return record
 
 
-def _folder(result: Path, index: int) -> Path:
+def _folders(result: Path, count: int) -> tuple[Path, ...]:
     """By the index alone: the name behind it is the label that the step had when it ran."""
-    folders = [entry for entry in result.glob("steps/*-*") if entry.name.split("-")[0].isdecimal()]
-    for folder in folders:
-        if int(folder.name.split("-")[0]) == index and folder.is_dir():
-            return folder
-    raise BrokenResult(f"the folder of step {index} is missing under steps/")
+    found: dict[int, Path] = {}
+    for entry in result.glob("steps/*-*"):
+        index = entry.name.split("-")[0]
+        if index.isdecimal() and entry.is_dir():
+            found[int(index)] = entry
+    if missing := [index for index in range(count) if index not in found]:
+        raise BrokenResult(f"the folder of step {missing[0]} is missing under steps/")
+    return tuple(found[index] for index in range(count))

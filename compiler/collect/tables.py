@@ -6,70 +6,69 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler.collect import environment, history, parquet, rows, schema
+from compiler.collect import environment, history, parquet, probed, rows, schema
 from compiler.collect.columns import columns
-from compiler.collect.figures import figures
-from compiler.collect.latencies import latencies
 from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
 from compiler.collect.own_metrics import own
-from compiler.collect.rows import Collected
-from compiler.collect.states import DONE, State, states
-from compiler.collect.usage import series
-from compiler.plan.model import Plan, PlannedStage
+from compiler.collect.part import FIGURES
+from compiler.collect.parts import Parts
+from compiler.collect.states import State, states
+from compiler.collect.steps import PLANNED, joined
+from compiler.plan.model import Plan
 from compiler.store.store import Store
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 TABLES = "tables"
+FIXED = {"history": schema.HISTORY, "environment": schema.ENVIRONMENT, "metrics": schema.METRICS}
 
 
 def collect(store: Store, plan: Plan) -> dict[str, State]:
     """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
-    known = states(store, plan)
-    stages = {stage.id: stage for stage in plan.stages}
-    collected = {node: _collected(stages[node], state) for node, state in known.items()}
     folder = store.summary(plan.digest) / TABLES
     folder.mkdir(parents=True, exist_ok=True)
+    parts = Parts(store, plan.digest, folder)
+    known = states(store, plan, parts.trusts)
     with parquet.connect() as connection:
-        _write(connection, folder, store, plan, collected)
+        parts.update(connection, {stage.id: stage for stage in plan.stages}, known)
+        _write(connection, folder, store, plan, known, parts)
     return known
 
 
-def _collected(stage: PlannedStage, state: State) -> Collected:
-    if state.status != DONE or state.result is None:
-        return Collected(state)
-    return Collected(state, tuple(figures(state.result, state.folders, stage.steps)))
-
-
 def _write(
-    connection: DuckDBPyConnection, folder: Path, store: Store, plan: Plan, collected: Mapping[str, Collected]
+    connection: DuckDBPyConnection,
+    folder: Path,
+    store: Store,
+    plan: Plan,
+    known: Mapping[str, State],
+    parts: Parts,
 ) -> None:
-    written: dict[str, Mapping[str, str]] = {}
+    metrics = {**METRICS, **probed.metrics(plan.stages), **own(plan.stages)}
+    steps = schema.steps([axis.name for axis in plan.axes], metrics)
 
     def table(name: str, types: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
-        written[name] = types
         parquet.write(connection, folder / f"{name}.parquet", types, lines)
 
-    usage = list(_samples(plan, collected))
-    names = sorted({name for row in usage for name in row} - set(schema.samples(())))
-    table("series", schema.SERIES, rows.series(plan, collected))
-    table("samples", schema.samples(names), iter(usage))
-    table("latencies", schema.LATENCIES, latencies(plan, collected))
-    attempts = {node: each.state.attempt for node, each in collected.items()}
+    attempts = {node: state.attempt for node, state in known.items()}
     table("history", schema.HISTORY, history.rows(store, plan, attempts))
-    table("environment", schema.ENVIRONMENT, environment.rows(store, plan, collected))
-    metrics = {**METRICS, **own(plan.stages)}
     table("metrics", schema.METRICS, _metrics(metrics))
-    steps = schema.steps([axis.name for axis in plan.axes], metrics)
-    table("columns", schema.COLUMNS, columns({**written, "steps": steps}, metrics))
-    table("steps", steps, rows.steps(plan, collected))
+    _environment(connection, folder, environment.rows(store, plan), parts)
+    grown = {name: types for name, types in schema.PARTS.items() if name != "attempts"}
+    table("columns", schema.COLUMNS, columns({**grown, **FIXED, "steps": steps}, metrics))
+    path = folder / "steps.parquet"
+    planned = {**{name: kind for name, kind in steps.items() if name not in metrics}, **PLANNED}
+    with parquet.lines(path, planned, rows.steps(plan, known)) as source:
+        query = joined(connection, source, parts.files(FIGURES), steps, metrics)
+        parquet.write_query(connection, path, query)
 
 
-def _samples(plan: Plan, collected: Mapping[str, Collected]) -> Iterator[parquet.Row]:
-    for row, _, state, index in rows.points(plan, collected):
-        yield from ({**row, **second} for second in series(state.folders[index]))
+def _environment(connection: DuckDBPyConnection, folder: Path, own: Iterator[parquet.Row], parts: Parts) -> None:
+    path = folder / "environment.parquet"
+    with parquet.lines(path, schema.ENVIRONMENT, own) as source:
+        query = f"SELECT * FROM {source} UNION ALL SELECT * FROM {parts.files('attempts')}"
+        parquet.write_query(connection, path, query)
 
 
 def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:

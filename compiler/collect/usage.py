@@ -118,8 +118,7 @@ class Usage:
 
     def _counted(self, ops: float, *keys: str) -> float | None:
         """From the first sample to the last."""
-        passed = self._pairs.delta(*keys)[-1:] if len(self._pairs.seconds) else ()
-        return _value(passed[0] / ops) if len(passed) else None
+        return _value(self._pairs.delta(*keys)[-1] / ops) if len(self._pairs.seconds) else None
 
 
 def usage(folder: Path, ops: float | None) -> dict[str, float]:

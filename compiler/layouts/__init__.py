@@ -15,7 +15,7 @@ NAMES = (
 FIGURES = "figures"  # of a table that names none
 
 
-def layout(name: str) -> Layout:
+def by_name(name: str) -> Layout:
     if name not in NAMES:
         raise LookupError(f"there is no layout `{name}`")
     found: Layout = import_module(f"compiler.layouts.{name}").LAYOUT

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from compiler.layouts.table import ABSENT, Cell
+
+Level = Mapping[str, "float | str | None"]  # a row of the compaction table
+
+OWN = ("build", "step")
 
 
 class Spot(NamedTuple):
@@ -15,7 +19,7 @@ class Spot(NamedTuple):
     values: Mapping[str, float] = {}  # by metric
     status: str = ""  # failed, unsupported, missing, elsewhere, same as …; "": it has figures
     ratios: Mapping[str, float] = {}  # to the base, where the table has one
-    facts: Mapping[str, str] = {}
+    levels: Sequence[Level] = ()
 
 
 NOWHERE = Spot(status=ABSENT)  # not in the sweep
@@ -28,6 +32,7 @@ class Block:
     columns: tuple[tuple[str, ...], ...] = ((),)
     spots: Mapping[tuple[int, int], Spot] = field(default_factory=dict)  # by row and column
     row_axes: tuple[str, ...] = ()
+    column_axes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     point: str = ""  # of the axes that make a block each
     base: str | None = None  # what ratios are to
@@ -39,10 +44,10 @@ class Block:
         return self.spots.get((row, column), NOWHERE)
 
     def row(self, index: int) -> str:
-        return named(self.rows[index])
+        return named(self.rows[index], self.row_axes)
 
     def column(self, index: int) -> str:
-        return named(self.columns[index])
+        return named(self.columns[index], self.column_axes)
 
     def subjects(self) -> list[tuple[str, Spot]]:
         """Row by row, where a layout has a line for each spot: those that the sweep has."""
@@ -57,8 +62,12 @@ class Block:
         return self.called.get(metric, metric)
 
 
-def named(labels: tuple[str, ...]) -> str:
-    return " ".join(label for label in labels if label)
+def named(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
+    """rocksdb-7.8.3 cache=lru: beside others, a label needs its axis; what a build or a step is called says it."""
+    if len(labels) < 2 or len(axes) != len(labels):
+        return " ".join(label for label in labels if label)
+    said = [label if axis in OWN else f"{axis}={label}" for axis, label in zip(axes, labels, strict=True) if label]
+    return " ".join(said)
 
 
 def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:

@@ -2,52 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from compiler.drivers.db_bench.parse import compaction
-from compiler.layouts.block import Block, Spot
+from compiler.layouts.block import Block, Level, Spot, lacking
 from compiler.layouts.layout import Layout
 from compiler.layouts.table import Cell, Column, Table
 
-FACT = "compaction"  # the text that a driver kept
-LEVEL, SUM = "Level", "Sum"
+LEVEL, SUM = "level", "Sum"
+Show = Callable[[float], str]
+
+
+def _gb(value: float) -> str:
+    return f"{value / 2**30:.1f}"
+
+
+def _count(value: float) -> str:
+    """1662K: as RocksDB rounds it."""
+    for factor, sign in ((10**9, "G"), (10**6, "M"), (10**3, "K")):
+        if value >= 10 * factor:
+            return f"{value / factor:.0f}{sign}"
+    return f"{value:.0f}"
+
+
+def _size(value: float) -> str:
+    for power, sign in ((40, "TB"), (30, "GB"), (20, "MB"), (10, "KB")):
+        if value >= 2**power:
+            return f"{value / 2**power:.2f} {sign}"
+    return f"{value:.2f} KB" if value == 0 else f"{value / 1024:.2f} KB"
+
+
+def _digits(number: int) -> Show:
+    return lambda value: f"{value:.{number}f}"
+
+
+# what the table has -> RocksDB's head for it, and how it prints it
+HEADS: Mapping[str, tuple[str, Show]] = {
+    "files": ("Files", _digits(0)),
+    "bytes": ("Size", _size),
+    "score": ("Score", _digits(1)),
+    "read_bytes": ("Read(GB)", _gb),
+    "read_own_bytes": ("Rn(GB)", _gb),
+    "read_next_bytes": ("Rnp1(GB)", _gb),
+    "write_bytes": ("Write(GB)", _gb),
+    "write_uncompressed_bytes": ("WPreComp(GB)", _gb),
+    "write_new_bytes": ("Wnew(GB)", _gb),
+    "moved_bytes": ("Moved(GB)", _gb),
+    "write_amplification": ("W-Amp", _digits(1)),
+    "read_mb_per_s": ("Rd(MB/s)", _digits(1)),
+    "write_mb_per_s": ("Wr(MB/s)", _digits(1)),
+    "seconds": ("Comp(sec)", _digits(2)),
+    "cpu_seconds": ("CompMergeCPU(sec)", _digits(2)),
+    "compactions": ("Comp(cnt)", _digits(0)),
+    "average_seconds": ("Avg(sec)", _digits(3)),
+    "keys_in": ("KeyIn", _count),
+    "keys_dropped": ("KeyDrop", _count),
+    "blob_read_bytes": ("Rblob(GB)", _gb),
+    "blob_write_bytes": ("Wblob(GB)", _gb),
+}
 
 
 def tables(block: Block) -> list[Table]:
-    found = [(name, _rows(spot)) for name, spot in block.subjects()]
-    return [_table(block, name, rows) for name, rows in found if rows]
+    return [_table(block, name, spot.levels) for name, spot in block.subjects() if spot.levels]
 
 
 def sums(block: Block) -> list[Table]:
     """The row `Sum` of each arm, in one table. Releases add columns: one that lacks it has none."""
     found = [(name, spot, _sum(spot)) for name, spot in block.subjects()]
-    heads = list(dict.fromkeys(head for _, _, row in found for head in row if head != LEVEL))
+    heads = _known([row for _, _, row in found])
     if not heads:
         return []
-    rows = tuple((*(_cell(spot, row, head) for head in heads), Cell(name)) for name, spot, row in found)
-    return [Table(block.title, (*map(Column, heads), Column("version", label=True)), rows, block.point)]
+    rows = tuple((*_cells(row, heads, spot), Cell(name)) for name, spot, row in found)
+    return [Table(block.title, (*_columns(heads), Column("version", label=True)), rows, block.point)]
 
 
-def _cell(spot: Spot, row: compaction.Row, head: str) -> Cell:
-    if spot.status:
-        return Cell(spot.status, spot.status)
-    return Cell(row[head]) if head in row else Cell("-", "missing")
-
-
-def _sum(spot: Spot) -> compaction.Row:
-    return next((row for row in _rows(spot) if row[LEVEL] == SUM), {})
-
-
-def _rows(spot: Spot) -> Sequence[compaction.Row]:
-    found = compaction.tables(spot.facts.get(FACT, ""))
-    return list(found[-1].values()) if found else []
-
-
-def _table(block: Block, name: str, rows: Sequence[compaction.Row]) -> Table:
-    heads = tuple(rows[0])
-    cells = tuple(tuple(Cell(row[head]) for head in heads) for row in rows)
+def _table(block: Block, name: str, levels: Sequence[Level]) -> Table:
+    heads = _known(levels)
+    rows = tuple((Cell(str(level[LEVEL])), *_cells(level, heads)) for level in levels)
     point = ", ".join(part for part in (block.point, name) if part)
-    return Table(block.title, tuple(Column(head, label=head == LEVEL) for head in heads), cells, point)
+    return Table(block.title, (Column("Level", label=True), *_columns(heads)), rows, point)
 
 
-LAYOUT = Layout("compaction", tables, facts=(FACT,))
+def _columns(heads: Sequence[str]) -> tuple[Column, ...]:
+    return tuple(Column(HEADS[head][0]) for head in heads)
+
+
+def _known(levels: Sequence[Level]) -> list[str]:
+    return [head for head in HEADS if any(level.get(head) is not None for level in levels)]
+
+
+def _cells(level: Level, heads: Sequence[str], spot: Spot | None = None) -> list[Cell]:
+    if spot is not None and spot.status:
+        return [lacking(spot.status) for _ in heads]
+    return [_cell(level, head) for head in heads]
+
+
+def _cell(level: Level, head: str) -> Cell:
+    value = level.get(head)
+    if not isinstance(value, int | float):
+        return Cell("-", "missing")
+    text = HEADS[head][1](value)
+    compacting = level.get("compacting_files")
+    return Cell(f"{text}/{compacting:.0f}" if head == "files" and isinstance(compacting, int | float) else text)
+
+
+def _sum(spot: Spot) -> Level:
+    return next((level for level in spot.levels if level[LEVEL] == SUM), {})
+
+
+LAYOUT = Layout("compaction", tables, levels=True)

@@ -5,4 +5,4 @@ from __future__ import annotations
 from compiler.layouts import compaction
 from compiler.layouts.layout import Layout
 
-LAYOUT = Layout("compaction, all levels", compaction.sums, facts=(compaction.FACT,))
+LAYOUT = Layout("compaction, all levels", compaction.sums, levels=True)

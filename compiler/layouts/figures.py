@@ -31,7 +31,7 @@ def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
 
 
 def _by_column(block: Block, metric: str, several: bool) -> Table:
-    heads = [Column(block.column(index)) for index in range(len(block.columns))]
+    heads = [Column(block.column(index) or block.call(metric)) for index in range(len(block.columns))]
     rows = tuple(
         (*_labels(block, row), *(figure(block, block.spot(row, column), metric) for column in range(len(heads))))
         for row in range(len(block.rows))

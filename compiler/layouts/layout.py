@@ -21,6 +21,6 @@ class Layout:
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = (STEP,)
     metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
-    facts: tuple[str, ...] = ()  # likewise, of texts
+    levels: bool = False  # likewise, of the levels of an LSM tree
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others

@@ -1,9 +1,9 @@
-"""What was measured, as a plan: a stage per step of a run, a cell per build and whatever else differs."""
+"""What was measured, as a plan: a stage per run, a cell per build and whatever else differs."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Key(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Planned:
     plan: Plan
-    stages: Mapping[str, Measured]  # id -> what it holds; a step that a run lacks is planned, and not among them
+    stages: Mapping[str, Sequence[Measured]]  # id -> its steps; what a run lacks is planned, and not among them
 
 
 def planned(kind: str, title: str, source: str, steps: Sequence[Measured]) -> Planned:
@@ -70,43 +70,60 @@ class _Maker:
         self.kind = kind
         self.builds: dict[str, PlannedBuild] = {}
         self.stages: dict[str, PlannedStage] = {}
-        self.measured: dict[str, Measured] = {}
-        self._steps: dict[Key, dict[int, dict[str, Measured]]] = {}
+        self.measured: dict[str, Sequence[Measured]] = {}
+        self._runs: dict[Key, dict[int, dict[str, Measured]]] = {}
         for step in steps:
-            self._steps.setdefault(_key(step), {}).setdefault(step.load, {})[step.step] = step
+            self._runs.setdefault(_key(step), {}).setdefault(step.load, {})[_name(step)] = step
             self.builds.setdefault(step.build, _build(kind, step))
 
     def cell(self, key: Key) -> PlannedCell:
-        loads = self._steps[key]
-        names = list(dict.fromkeys(name for steps in loads.values() for name in steps))
+        """Where runs lack steps, each step has a stage of its own: one that is not there is missing."""
+        loads = self._runs[key]
+        steps = {name: step for run in loads.values() for name, step in run.items()}
+        whole = all(run.keys() == steps.keys() for run in loads.values())
+        blocks = [list(steps)] if whole else [[name] for name in steps]
         repeats = tuple(
-            Repeat(load, 0, tuple(self._stage(key, load, name, loads[load].get(name)) for name in names))
+            Repeat(load, 0, tuple(self._stage(key, load, block, loads[load]) for block in blocks))
             for load in sorted(loads)
         )
-        steps = tuple(CellStep(name, self.kind, index, 0, True) for index, name in enumerate(names))
         node = "c-" + identity.digest([self.kind, *key])
-        return PlannedCell(node, {BUILD: key.build, **dict(key.labels)}, self.builds[key.build].id, steps, repeats)
+        labels = {BUILD: key.build, **dict(key.labels)}
+        return PlannedCell(node, labels, self.builds[key.build].id, tuple(self._placed(blocks, steps)), repeats)
 
-    def _stage(self, key: Key, load: int, name: str, found: Measured | None) -> str:
-        content = [stated.body(found), [_digest(path) for path in found.files]] if found else None
-        node = STAGE_PREFIX + identity.digest([self.kind, *key, load, name, content])
-        title = " ".join([key.build, *(f"{axis}={label}" for axis, label in key.labels)])
+    def _placed(self, blocks: Sequence[Sequence[str]], steps: Mapping[str, Measured]) -> Iterator[CellStep]:
+        for stage, block in enumerate(blocks):
+            for index, name in enumerate(block):
+                step = steps[name]
+                yield CellStep(name, self.kind, stage, index, True, step.step, step.variables)
+
+    def _stage(self, key: Key, load: int, block: Sequence[str], run: Mapping[str, Measured]) -> str:
+        found = [run[name] for name in block if name in run]
+        content = [[stated.body(step), [_digest(path) for path in step.files]] for step in found]
+        node = STAGE_PREFIX + identity.digest([self.kind, *key, load, list(block), content])
         self.stages[node] = PlannedStage(
             id=node,
-            title=f"{title}, load {load}: {name}",
+            title=f"{_title(key)}, load {load}: {', '.join(block)}",
             build=self.builds[key.build].id,
             parent=None,
             children=(),
             load=load,
             run=0,
             hardware=str(HARDWARE["id"]),
-            steps=(PlannedStep(name, self.kind, 0, {}, {}, 0),),
-            seconds=(found.seconds if found else None) or 0.0,
+            steps=tuple(PlannedStep(name, self.kind, 0, {}, {}, 0) for name in block),
+            seconds=sum(step.seconds or 0.0 for step in found),
             rank=len(self.stages),
         )
         if found:
             self.measured[node] = found
         return node
+
+
+def _title(key: Key) -> str:
+    return " ".join([key.build, *(f"{axis}={label}" for axis, label in key.labels)])
+
+
+def _name(step: Measured) -> str:
+    return " ".join([step.step, *(f"{name}={value}" for name, value in step.variables.items())])
 
 
 def _key(step: Measured) -> Key:
@@ -119,13 +136,21 @@ def _build(kind: str, step: Measured) -> PlannedBuild:
     return PlannedBuild(node, step.build, kind, step.version, source)
 
 
-def _axes(steps: Iterable[Measured]) -> Iterable[Axis]:
-    """The builds, then what differs beside them."""
-    labels: dict[str, dict[str, None]] = {BUILD: {}}
-    for step in steps:
-        for name, label in {BUILD: step.build, **step.labels}.items():
-            labels.setdefault(name, {})[label] = None
-    return (Axis(name, tuple(found)) for name, found in labels.items())
+def _axes(steps: Sequence[Measured]) -> Iterator[Axis]:
+    """The builds, then what differs beside them, then what was tried on one database."""
+    yield Axis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
+    for name in dict.fromkeys(name for step in steps for name in step.labels):
+        yield Axis(name, _ordered(step.labels[name] for step in steps if name in step.labels))
+    for name in dict.fromkeys(name for step in steps for name in step.variables):
+        having = [step for step in steps if name in step.variables]
+        changed = tuple(dict.fromkeys(step.step for step in having))
+        yield Axis(name, _ordered(step.variables[name] for step in having), changed)
+
+
+def _ordered(labels: Iterable[str]) -> tuple[str, ...]:
+    """Numbers as such, others as they come."""
+    found = tuple(dict.fromkeys(labels))
+    return tuple(sorted(found, key=int)) if all(label.isdecimal() for label in found) else found
 
 
 def _digest(path: Path) -> str:

@@ -20,7 +20,8 @@ class Measured:
     build: str  # the column of the published tables: build.config
     step: str
     figures: Figures = field(default_factory=lambda: Figures({}))
-    labels: Mapping[str, str] = field(default_factory=dict)  # of further axes
+    labels: Mapping[str, str] = field(default_factory=dict)  # of further axes: each a database of its own
+    variables: Mapping[str, str] = field(default_factory=dict)  # of axes that were tried on one database
     load: int = 0  # of several runs of the same, which one
     version: str = ""  # of the engine, where the output says so
     files: tuple[Path, ...] = ()  # raw output: copied into the result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,8 @@ def _stage(staged: Path, planned: Planned) -> None:
         make_folder(staged / build.id)
         _write(staged / build.id / BUILD, _record(build))
     for stage in planned.plan.stages:
-        if (measured := planned.stages.get(stage.id)) is not None:
-            _result(staged / stage.id, stage, measured, planned.plan.digest, staged.name)
+        if (steps := planned.stages.get(stage.id)) is not None:
+            _result(staged / stage.id, stage, steps, planned.plan.digest)
 
 
 def _published(store: Store, staged: Path, planned: Planned) -> Taken:
@@ -72,18 +72,23 @@ def _record(build: PlannedBuild) -> dict[str, Any]:
     return {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version, "route": "published"}
 
 
-def _result(folder: Path, stage: PlannedStage, measured: Measured, plan: str, attempt: str) -> None:
-    step = folder / "steps" / f"0-{_file_name(measured.step)}"
-    step.mkdir(parents=True)
-    for path in measured.files:
-        shutil.copyfile(path, step / path.name)
-    _write(step / stated.NAME, stated.body(measured))
-    if measured.argv:
-        _write(step / "command.json", {"argv": list(measured.argv), "env": {}})
-    common = {"stage": stage.id, "attempt": attempt, "build": stage.build}
-    _write(folder / ATTEMPT, {**common, "plan": plan, "started": measured.started, "host": dict(measured.host)})
-    said = {"name": measured.step, "kind": stage.steps[0].kind, **_times(measured)}
-    _write(folder / RESULT, {**common, "status": "done", **_times(measured), "steps": [said]})
+def _result(folder: Path, stage: PlannedStage, steps: Sequence[Measured], plan: str) -> None:
+    for index, step in enumerate(steps):
+        _step(folder / "steps" / f"{index}-{_file_name(stage.steps[index].name)}", step)
+    first = steps[0]
+    common = {"stage": stage.id, "attempt": folder.parent.name, "build": stage.build}
+    _write(folder / ATTEMPT, {**common, "plan": plan, "started": first.started, "host": dict(first.host)})
+    said = [{"name": step.step, "kind": stage.steps[0].kind, **_times(step)} for step in steps]
+    _write(folder / RESULT, {**common, "status": "done", **_times(first), "steps": said})
+
+
+def _step(folder: Path, step: Measured) -> None:
+    folder.mkdir(parents=True)
+    for path in step.files:
+        shutil.copyfile(path, folder / path.name)
+    _write(folder / stated.NAME, stated.body(step))
+    if step.argv:
+        _write(folder / "command.json", {"argv": list(step.argv), "env": {}})
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

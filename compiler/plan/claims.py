@@ -18,6 +18,7 @@ def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str]
     except ExpressionError as error:
         problems.add("expression", expect.where, str(error), error.hint, len(expect))
         return
+    before = len(problems.found)
     if not comparing:
         hint = "for example qps(cache='best') >= 2 * qps(cache='lru')"
         problems.add("expression", expect.where, "a claim compares: < <= > >= == or !=", hint, len(expect))
@@ -30,6 +31,19 @@ def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str]
             problems.add("undefined-name", expect.where, f"`{name.name}` is not a figure", hint, len(expect))
     for call in calls:
         _arguments(call, expect, labels, problems)
+    if len(problems.found) == before:
+        _check_kind(expect, problems)
+
+
+def _check_kind(expect: Text, problems: Problems) -> None:
+    """What can be read, and is of things that there are, may still be no claim."""
+    from compiler.plan.assertion import Unclear, parsed
+
+    try:
+        parsed(expect)
+    except Unclear as error:
+        hint = "for example qps(cache='best') >= 2 * qps(cache='lru')"
+        problems.add("expression", expect.where, str(error), hint, len(expect))
 
 
 def _figures(expect: str) -> tuple[list[Any], list[Any], list[Any]]:

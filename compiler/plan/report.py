@@ -63,8 +63,8 @@ def _check_layout(table: Table, problems: Problems) -> None:
                 hint = f"or `layout:`, one of {', '.join(layouts.NAMES)}" if key == "rows" else ""
                 problems.add("missing-key", table.where_said, f"`{key}` is missing", hint)
     elif table.layout not in layouts.NAMES:
-        message = f"there is no layout `{table.layout}`"
-        problems.add("undefined-name", table.layout.where, message, nearest(table.layout, layouts.NAMES), len(table.layout))
+        said, hint = table.layout, nearest(table.layout, layouts.NAMES)
+        problems.add("undefined-name", said.where, f"there is no layout `{said}`", hint, len(said))
 
 
 def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:

@@ -97,14 +97,14 @@ def _spreads(groups: Mapping[Kind, Sequence[Sequence[float]]]) -> dict[Kind, Spr
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
-    """The median over the groups, so that one disturbed hour is no floor: each as if it were the middle of its chance."""
+    """The median over the groups, so that one disturbed hour is no floor; of each what would show so much half the time."""
     from scipy.special import chdtri
 
     freedoms = [len(each) - 1 for each in groups]
     if len(groups) < FEWEST_GROUPS or sum(freedoms) < FEWEST:
         return None
-    typical = median(variance(each) * free / float(chdtri(free, 0.5)) for each, free in zip(groups, freedoms, strict=True))
-    return Spread(math.sqrt(typical), sum(freedoms), len(groups))
+    scaled = [variance(each) * (len(each) - 1) / float(chdtri(len(each) - 1, 0.5)) for each in groups]
+    return Spread(math.sqrt(median(scaled)), sum(freedoms), len(groups))
 
 
 def _figures(point: Point, again: bool) -> int:

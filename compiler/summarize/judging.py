@@ -53,10 +53,13 @@ def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Seq
 def _verdict(entry: Entry, interval: Interval, effect: float) -> Entry:
     """A difference no larger than what equal arms showed before is not called one, however alike the loads are."""
     word = verdicts.verdict(interval.low, interval.high, effect)
-    inside = entry.floor is not None and abs(math.log(interval.ratio)) <= math.log1p(entry.floor)
-    if word in verdicts.DIFFERENCES and inside:
+    if word in verdicts.DIFFERENCES and _inside(entry.floor, interval.ratio):
         return replace(entry, verdict=verdicts.INCONCLUSIVE, doubts=(*entry.doubts, INSIDE))
     return replace(entry, verdict=word)
+
+
+def _inside(floor: float | None, ratio: float) -> bool:
+    return floor is not None and abs(math.log(ratio)) <= math.log1p(floor)
 
 
 def _from_series(entry: Entry, point: Point, base: Point, evidence: Evidence) -> Entry:
@@ -67,8 +70,10 @@ def _from_series(entry: Entry, point: Point, base: Point, evidence: Evidence) ->
     if found is None or entry.ratio is None:
         return replace(entry, verdict=None if entry.caveat else verdicts.ONE_LOAD)
     moved = statistics.moved(found, entry.ratio)
-    word = None if entry.caveat else verdicts.single(moved.low, moved.high, evidence.effect)
-    return replace(entry, interval=moved, verdict=word)
+    word = verdicts.single(moved.low, moved.high, evidence.effect)
+    if _inside(entry.floor, entry.ratio):
+        word = verdicts.ONE_LOAD
+    return replace(entry, interval=moved, verdict=None if entry.caveat else word)
 
 
 def _rates(point: Point, loads: Collection[int], series: Series) -> Iterator[float]:

@@ -66,8 +66,13 @@ def _overview(report: Report, table: Overview) -> Mapping[str, Any]:
         "base": table.base,
         "down": table.down,
         "columns": table.heads,
-        "rows": [(row.step, row.labels, [_entry(entry, table.base) for entry in row.entries]) for row in table.rows],
+        "rows": [
+            (row.step, row.labels, [_entry(entry, table.base) for entry in row.entries], wording.floor(row))
+            for row in table.rows
+        ],
+        "floors": any(wording.floor(row) for row in table.rows),
         "caveats": table.caveats,
+        "doubts": list(wording.doubts(table)),
         "pictures": [picture for picture in drawn if picture],
     }
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
 from typing import Any
 
 from compiler.plan.model import Axis
-from compiler.summarize import apart, builds, drift, layout, many, quiet, status, unsteady, warnings
+from compiler.summarize import apart, builds, drift, layout, many, quiet, status, warnings
 from compiler.summarize.builds import Build
-from compiler.summarize.comparison import Comparison, Evidence, compare
+from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
-from compiler.summarize.floor import Floors, floors
+from compiler.summarize.evidence import Of, evidence
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
-from compiler.summarize.surroundings import Surroundings
 from compiler.summarize.tables import Place, Tables
 
 
@@ -71,7 +68,8 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
     effect = header["report"]["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
-    sections = tuple(_section(step, axes, base, effect, tables, known) for step in _measured(tables))
+    beside = evidence(tables, effect, header["report"].get("within"), known)
+    sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -85,7 +83,11 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
         series=tables.series,
         facts=tables.facts,
         status=status.status(tables.runs),
-        warnings=(*warnings.warnings(header.get("warnings", ()), known, tables), *_far(header, sections)),
+        warnings=(
+            *warnings.warnings(header.get("warnings", ()), known, tables),
+            *_far(header, sections),
+            *_trends(sections, effect),
+        ),
         quiet=tuple(quiet.waits(tables.runs)),
         defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
     )
@@ -95,6 +97,11 @@ def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str
     within = header["report"].get("within")
     if within is not None:
         yield from apart.compared((table for section in sections for table in section.comparisons), within)
+
+
+def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
+    yield from drift.sentences([(section.step, section.points) for section in sections])
+    yield from many.sentences([table for section in sections for table in section.comparisons], effect)
 
 
 def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:
@@ -109,14 +116,11 @@ def _measured(tables: Tables) -> list[str]:
     return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
 
 
-def _section(
-    step: str, axes: Sequence[Axis], base: Mapping[str, str], effect: float, tables: Tables, known: Mapping[str, Build]
-) -> Section:
+def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Of) -> Section:
     touching = layout.touching(axes, step)
     found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
-    evidence = Evidence(tables.series, effect, partial(builds.caveat, known))
     compared = [
-        compare(step, form, touching, found, evidence)
+        compare(step, form, touching, found, beside(form, touching))
         for form in layout.layouts(touching, base, layout.most_able(axes, tables.runs))
     ]
     shown = tuple(table for table in compared if table.worth_showing)

@@ -16,10 +16,12 @@ from compiler.summarize.report import Report, Section
 from compiler.summarize.status import Trouble
 from compiler.summarize.timeseries import steadiness
 
+_FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 MOST_FINDINGS = 6
 COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp")  # of the figures, in the text
+FLOOR = "floor"
 STALLED = 0.05  # share of slow seconds from which a step is named
 
 
@@ -136,6 +138,7 @@ def _reading(report: Report) -> list[str]:
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
+        *([_FLOOR] if any(wording.floor(row) for table in report.overviews for row in table.rows) else []),
     ]
 
 
@@ -145,15 +148,22 @@ def _section(report: Report, section: Section) -> list[str]:
 
 def _overview(table: Overview) -> list[str]:
     title = f"QPS relative to {table.base}, 95 % intervals"
-    heads = ["step", *table.down, f"{table.base} QPS", *table.heads]
-    rows = [
-        [row.step, *(label or "-" for label in row.labels), *(wording.entry(each, table.base) for each in row.entries)]
-        for row in table.rows
-    ]
+    floor = [wording.floor(row) for row in table.rows]
+    shown = [FLOOR] if any(floor) else []
+    heads = ["step", *table.down, f"{table.base} QPS", *shown, *table.heads]
+    rows = []
+    for row, equal in zip(table.rows, floor, strict=True):
+        base, *arms = (wording.entry(each, table.base) for each in row.entries)
+        known = [equal or "-"] if shown else []
+        rows.append([row.step, *(label or "-" for label in row.labels), base, *known, *arms])
     lines = [title, "-" * len(title), *grid.grid(heads, rows, 1 + len(table.down))]
     for caveat in table.caveats:
         lines += textwrap.wrap(
             f"{wording.MARK} no verdict: {caveat}", grid.WIDTH, initial_indent="  ", subsequent_indent="    "
+        )
+    for text in wording.doubts(table):
+        lines += textwrap.wrap(
+            f"{wording.DOUBT} {text}", grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )
     return lines
 

@@ -7,10 +7,13 @@ from itertools import islice
 
 from compiler.summarize import layout, numbers
 from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
+from compiler.summarize.overview import Overview, Row
 from compiler.summarize.points import Point
 from compiler.summarize.verdicts import FASTER, SLOWER, VERDICTS
 
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
+DOUBT = "†"  # on a ratio that more is to be known of; that stands below
+NAMED = 3
 
 
 def entry(found: Entry, base: str) -> str:
@@ -33,6 +36,7 @@ def compared(found: Entry) -> str:
     if found.interval:
         parts.append(numbers.interval(found.interval))
     parts.append(MARK if found.caveat else found.verdict or "")
+    parts += [DOUBT] if found.doubts else []
     if found.point and (short := fewer(found.point)):
         parts.append(short)
     return " ".join(part for part in parts if part)
@@ -54,6 +58,24 @@ def tally(table: Comparison) -> Iterator[str]:
         entries = [line.entries[index] for line in table.lines]
         arm = layout.words(labels, table.layout.across) or "-"
         yield f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
+
+
+def doubts(table: Overview) -> Iterator[str]:
+    """readww, 1, hyper: kernel 6.1.0 / 6.18.0; one sentence for all that have the same to tell"""
+    told: dict[str, list[str]] = {}
+    for row in table.rows:
+        for head, found in zip(table.heads, row.entries[1:], strict=True):
+            for text in found.doubts:
+                told.setdefault(text, []).append(", ".join(filter(None, (row.step, *row.labels, head))))
+    for text, where in told.items():
+        more = f"; and {len(where) - NAMED} more" if len(where) > NAMED else ""
+        yield f"{text}: {'; '.join(where[:NAMED])}{more}"
+
+
+def floor(row: Row) -> str:
+    """1.3 %: the highest of the row; nothing where this host has no history of it."""
+    known = [found.floor for found in row.entries if found.floor is not None]
+    return f"{max(known):.1%}" if known else ""
 
 
 def _counts(entries: Sequence[Entry]) -> str:

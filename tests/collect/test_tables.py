@@ -117,13 +117,13 @@ def test_the_schema_is_in_every_file(experiment):
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
 
 
-ALL = ("steps", "series", "samples", "latencies", "environment", "metrics")
+ALL = ("steps", "series", "samples", "latencies", "counters", "levels", "history", "environment", "metrics")
 
 
 def test_nothing_temporary_is_left(experiment):
     collect(experiment.store, experiment.plan)
     names = {path.name for path in (experiment.store.summary("p-synthetic") / "tables").iterdir()}
-    assert names == {f"{n}.parquet" for n in (*ALL, "columns")}
+    assert names == {*(f"{n}.parquet" for n in (*ALL, "columns")), "parts", "parts.json"}
 
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from compiler.layouts.table import Table
+from compiler.layouts.table import Cell, Table
 
 WIDTH = 100
 GAP = "  "
+LACKING = ("failed", "unsupported", "elsewhere", "same as", "missing")
+FEW = 3
 
 
 def table(found: Table) -> str:
@@ -29,7 +31,10 @@ def _block(found: Table, block: Sequence[int]) -> Iterator[str]:
     widths = _widths(found)
     yield _line([_head(found, index) for index in block], block, found, widths)
     for row in found.rows:
-        yield _line([row[index].text for index in block], block, found, widths)
+        if (said := _lacking(found, row)) is not None and len(said) <= _span(found, block, widths):
+            yield _saying(said, row, block, found, widths)
+        else:
+            yield _line([row[index].text for index in block], block, found, widths)
 
 
 def _line(texts: Sequence[str], block: Sequence[int], found: Table, widths: Sequence[int]) -> str:
@@ -40,6 +45,31 @@ def _line(texts: Sequence[str], block: Sequence[int], found: Table, widths: Sequ
     return ("  " + GAP.join(cells)).rstrip()
 
 
+def _saying(said: str, row: Sequence[Cell], block: Sequence[int], found: Table, widths: Sequence[int]) -> str:
+    """Over all figures, once: before the labels to the right, behind them to the left."""
+    span = _span(found, block, widths)
+    labels = {index: row[index].text.ljust(widths[index]) for index in block if found.columns[index].label}
+    parts: list[str] = []
+    for index in block:
+        if index in labels:
+            parts.append(labels[index])
+        elif said not in (part.strip() for part in parts):
+            parts.append(said.rjust(span) if block[-1] in labels else said.ljust(span))
+    return ("  " + GAP.join(parts)).rstrip()
+
+
+def _span(found: Table, block: Sequence[int], widths: Sequence[int]) -> int:
+    figures = [widths[index] for index in block if not found.columns[index].label]
+    return sum(figures) + len(GAP) * (len(figures) - 1)
+
+
+def _lacking(found: Table, row: Sequence[Cell]) -> str | None:
+    """What a row says that has not one figure."""
+    cells = [cell for cell, column in zip(row, found.columns, strict=True) if not column.label]
+    alike = len(cells) > 1 and all(cell == cells[0] for cell in cells)
+    return cells[0].text if alike and cells[0].kind in LACKING else None
+
+
 def _head(found: Table, index: int) -> str:
     column = found.columns[index]
     return f"{column.name} ({column.unit})" if column.unit else column.name
@@ -47,9 +77,15 @@ def _head(found: Table, index: int) -> str:
 
 def _widths(found: Table) -> list[int]:
     return [
-        max([len(_head(found, index)), *(len(row[index].text) for row in found.rows)])
+        max([len(_head(found, index)), *(len(row[index].text) for row in found.rows if _counts(found, row, index))])
         for index in range(len(found.columns))
     ]
+
+
+def _counts(found: Table, row: Sequence[Cell], index: int) -> bool:
+    """For the width of a column: what stands over all of them does not, unless they are too few for it."""
+    figures = sum(not column.label for column in found.columns)
+    return found.columns[index].label or _lacking(found, row) is None or figures < FEW
 
 
 def _blocks(found: Table) -> list[list[int]]:

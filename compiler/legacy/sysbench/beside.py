@@ -34,6 +34,5 @@ def _scan(run: Run) -> Iterator[Beside]:
     if found is None or per_second is None:
         return
     figure = f"scan, thousands of rows/s, {definition(run, found)}"
-    yield Beside(
-        MET + run.test.suffix, run.directory, figure, per_second, f"{scan.clean(found) / scan.THOUSAND:.0f}", SCANS
-    )
+    clean = f"{scan.clean(found) / scan.THOUSAND:.0f}"
+    yield Beside(MET + run.test.suffix, run.directory, figure, per_second, clean, SCANS)

@@ -70,8 +70,8 @@ def _metrics(run: Run, device: str | None) -> dict[str, float]:
     found = dict(run.output.figures.metrics)
     if (scans := scanned(run)) is not None:
         found["rows_per_s"] = scan.clean(scans)
-    if run.io is not None and device in run.io.devices:
-        found |= iostat.figures(run.io.devices[device])
+    if run.io is not None and (samples := run.io.devices.get(device or "")):
+        found |= iostat.figures(samples)
     if run.vm is not None:
         found |= vmstat.figures(run.vm)
         found |= _per_operation(run, found.get("qps"))

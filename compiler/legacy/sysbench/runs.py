@@ -66,7 +66,9 @@ def _run(directory: Path, test: Test, files: Mapping[str, Path], faults: Faults)
     if content is None:
         return None
     output = _output(content, paths[OUTPUT], faults)
-    return output and Run(
+    if output is None:
+        return None
+    return Run(
         directory.resolve().name,
         test,
         output,

@@ -12,31 +12,33 @@ from compiler.legacy.sysbench.qps import Row, Table
 from compiler.legacy.sysbench.rate import rate
 from compiler.legacy.sysbench.runs import MET, Run
 
+Key = tuple[str, names.Test]
+
 
 def summaries(runs: Sequence[Run], tables: Sequence[Table], device: str | None) -> Mapping[str, str]:
-    mets = {(run.directory, run.test): found for run in runs if (found := of(run, device)) is not None}
+    mets = {_key(run): found for run in runs if (found := of(run, device)) is not None}
     several = len({run.directory for run in runs}) > 1
-    found = {_name(run, several): mets[run.directory, run.test].text for run in runs if _key(run) in mets}
-    if mets:
-        found |= _overviews(runs, mets)
-    for table in (*_made(runs), *tables):
-        if table not in tables:
-            found[table.path.name] = qps.absolute(table.columns, table.rows)
+    files = {_name(run, several): mets[_key(run)].text for run in runs if _key(run) in mets}
+    files |= _overviews(runs, mets)
+    made = list(_made(runs))
+    files |= {table.path.name: qps.absolute(table.columns, table.rows) for table in made}
+    for table in (*made, *tables):
         if len(table.columns) > 1:
             relative = qps.relative_name(table.path.name)
-            found |= {relative: qps.relative(table), relative + qps.EDIT: qps.edited(table)}
-    return found
+            files |= {relative: qps.relative(table), relative + qps.EDIT: qps.edited(table)}
+    return files
 
 
 def of(run: Run, device: str | None) -> Met | None:
     """None without iostat, vmstat or a rate."""
     per_second = rate(run)
-    if run.io is None or run.vm is None or device not in run.io.devices or not per_second or not float(per_second):
+    samples = run.io.devices.get(device or "") if run.io else None
+    if not samples or run.vm is None or not per_second or not float(per_second):
         return None
-    return met.met(per_second, run.io.devices[device], vmstat.published(run.vm))
+    return met.met(per_second, samples, vmstat.published(run.vm))
 
 
-def _key(run: Run) -> tuple[str, names.Test]:
+def _key(run: Run) -> Key:
     return run.directory, run.test
 
 
@@ -46,19 +48,20 @@ def _name(run: Run, several: bool) -> str:
     return f"{run.directory}/{name}" if several else name
 
 
-def _overviews(runs: Sequence[Run], mets: Mapping[tuple[str, names.Test], Met]) -> Mapping[str, str]:
+def _overviews(runs: Sequence[Run], mets: Mapping[Key, Met]) -> Mapping[str, str]:
     """One for each number of clients."""
-    dops = dict.fromkeys(run.test.dop for run in runs if _key(run) in mets)
-    found = {}
-    for dop in dops:
-        tests = dict.fromkeys(run.test for run in sorted(runs, key=_turn) if run.test.dop == dop)
-        rows = {
-            test: {run.directory: mets[_key(run)] for run in runs if run.test == test and _key(run) in mets}
-            for test in tests
-        }
-        name = summary.NAME if len(dops) == 1 else f"{summary.NAME}.dop{dop}"
-        found[name] = summary.summary({MET + test.suffix: each for test, each in rows.items() if each})
-    return found
+    counted = [run for run in sorted(runs, key=_turn) if _key(run) in mets]
+    dops = dict.fromkeys(run.test.dop for run in counted)
+    called = {dop: summary.NAME if len(dops) == 1 else f"{summary.NAME}.dop{dop}" for dop in dops}
+    return {name: _overview([run for run in counted if run.test.dop == dop], mets) for dop, name in called.items()}
+
+
+def _overview(runs: Sequence[Run], mets: Mapping[Key, Met]) -> str:
+    """Builds by their directories' names: the first is the base."""
+    rows: dict[str, dict[str, Met]] = {MET + run.test.suffix: {} for run in runs}
+    for run in sorted(runs, key=lambda run: run.directory):
+        rows[MET + run.test.suffix][run.directory] = mets[_key(run)]
+    return summary.summary(rows)
 
 
 def _turn(run: Run) -> tuple[bool, float, str]:

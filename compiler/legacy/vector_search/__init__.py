@@ -72,9 +72,15 @@ def _measured(found: Plot, search: Search, several: bool) -> Measured:
         build=search.name,
         step=STEP,
         figures=Figures({"recall": float(search.recall), "qps": float(search.qps)}, facts),
-        labels={**({PLOT: found.suffix.lstrip(".")} if several else {}), **search.params},
+        labels={**({PLOT: found.suffix.lstrip(".")} if several else {}), **_built(search)},
+        variables={name: value for name, value in search.params.items() if name == summaries.SEARCHED},
         source=f"{found.path.name}:{search.line}",
     )
+
+
+def _built(search: Search) -> Mapping[str, str]:
+    """What an index was made with."""
+    return {name: value for name, value in search.params.items() if name != summaries.SEARCHED}
 
 
 def _found_twice(found: Plot, suffix: str) -> Iterator[Beside]:

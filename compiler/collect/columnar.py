@@ -1,0 +1,81 @@
+"""Columns to a Parquet file: figures of many steps go there as arrays, never row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from compiler.collect.parquet import named, options, quoted
+from compiler.store.durable import replacing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64] | Sequence[Any]
+
+NUMBER = "DOUBLE"
+_VIEW = "stepgrid_columns"
+
+
+class Point(NamedTuple):
+    """What the rows of a step begin with, in every table but `steps`."""
+
+    stage: str
+    attempt: str
+    position: int
+    step: str
+
+
+class Table:
+    """Grows by the rows of a step; NaN and None are missing."""
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self.types = types
+        self.rows = 0
+        self._points: list[Point] = []
+        self._counts: list[int] = []
+        self._columns: dict[str, list[Column]] = {name: [] for name in types if name not in Point._fields}
+
+    def add(self, point: Point, columns: Mapping[str, Column]) -> None:
+        count = len(next(iter(columns.values()), ()))
+        if count:
+            self._points.append(point)
+            self._counts.append(count)
+            self.rows += count
+            for name, found in self._columns.items():
+                found.append(columns[name] if name in columns else _missing(self.types[name], count))
+
+    def arrays(self) -> dict[str, Any]:
+        import numpy as np
+
+        keys = {name: np.array([getattr(point, name) for point in self._points], object) for name in Point._fields}
+        repeated = {name: np.repeat(values, self._counts) for name, values in keys.items() if name in self.types}
+        return {**repeated, **{name: _joined(self.types[name], parts) for name, parts in self._columns.items()}}
+
+
+def write(connection: DuckDBPyConnection, path: Path, types: Mapping[str, str], arrays: Mapping[str, Any]) -> None:
+    cast = ", ".join(f"CAST({named(name)} AS {kind}) AS {named(name)}" for name, kind in types.items())
+    connection.register(_VIEW, {name: arrays[name] for name in types})
+    try:
+        with replacing(path) as new:
+            connection.execute(f"COPY (SELECT {cast} FROM {_VIEW}) TO {quoted(str(new))} {options()}")
+    finally:
+        connection.unregister(_VIEW)
+
+
+def _missing(kind: str, count: int) -> Column:
+    import numpy as np
+
+    return np.full(count, np.nan) if kind == NUMBER else [None] * count
+
+
+def _joined(kind: str, parts: Sequence[Column]) -> Any:
+    import numpy as np
+
+    if kind != NUMBER:
+        return np.array([value for part in parts for value in part], dtype=object)
+    found = np.concatenate([np.asarray(part, dtype=float) for part in parts]) if parts else np.empty(0)
+    return np.ma.masked_invalid(found, copy=False)

@@ -1,0 +1,199 @@
+"""The points of a table, block by block, as its layout takes them: what each has, or why it has nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from compiler.collect.states import DONE, ELSEWHERE
+from compiler.layouts.block import OWN, Block, Level, Spot
+from compiler.layouts.layout import STEP
+from compiler.layouts.table import ELSEWHERE as AWAY
+from compiler.plan.model import Axis
+from compiler.summarize.arrangement import Arrangement
+from compiler.summarize.matching import label
+from compiler.summarize.points import Point
+from compiler.summarize.ratios import ratio
+from compiler.summarize.tables import Place
+
+Labels = tuple[str | None, ...]
+Levels = Mapping[Place, Sequence[Level]]
+
+
+@dataclass(slots=True)
+class Known:
+    """The points of a report, and what is asked of them again and again."""
+
+    points: Sequence[Point]
+    axes: Sequence[Axis]
+    steps: Sequence[str]
+    levels: Levels = field(default_factory=dict)
+    more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)  # figures that no step prints
+    _at: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(default_factory=dict)
+    _values: dict[int, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._at = {(point.step, frozenset(point.labels.items())): point for point in self.points}
+
+    def base(self, point: Point, base: Mapping[str, str]) -> Point | None:
+        """All other axes equal."""
+        step = base.get(STEP, point.step)
+        labels = {axis: base.get(axis, at) for axis, at in point.labels.items()}
+        return self._at.get((step, frozenset(labels.items())))
+
+    def values(self, point: Point) -> Mapping[str, float]:
+        """Medians of the loads."""
+        if id(point) not in self._values:
+            names = {name for run in point.runs for name in run.metrics}
+            found = {name: spread[0] for name in names if (spread := point.spread(name))}
+            self._values[id(point)] = {**self.more.get(point.runs[0].place, {}), **found}
+        return self._values[id(point)]
+
+    def ordered(self, axis: str) -> Sequence[str]:
+        if axis == STEP:
+            return self.steps
+        return next((each.labels for each in self.axes if each.name == axis), ())
+
+
+def blocks(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator[Block]:
+    groups: dict[Labels, list[Point]] = {}
+    there = {axis: _labels(axis, points, known) for axis in form.by if STEP not in form.by}
+    for point in points:
+        for key in _keys(point, form.by, there):
+            groups.setdefault(key, []).append(point)
+    for key in _sorted(groups, form.by, known):
+        yield _block(form, key, groups[key], known)
+
+
+def _block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known) -> Block:
+    there = {axis: _labels(axis, points, known) for axis in form.columns}
+    rows = _sorted({_key(point, form.rows) for point in points}, form.rows, known)
+    columns = _sorted({at for point in points for at in _keys(point, form.columns, there)}, form.columns, known)
+    base_column = _base_column(form, columns)
+    placed = dict(_placed(form, points, rows, columns, there))
+    names = [_shown(row, form) for row in rows], [_shown(column, form) for column in columns]
+    block = Block(
+        title=form.title,
+        rows=tuple(names[0]),
+        columns=tuple(names[1]),
+        row_axes=tuple(form.called.get(axis, axis) for axis in form.rows),
+        column_axes=tuple(form.called.get(axis, axis) for axis in form.columns),
+        metrics=form.metrics,
+        point=_words(key, form.by, form),
+        base=None if form.base is None else _words(tuple(form.base.values()), tuple(form.base), form),
+        base_column=base_column,
+        called=form.called,
+        notes=tuple(_fewer(points, form)),
+    )
+    return replace(block, spots=_spots(form, block, placed, known))
+
+
+def _placed(
+    form: Arrangement,
+    points: Iterable[Point],
+    rows: Sequence[Labels],
+    columns: Sequence[Labels],
+    there: Mapping[str, Sequence[str]],
+) -> Iterator[tuple[tuple[int, int], Point]]:
+    down, across = {at: index for index, at in enumerate(rows)}, {at: index for index, at in enumerate(columns)}
+    for point in points:
+        for at in _keys(point, form.columns, there):
+            yield (down[_key(point, form.rows)], across[at]), point
+
+
+def _spots(
+    form: Arrangement, block: Block, placed: Mapping[tuple[int, int], Point], known: Known
+) -> dict[tuple[int, int], Spot]:
+    """What was measured once is shown once: its other places say where. The base's place comes first."""
+    first: dict[tuple[Place, ...], tuple[int, int]] = {}
+    found = {}
+    for place in sorted(placed, key=lambda at: (at[1] != block.base_column, at)):
+        point = placed[place]
+        owner = first.setdefault(point.places, place)
+        same = "" if owner == place else _apart(block, owner, place)
+        found[place] = _spot(form, point, known, same)
+    return found
+
+
+def _apart(block: Block, owner: tuple[int, int], here: tuple[int, int]) -> str:
+    row = block.row(owner[0]) if owner[0] != here[0] else ""
+    column = block.column(owner[1]) if owner[1] != here[1] else ""
+    return ", ".join(part for part in (row, column) if part)
+
+
+def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
+    if status := _status(point):
+        return Spot(status=status)
+    if same:
+        return Spot(status=f"same as {same}")
+    levels = next((known.levels[place] for place in point.places if place in known.levels), ())
+    return Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
+
+
+def _ratios(form: Arrangement, point: Point, known: Known) -> Iterator[tuple[str, float]]:
+    base = known.base(point, form.base) if form.base is not None else None
+    for metric in form.metrics or form.layout.metrics or ("qps",) if base is not None else ():
+        found = ratio(point, base, metric) if base is not None else None
+        if found is not None:
+            yield metric, found
+
+
+def _status(point: Point) -> str:
+    if point.status == DONE:
+        return ""
+    return AWAY if (point.reason or "").startswith(ELSEWHERE) else point.status
+
+
+def _fewer(points: Sequence[Point], form: Arrangement) -> Iterator[str]:
+    short = [point for point in points if 0 < point.loads[0] < point.loads[1]]
+    if short:
+        measured, planned = short[0].loads
+        names = (*form.by, *form.rows, *form.columns)
+        where = _words(_key(short[0], names), names, form)
+        more = f", and {len(short) - 1} more so" if len(short) > 1 else ""
+        yield f"{where}: {measured} of {planned} loads{more}"
+
+
+def _base_column(form: Arrangement, columns: Sequence[Labels]) -> int | None:
+    """Where all that the base says is in the columns."""
+    if form.base is None or not set(form.base) <= set(form.columns):
+        return None
+    wanted = [
+        index for index, at in enumerate(columns) if _is_base(dict(zip(form.columns, at, strict=True)), form.base)
+    ]
+    return wanted[0] if wanted and len(form.base) == len(form.columns) else None
+
+
+def _is_base(labels: Mapping[str, str | None], base: Mapping[str, str]) -> bool:
+    return all(labels[axis] == at for axis, at in base.items())
+
+
+def _key(point: Point, axes: Sequence[str]) -> Labels:
+    return tuple(label(point, axis) for axis in axes)
+
+
+def _keys(point: Point, axes: Sequence[str], there: Mapping[str, Sequence[str]]) -> Iterable[Labels]:
+    """A point that an axis does not touch stands at each of the labels that others of its block have."""
+    found = ((label(point, axis),) if label(point, axis) else there.get(axis) or (None,) for axis in axes)
+    return product(*found)
+
+
+def _labels(axis: str, points: Iterable[Point], known: Known) -> list[str]:
+    found = {label(point, axis) for point in points}
+    return [at for at in known.ordered(axis) if at in found]
+
+
+def _sorted(keys: Iterable[Labels], axes: Sequence[str], known: Known) -> list[Labels]:
+    ranks = [{at: index for index, at in enumerate(known.ordered(axis))} for axis in axes]
+    return sorted(keys, key=lambda key: [rank.get(at or "", -1) for rank, at in zip(ranks, key, strict=True)])
+
+
+def _shown(labels: Labels, form: Arrangement) -> tuple[str, ...]:
+    return tuple(form.called.get(at, at) if at else "" for at in labels)
+
+
+def _words(labels: Sequence[str | None], axes: Sequence[str], form: Arrangement) -> str:
+    """readww, cache=lru"""
+    known = [(axis, form.called.get(at, at)) for axis, at in zip(axes, labels, strict=True) if at]
+    return ", ".join(at if axis in OWN else f"{form.called.get(axis, axis)}={at}" for axis, at in known)

@@ -1,0 +1,98 @@
+"""The tables of a report: those that the spec names, else what the kinds of its steps show without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.layouts import by_name, defaults
+from compiler.layouts.layout import STEP
+from compiler.layouts.table import ABSENT, Table
+from compiler.plan.base import BUILD
+from compiler.plan.model import Axis
+from compiler.summarize.arrangement import Said, arrangement
+from compiler.summarize.blocks import Known, Levels, blocks
+from compiler.summarize.layout import most_able, touching
+from compiler.summarize.matching import matches
+from compiler.summarize.points import points
+from compiler.summarize.tables import Place, Run
+from compiler.summarize.windows import Figures, Window, windowed
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What tables may need that is in no row of `steps`."""
+
+    windows: Mapping[Window, Figures] = field(default_factory=dict)
+    levels: Levels = field(default_factory=dict)
+    more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+
+
+def tables(
+    said: Sequence[Said], axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], beside: Beside
+) -> list[Table]:
+    measured = [run for run in runs if run.measured]
+    whole = known(axes, measured, beside)
+    if said:
+        return [table for each in said for table in _named(each, axes, measured, base, beside, whole)]
+    return [
+        table for each in _defaults(axes, measured, base) for table in _shown(each, axes, base, whole) if _says(table)
+    ]
+
+
+def known(axes: Sequence[Axis], runs: Sequence[Run], beside: Beside) -> Known:
+    by_step: dict[str, list[Run]] = {}
+    for run in runs:
+        by_step.setdefault(run.step, []).append(run)
+    found = [
+        point
+        for step, members in by_step.items()
+        for point in points(members, step, [axis.name for axis in touching(axes, step)])
+    ]
+    return Known(found, axes, [*by_step], beside.levels, beside.more)
+
+
+def _named(
+    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], beside: Beside, whole: Known
+) -> list[Table]:
+    """One with a window is made of the figures of that alone."""
+    window = tuple(said.get("window", ()))
+    if window:
+        whole = known(axes, windowed(runs, beside.windows.get(window, {})), beside)
+    found = _shown(said, axes, base, whole)
+    return found or [Table(said.get("title", said.get("layout", "")), (), (), notes=("there is nothing to show",))]
+
+
+def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> list[Table]:
+    chosen = [point for point in whole.points if matches(point, said.get("where", {}))]
+    form = arrangement(said, axes, chosen, base)
+    return [table for block in blocks(form, chosen, whole) for table in form.layout.tables(block)]
+
+
+def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Iterator[Said]:
+    """By the kinds of the steps, in their order; a layout is about the steps of its kinds that have its figures."""
+    kinds = dict.fromkeys(run.kind for run in runs)
+    for name in dict.fromkeys(name for kind in kinds for name in defaults(kind)):
+        steps = dict.fromkeys(run.step for run in runs if name in defaults(run.kind) and _is_about(name, run))
+        if steps:
+            yield {"layout": name, "where": {STEP: list(steps)}, **_base(name, axes, runs, base)}
+
+
+def _is_about(name: str, run: Run) -> bool:
+    wanted = by_name(name)
+    return not run.metrics or wanted.levels or any(metric in run.metrics for metric in wanted.metrics)
+
+
+def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Mapping[str, Any]:
+    """Published tables go by build, where there are several."""
+    builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    if not by_name(name).compares or len(builds) < 2 or BUILD in base:
+        return {}
+    return {"base": {BUILD: most_able(axes, runs) or builds[0]}}
+
+
+def _says(table: Table) -> bool:
+    """Whether some cell has a figure: nobody asked for a table of none."""
+    cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
+    return any(cell.kind not in (ABSENT, "missing", "failed", "unsupported", "elsewhere", "same as") for cell in cells)

@@ -1,0 +1,1 @@
+from tests.legacy.conftest import samples as samples

@@ -1,0 +1,24 @@
+"""What the tests of published results share: the samples, which are read where they are and never copied in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(os.environ.get("STEPGRID_SAMPLES") or Path(__file__).resolve().parents[3] / "shared" / "samples")
+
+
+@pytest.fixture
+def samples() -> Path:
+    if not SAMPLES.is_dir():
+        pytest.skip(f"the samples are not at {SAMPLES}: STEPGRID_SAMPLES says where they are")
+    return SAMPLES
+
+
+@pytest.fixture
+def published(samples: Path) -> Callable[[str], Path]:
+    """The folder of a kind."""
+    return lambda kind: samples / "published" / kind
