@@ -42,7 +42,9 @@ class Results:
         steps = [self._step(folder, index, step.name, step.settings) for index, step in enumerate(stage.steps)]
         common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
         _json(folder / "attempt.json", {**common, "plan": self._plan.digest, "host": HOST, "image": None})
-        _json(folder / "result.json", {**common, "status": "done", "started": STARTED, "ended": STARTED, "steps": steps})
+        _json(
+            folder / "result.json", {**common, "status": "done", "started": STARTED, "ended": STARTED, "steps": steps}
+        )
         mark = self._store.mark(stage.id)
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.symlink_to(Path("..") / folder.relative_to(self._store.root) / "result.json")
@@ -59,8 +61,17 @@ class Results:
         (folder / "samples.jsonl").write_text(self._samples)
         _json(folder / "command.json", {"argv": ["db_bench", *(f"--option_{n}={n}" for n in range(60))], "env": {}})
         record = {
-            **{"name": name, "kind": "db_bench", "status": "done", "exit": 0, "started": STARTED, "ended": STARTED},
-            **{"seconds": float(self._seconds), "user": 1.5, "system": 0.5, "max_rss": 1 << 30, "dropped": []},
+            "name": name,
+            "kind": "db_bench",
+            "status": "done",
+            "exit": 0,
+            "started": STARTED,
+            "ended": STARTED,
+            "seconds": float(self._seconds),
+            "user": 1.5,
+            "system": 0.5,
+            "max_rss": 1 << 30,
+            "dropped": [],
         }
         _json(folder / "step.json", record)
         return record
@@ -110,8 +121,13 @@ def _samples(seconds: int) -> Iterator[str]:
     for at in range(seconds + 1):
         cpu = {"user": 9.5 * at, "nice": 0.0, "system": 3.1 * at, "idle": 3.0 * at, "iowait": 0.4 * at}
         sample: dict[str, Any] = {
-            **{"t": 1795276416.874 + at, "monotonic": 1000.0 + at, "cpu": {**cpu, "irq": 0.0, "softirq": 0.1 * at}},
-            **{"interrupts": 80_000 * at, "switches": 120_000 * at, "running": 14, "blocked": 0},
+            "t": 1795276416.874 + at,
+            "monotonic": 1000.0 + at,
+            "cpu": {**cpu, "irq": 0.0, "softirq": 0.1 * at},
+            "interrupts": 80_000 * at,
+            "switches": 120_000 * at,
+            "running": 14,
+            "blocked": 0,
             "memory": {"free": 20 << 30, "available": 24 << 30, "buffers": 1 << 27, "cached": 3 << 30, "swap": 0}
             | {"swap_free": 0, "dirty": 6_598_656, "writeback": 0, "reclaimable": 457_527_296},
             "paging": {"read": at << 24, "written": at << 25, "swapped_in": 0, "swapped_out": 0},

@@ -35,7 +35,7 @@ class Made(NamedTuple):
 class Kind(NamedTuple):
     noise: float  # coefficient of variation of a figure
     loads: int
-    shift: float = 0.0  # of the first arm, as a logarithm; the others are like the base
+    shift: float = 0.0  # of every arm but the base, as a logarithm
     series: bool = False  # with the seconds
     same_load: bool = False  # nothing differs between runs but their seconds
     seconds: int = 60
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
 
 
 def experiments(kind: Kind, comparisons: int, seed: int) -> Iterator[Made]:
-    """By turns with one comparison and with four; by turns of two with loads that are shared and with loads that are not."""
+    """One comparison and four by turns; by turns of two, arms that share their loads and arms that do not."""
     generator, left, index = np.random.default_rng(seed), comparisons, 0
     while left > 0:
         arms = min(left, 1 if index % 2 == 0 else 1 + OTHERS) + 1
@@ -55,7 +55,7 @@ def _experiment(kind: Kind, arms: int, shared: bool, generator: np.random.Genera
     order = generator.permuted(np.tile(np.arange(arms), (kind.loads, 1)), axis=1).T  # place of each arm in its block
     place = np.arange(kind.loads) * arms + order
     levels, series = _figures(kind, place, shared, generator)
-    levels[1] += kind.shift
+    levels[1:] += kind.shift
     labels = ("base", *(f"arm{number}" for number in range(1, arms)))
     seconds = levels[..., None] + series
     rates = 1000 * np.exp(seconds)

@@ -8,12 +8,15 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from compiler.cli.intermixed import Parser
+
 COMMANDS = {
     "check": "compile a spec and show every problem in it",
     "plan": "show what a run would do and why, for how long, and what is measured already",
     "run": "measure what is missing, through Snakemake, and summarize",
     "status": "show what is done, runs, waits, failed and is left, while a run is active or not",
     "watch": "the status, live, with the speed of the step that runs",
+    "report": "print the report of what is measured, or one of its tables",
     "explain": "show one cell's settings and options, each with where it comes from",
     "builds": "list builds, make them, say how two of them differ, move one to another machine",
     "new": "write a commented spec to start from",
@@ -21,8 +24,9 @@ COMMANDS = {
     "redo": "ask for stages to be measured again, beside the results that they have",
     "results": "list all results and attempts of a spec's stages, and which of them count",
     "retract": "take a result out: it is kept, and counts no more",
+    "query": "ask the tables of the results in SQL",
     "export": "write the results of a spec to a file, for a checkout elsewhere",
-    "import": "take in what another checkout exported: results, or a build",
+    "import": "take in what another checkout exported, or what published scripts measured",
     "images": "list the databases that are kept for what starts from them, verify or remove them",
     "gc": "list what no spec comes to any more, and remove it",
     "doctor": "look this host over, and show what would mend it",
@@ -43,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="stepgrid", description="A declarative compiler for database-engine benchmarks: steps x grid."
     )
     parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for name, what in COMMANDS.items():
         sub = commands.add_parser(name, help=what, description=what[:1].upper() + what[1:] + ".")
         if name == command:  # the others' modules are not imported

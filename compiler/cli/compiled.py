@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from compiler.language.problem import Problem, Problems, SpecError
 from compiler.plan.model import Plan
+
+_DIGEST = re.compile(r"[0-9a-f]{20}")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,10 +88,32 @@ def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
 
 
 def quietly(args: argparse.Namespace, spec: str) -> Plan | None:
-    """As `compiled`, where nothing is measured: warnings are left to the commands that are about figures."""
+    """As `compiled`, where nothing is measured: warnings are left to the commands that are about figures.
+
+    Results that were imported have no spec: their plan's digest names them.
+    """
+    if (imported := _imported(args, spec)) is not None:
+        return _whole(args, imported)
     plan, problems = asked(args, spec)
     tell(spec, plan, () if plan else problems)
     return plan
+
+
+def _imported(args: argparse.Namespace, name: str) -> Plan | None:
+    if not _DIGEST.fullmatch(name) or Path(name).exists():
+        return None
+    from compiler.legacy import kept
+    from compiler.run import here
+
+    wrong_site(args)
+    return kept.named(here.store(), name)
+
+
+def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:
+    if not narrowed(args) and args.scale is None:
+        return imported
+    print("--scale, --only and --set are about a spec: results that were imported have none", file=sys.stderr)
+    return None
 
 
 def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:

@@ -54,7 +54,7 @@ def _removed(store: Store, found: Sequence[Unreached]) -> int:
         return 3
     for each in left:
         print(f"left: {each.folder} is in use", file=sys.stderr)
-    print(f"removed {counted(len(found) - len(left), 'folder')}")
+    print(f"removed {counted(len(found) - len(left), 'place')}")
     return 0
 
 
@@ -81,10 +81,13 @@ def _loaded(path: str) -> Mapping[str, object]:
 
 
 def _reached(plans: Sequence[Plan]) -> Reached:
+    from compiler.run.need import shapes
+
     return Reached(
         frozenset(plan.digest for plan in plans),
         frozenset(build.id for plan in plans for build in plan.builds),
         frozenset(stage.id for plan in plans for stage in plan.stages),
+        frozenset(shape for plan in plans for shape in shapes(plan)),
     )
 
 
@@ -100,7 +103,7 @@ def _told(found: Sequence[Unreached], specs: Sequence[str], removes: bool) -> It
             yield f"  {kind}: {len(listed):,}, {size(sum(each.bytes for each in listed))}"
             yield from (f"    {each.folder}  {size(each.bytes)}{_last_use(each)}" for each in listed)
     how = "" if removes else "; `stepgrid gc --yes` removes it"
-    yield f"in all {size(sum(each.bytes for each in found))} in {counted(len(found), 'folder')}{how}"
+    yield f"in all {size(sum(each.bytes for each in found))} in {counted(len(found), 'place')}{how}"
 
 
 def _last_use(each: Unreached) -> str:

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
 
     args.file = Path(args.what)
     if not args.file.is_file():
-        print(f"there is no file {args.file}", file=sys.stderr)
+        hint = f"; published results: stepgrid import KIND {args.file}" if args.file.is_dir() else ""
+        print(f"there is no file {args.file}{hint}", file=sys.stderr)
         return USAGE
     try:
         if importing.is_one(bundle.head(args.file, "result or build")):

@@ -96,4 +96,5 @@ def _reported(plan: str) -> int:
     if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
         return status
     print(f"report: {summary.path(here.store(), plan)}")
+    print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")
     return FINE

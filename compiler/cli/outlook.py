@@ -14,6 +14,7 @@ from compiler.plan import estimate, states
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 from compiler.plan.outlook import Node, Outlook
 from compiler.run.again import due
+from compiler.run.machines import foreign
 from compiler.store import history, measured
 from compiler.store.known import known, results
 from compiler.store.store import Store
@@ -46,7 +47,8 @@ class _Look:
 
     @cached_property
     def _known(self) -> states.Known:
-        return known(self.store, self.plan, history.elsewhere(self._earlier, self.plan))
+        found = known(self.store, self.plan, history.elsewhere(self._earlier, self.plan))
+        return replace(found, foreign=foreign(self.plan.machines, self.store.root))
 
     @cached_property
     def _outcomes(self) -> Mapping[str, states.Outcome]:

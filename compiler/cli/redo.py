@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
         return chosen.refused(wrong)
     from compiler.run import here
 
-    stages, store = selection.stages(cells, args.step, args.load), here.store()
+    load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
+    stages, store = selection.stages(cells, args.step, load), here.store()
     lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
     print("\n".join(lines))
     return 0

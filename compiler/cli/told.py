@@ -111,7 +111,13 @@ def _power(found: Outlook) -> str:
     if power.loads > MANY:
         return f"{noise} over {MANY} loads, or longer steps"
     takes = "" if power.seconds is None else f", {duration(power.seconds)}"
-    return f"{noise} {power.loads} loads{takes}"
+    return f"{noise} {power.loads} loads{takes}{_verdict(found.plan.report.smallest_effect, power.verdict)}"
+
+
+def _verdict(effect: float, loads: int | None) -> str:
+    """The smallest effect stands between a difference that is seen and one that has a verdict."""
+    said = "no number" if loads is None else f"over {MANY}" if loads > MANY else str(loads)
+    return f"; for a verdict beyond {effect * 100:.3g} %: {said}" if effect else ""
 
 
 def _groups(found: Outlook, most: int | None) -> Iterator[str]:

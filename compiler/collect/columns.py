@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.collect.levels import LEVEL, LEVELS
-from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
+from compiler.collect.metrics.metric import Metric
 from compiler.collect.parquet import Row
 
 _KEY = {

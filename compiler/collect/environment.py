@@ -63,9 +63,7 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
     return {name: list(values.values()) for name, values in found.items()}
 
 
-def attempt(
-    subject: str, result: Path, folders: Sequence[Path], said: Sequence[Mapping[str, str]]
-) -> Iterator[Row]:
+def attempt(subject: str, result: Path, folders: Sequence[Path], said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
     """Of one result: `said` are the facts of its steps."""
     found = record(result / "attempt.json")
     yield from _rows("host", subject, found.get("host") or {})

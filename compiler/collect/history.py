@@ -28,13 +28,13 @@ class _Look:
 
     store: Store
     own: Mapping[str, str | None]  # stage of this plan -> the attempt that its tables have
+    left: int  # results that may still be read
     seen: set[str] = field(default_factory=set)
-    left: int = MOST
 
 
 def rows(store: Store, plan: Plan, own: Mapping[str, str | None]) -> Iterator[Row]:
     """A row for each step of each result; `cell` is equal for the loads of one cell."""
-    look = _Look(store, own)
+    look = _Look(store, own, left=MOST)
     for cell in chain(_own(plan), *(_others(each) for each in history.earlier(store, plan))):
         yield from _cell(look, cell)
 

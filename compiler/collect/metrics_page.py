@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.collect.metric import Metric
-from compiler.collect.metrics import SECTIONS
+from compiler.collect.metrics import METRICS, SECTIONS
+from compiler.collect.metrics.metric import Metric
 
 
 def page() -> str:
@@ -18,7 +18,7 @@ def _lines() -> Iterator[str]:
     yield "Made by `python -m compiler.collect.metrics_page > docs/metrics.md`; a test keeps it so."
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
-    yield "*Published* is the column of the published db_bench summaries that holds the same figure."
+    yield "*Published* is the column of published tables that holds the same figure, by layout."
     for title, metrics in SECTIONS.items():
         yield from (
             "",
@@ -27,7 +27,7 @@ def _lines() -> Iterator[str]:
             "| metric | unit | better | what it is | window | published |",
             "|" + "---|" * 6,
         )
-        yield from (_row(metric) for metric in metrics)
+        yield from (_row(METRICS[metric.name]) for metric in metrics)
 
 
 def _row(metric: Metric) -> str:
@@ -37,7 +37,7 @@ def _row(metric: Metric) -> str:
         metric.better or "",
         metric.definition,
         metric.window,
-        metric.legacy or "",
+        ", ".join(f"{layout} `{column}`" for layout, column in metric.legacy.items()),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from compiler.collect.metric import STEP, Metric
 from compiler.collect.metrics import METRICS
+from compiler.collect.metrics.metric import Metric
+from compiler.collect.metrics.windows import STEP
 from compiler.plan.model import PlannedStage
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compiler.collect.metric import Metric
+from compiler.collect.metrics.metric import Metric
 from compiler.plan.model import PlannedStage
 
 WINDOW = "the probe"

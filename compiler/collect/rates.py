@@ -21,7 +21,7 @@ def _cpu(*kinds: str) -> Figure:
     def share(pairs: Pairs) -> Array:
         import numpy as np
 
-        passed = {kind: pairs.passed(values) for kind, values in pairs.trace.section("cpu").items()}
+        passed = pairs.deltas("cpu")
         parts = [passed[kind] for kind in kinds if kind in passed]
         if not parts:
             return np.full(len(pairs.seconds), np.nan)

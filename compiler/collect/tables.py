@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from compiler.collect import environment, history, parquet, probed, rows, schema
 from compiler.collect.columns import columns
-from compiler.collect.metric import Metric
 from compiler.collect.metrics import METRICS
+from compiler.collect.metrics.metric import Metric
 from compiler.collect.own_metrics import own
 from compiler.collect.part import FIGURES
 from compiler.collect.parts import Parts

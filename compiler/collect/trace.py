@@ -64,6 +64,7 @@ class Pairs:
         spans = last > 0 and trace.times[last] > trace.times[0]
         self.before = np.append(kept, 0) if spans else np.empty(0, int)
         self.after = np.append(kept + 1, last) if spans else np.empty(0, int)
+        self._deltas: dict[str, Mapping[str, Array]] = {}
         self.seconds: Array = trace.times[self.after] - trace.times[self.before] if spans else _nothing(0)
 
     def __len__(self) -> int:
@@ -72,12 +73,24 @@ class Pairs:
 
     def delta(self, *keys: str) -> Array:
         """How far a counter went; NaN where either sample lacks it, or it went back (a device that was replaced)."""
-        return self.passed(self.trace.at(*keys))
+        if len(keys) == 1:
+            return self._passed(self.trace.at(keys[0]))
+        found = self.deltas(keys[0]).get(keys[1])
+        return _nothing(len(self.seconds)) if found is None else found
 
-    def passed(self, values: Array) -> Array:
+    def deltas(self, section: str) -> Mapping[str, Array]:
+        if section not in self._deltas:
+            import numpy as np
+
+            values = self.trace.section(section)
+            passed = self._passed(np.array(list(values.values())).reshape(len(values), len(self.trace)))
+            self._deltas[section] = dict(zip(values, passed, strict=True))
+        return self._deltas[section]
+
+    def _passed(self, values: Array) -> Array:
         import numpy as np
 
-        found: Array = values[self.after] - values[self.before]
+        found: Array = values[..., self.after] - values[..., self.before]
         return np.where(found >= 0, found, np.nan)
 
 

@@ -60,19 +60,24 @@ HEADS: Mapping[str, tuple[str, Show]] = {
     "blob_write_bytes": ("Wblob(GB)", _gb),
 }
 
+BRIEF = (
+    "bytes", "read_bytes", "write_bytes", "write_amplification", "seconds", "cpu_seconds", "compactions",
+    "keys_dropped",
+)  # fmt: skip
+
 
 def tables(block: Block) -> list[Table]:
     return [_table(block, name, spot.levels) for name, spot in block.subjects() if spot.levels]
 
 
 def sums(block: Block) -> list[Table]:
-    """The row `Sum` of each arm, in one table. Releases add columns: one that lacks it has none."""
+    """What matters of the row `Sum` of each arm, in one table."""
     found = [(name, spot, _sum(spot)) for name, spot in block.subjects()]
-    heads = _known([row for _, _, row in found])
+    heads = [head for head in _known([row for _, _, row in found]) if head in BRIEF]
     if not heads:
         return []
     rows = tuple((*_cells(row, heads, spot), Cell(name)) for name, spot, row in found)
-    return [Table(block.title, (*_columns(heads), Column("version", label=True)), rows, block.point)]
+    return [Table(block.title, (*_columns(heads), Column("version", label=True)), rows, block.point, notes=block.notes)]
 
 
 def _table(block: Block, name: str, levels: Sequence[Level]) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from compiler.layouts.block import Block, Spot, cell
 from compiler.layouts.layout import Layout
+from compiler.layouts.legend import legend
 from compiler.layouts.table import Cell, Table, columns
 
 PERF = (
@@ -20,9 +21,9 @@ def tables(block: Block) -> list[Table]:
     names = [name for name in block.metrics or PERF if any(name in spot.values for _, spot in subjects)]
     if not names:
         return []
-    heads = [name for name, _ in subjects]
+    heads, before = legend([name for name, _ in subjects])
     absolute = tuple((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
-    found = [Table(block.title, columns(heads, ["name"], last=False), absolute, block.point, notes=block.notes)]
+    found = [Table(block.title, columns(heads, ["name"], last=False), absolute, block.point, before, block.notes)]
     if len(subjects) > 1 and not subjects[0][1].status:
         found.append(_relative(block, subjects, names))
     return found
@@ -35,8 +36,8 @@ def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequenc
         for name in names
         if name in base[1].values
     )
-    heads = columns([name for name, _ in others], ["name"])
-    return Table(block.title, heads, rows, block.point, (f"relative to {base[0]}",))
+    heads, before = legend([name for name, _ in others])
+    return Table(block.title, columns(heads, ["name"]), rows, block.point, (f"relative to {base[0]}", *before))
 
 
 def _absolute(spot: Spot, name: str) -> Cell:

@@ -18,8 +18,8 @@ FIGURES: averages.Figures = {
     "wareqsz": (("device_write_request_kb",), 1),
 }
 LEGEND = (
-    "rps, wps: reads and writes/s; rMBps, wMBps: MiB/s; rawait, wawait: ms; rareqsz, wareqsz: KiB a request,",
-    "means of the seconds' own ratios; -: the step made no such requests",
+    "rps, wps: requests/s; rMBps, wMBps: MiB/s; rawait, wawait: ms; rareqsz, wareqsz: KiB a request",
+    "waits and sizes: means of the seconds' own ratios; -: the step made no such requests",
 )
 
 LAYOUT = Layout(

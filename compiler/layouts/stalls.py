@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from compiler.layouts import numbers
 from compiler.layouts.block import Block, Spot, cell
 from compiler.layouts.layout import Layout
+from compiler.layouts.legend import legend
 from compiler.layouts.table import Cell, Table, columns
 
 COUNTERS: Mapping[str, str] = {
@@ -28,9 +29,11 @@ _TOTALS = {
 
 
 def tables(block: Block) -> list[Table]:
-    subjects = block.subjects()
+    """An arm that has no figures is no column: what became of it stands elsewhere."""
+    subjects = [(name, spot) for name, spot in block.subjects() if not spot.status]
+    heads, before = legend([name for name, _ in subjects])
     rows = tuple((*(_cell(spot, counter) for _, spot in subjects), Cell(counter)) for counter in COUNTERS)
-    return [Table(block.title, columns([name for name, _ in subjects], ["counter"]), rows, block.point)]
+    return [Table(block.title, columns(heads, ["counter"]), rows, block.point, before, block.notes)] if subjects else []
 
 
 def _cell(spot: Spot, counter: str) -> Cell:

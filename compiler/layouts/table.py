@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SAME, ABSENT, ELSEWHERE = "same as", "absent", "elsewhere"
+LACKING = ("failed", "unsupported", ELSEWHERE, SAME, "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,12 @@ class Table:
     @property
     def name(self) -> str:
         return f"{self.title}: {self.block}" if self.block else self.title
+
+    def lacking(self, row: tuple[Cell, ...]) -> Cell | None:
+        """What a row says that has not one figure."""
+        cells = [cell for cell, column in zip(row, self.columns, strict=True) if not column.label]
+        alike = len(cells) > 1 and all(cell == cells[0] for cell in cells)
+        return cells[0] if alike and cells[0].kind in LACKING else None
 
 
 def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> tuple[Column, ...]:

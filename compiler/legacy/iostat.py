@@ -35,7 +35,9 @@ class _Reader:
         if not words or words[0].startswith("avg-cpu"):
             self.names = []
         elif words[0].startswith("Device"):
-            self.names = words[1:] if words[0] != "Device" or words[1] != ":" else words[2:]
+            self.names = [word for word in words[1:] if word != ":"]
+            if missing := lacking(self.names):
+                self.faults.add(self.path, number, f"columns {', '.join(missing)} were expected here", line)
         elif self.names:
             self._sample(number, line, words)
 
@@ -68,10 +70,10 @@ def kib(sample: Sample, name: str) -> float:
     return sample[f"{name}MB/s"] * KIB if kilobytes is None else kilobytes
 
 
-def lacking(sample: Sample) -> list[str]:
+def lacking(names: Sequence[str]) -> list[str]:
     """Of the columns that averages are made of."""
-    rates = [name for name in ("r/s", "w/s") if name not in sample]
-    sizes = [f"{name}kB/s" for name in "rw" if f"{name}kB/s" not in sample and f"{name}MB/s" not in sample]
+    rates = [name for name in ("r/s", "w/s") if name not in names]
+    sizes = [f"{name}kB/s" for name in "rw" if f"{name}kB/s" not in names and f"{name}MB/s" not in names]
     return rates + sizes
 
 

@@ -13,8 +13,14 @@ from compiler.store.store import Store
 def plans(store: Store) -> Iterator[Plan]:
     parent = store.plan("_").parent
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
-        try:
-            if imported(files.read_header(folder)["spec"]):
-                yield files.read(folder)
-        except (OSError, ValueError, KeyError):
-            continue  # it is no plan
+        if (plan := named(store, folder.name)) is not None:
+            yield plan
+
+
+def named(store: Store, digest: str) -> Plan | None:
+    """None where there is no such plan, or a spec comes to it."""
+    folder = store.plan(digest)
+    try:
+        return files.read(folder) if imported(files.read_header(folder)["spec"]) else None
+    except (OSError, ValueError, KeyError):
+        return None

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from compiler.legacy import stated
+from compiler.legacy.axes import axes
 from compiler.legacy.protocol import Measured
 from compiler.plan import files, identity
+from compiler.plan.base import BUILD
 from compiler.plan.model import (
     STAGE_PREFIX,
-    Axis,
     CellStep,
     Plan,
     PlannedBuild,
@@ -24,7 +26,6 @@ from compiler.plan.model import (
     Report,
 )
 
-BUILD = "build"
 HARDWARE = {"id": "elsewhere"}
 SPEC = "import"  # how the `spec` of such a plan begins
 
@@ -44,18 +45,18 @@ def planned(kind: str, title: str, source: str, steps: Sequence[Measured]) -> Pl
     """`source`: the folder, as it was given."""
     maker = _Maker(kind, steps)
     cells = tuple(maker.cell(key) for key in dict.fromkeys(map(_key, steps)))
-    axes = tuple(_axes(steps))
+    found = tuple(axes(steps))
     unnumbered = Plan(
         digest="",
         title=title,
         spec=f"{SPEC} {kind} {source}",
         scale=None,
-        axes=axes,
+        axes=found,
         cells=cells,
         builds=tuple(sorted(maker.builds.values(), key=lambda build: build.id)),
         stages=tuple(sorted(maker.stages.values(), key=lambda stage: stage.id)),
         hardware=HARDWARE,
-        report=Report({BUILD: axes[0].labels[0]}),
+        report=Report({BUILD: found[0].labels[0]}),
     )
     return Planned(replace(unnumbered, digest=files.digest(unnumbered)), maker.measured)
 
@@ -118,6 +119,12 @@ class _Maker:
         return node
 
 
+def several(steps: Iterable[Measured]) -> list[str]:
+    """What there is more than one of, and so would be lost."""
+    found = Counter((f"{_title(_key(step))}, load {step.load}", _name(step)) for step in steps)
+    return [f"{name} of {title}" for (title, name), count in found.items() if count > 1]
+
+
 def _title(key: Key) -> str:
     return " ".join([key.build, *(f"{axis}={label}" for axis, label in key.labels)])
 
@@ -134,23 +141,6 @@ def _build(kind: str, step: Measured) -> PlannedBuild:
     source = {"published": step.build}
     node = identity.build_id(kind, step.version, source, "")
     return PlannedBuild(node, step.build, kind, step.version, source)
-
-
-def _axes(steps: Sequence[Measured]) -> Iterator[Axis]:
-    """The builds, then what differs beside them, then what was tried on one database."""
-    yield Axis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
-    for name in dict.fromkeys(name for step in steps for name in step.labels):
-        yield Axis(name, _ordered(step.labels[name] for step in steps if name in step.labels))
-    for name in dict.fromkeys(name for step in steps for name in step.variables):
-        having = [step for step in steps if name in step.variables]
-        changed = tuple(dict.fromkeys(step.step for step in having))
-        yield Axis(name, _ordered(step.variables[name] for step in having), changed)
-
-
-def _ordered(labels: Iterable[str]) -> tuple[str, ...]:
-    """Numbers as such, others as they come."""
-    found = tuple(dict.fromkeys(labels))
-    return tuple(sorted(found, key=int)) if all(label.isdecimal() for label in found) else found
 
 
 def _digest(path: Path) -> str:

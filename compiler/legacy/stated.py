@@ -29,8 +29,13 @@ def figures(folder: Path) -> Figures | None:
         text = (folder / NAME).read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    said = json.loads(text)
-    if said["failure"]:
-        raise ParseError(said["failure"])
-    series = [(float(second), float(qps)) for second, qps in said["qps"]]
-    return Figures(said["metrics"], said["facts"], series, said["warnings"])
+    try:
+        said = json.loads(text)
+        series = [(float(second), float(qps)) for second, qps in said["qps"]]
+        found = Figures(said["metrics"], said["facts"], series, said["warnings"])
+        failure = said["failure"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None
+    if failure:
+        raise ParseError(failure)
+    return found

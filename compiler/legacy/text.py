@@ -23,6 +23,11 @@ def read(path: Path, faults: Faults) -> str | None:
     return content.decode("utf-8", errors="surrogateescape")
 
 
+def readable(text: str) -> str:
+    """Without surrogates, which no result can hold."""
+    return text.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="replace")
+
+
 def plain(name: str) -> str:
     """What a file is called without its compression."""
     return name.removesuffix(GZ)

@@ -12,7 +12,8 @@ from statistics import median, variance
 from compiler.plan.model import Plan, PlannedStage
 
 DIFFERENCE = 0.03
-_Z = 1.959964 + 0.841621  # a two-sided error of 5 %, and 80 % of such differences found
+_ERROR = 1.959964
+_Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences found
 
 
 def shape(stage: PlannedStage) -> str:
@@ -38,8 +39,9 @@ class Power:
 
     step: str  # the noisiest
     spread: float  # of its repeats: a standard deviation, relative
-    loads: int
+    loads: int  # for an interval that leaves out 1
     seconds: float | None  # of all those loads, from scratch
+    verdict: int | None = None  # loads for an interval beyond the smallest effect; None: no number is enough
 
 
 def power(figures: Mapping[str, Sequence[Sequence[float]]], plan: Plan, whole: float | None) -> Power | None:
@@ -50,13 +52,21 @@ def power(figures: Mapping[str, Sequence[Sequence[float]]], plan: Plan, whole: f
     step = max(spreads, key=lambda name: spreads[name])
     loads = needed(spreads[step], DIFFERENCE)
     now = max((repeat.load + 1 for cell in plan.cells for repeat in cell.repeats), default=1)
-    return Power(step, spreads[step], loads, None if whole is None else whole / now * loads)
+    seconds = None if whole is None else whole / now * loads
+    return Power(step, spreads[step], loads, seconds, _verdict(spreads[step], plan.report.smallest_effect))
 
 
-def needed(spread: float, difference: float) -> int:
-    """Loads of each of two cells; the last term stands for the spread being estimated itself (Guenther 1981)."""
-    wanted = math.log1p(difference)
-    return max(2, math.ceil(2 * (_Z * spread / wanted) ** 2 + 1.959964**2 / 4))
+def needed(spread: float, difference: float, beyond: float = 0.0) -> int:
+    """Loads of each of two cells, compared load by load as the report does, for an interval that lies beyond.
+
+    The last term stands for the spread being estimated itself (Guenther 1981): close to what the noncentral t says.
+    """
+    wanted = math.log1p(difference) - math.log1p(beyond)
+    return max(2, math.ceil(2 * (_Z * spread / wanted) ** 2 + _ERROR**2 / 2))
+
+
+def _verdict(spread: float, effect: float) -> int | None:
+    return needed(spread, DIFFERENCE, effect) if effect < DIFFERENCE else None
 
 
 def _spread(cells: Iterable[Sequence[float]]) -> float | None:

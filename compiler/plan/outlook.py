@@ -117,5 +117,11 @@ def _totals(outlook: Outlook) -> dict[str, Any]:
         "saved_hours": outlook.saved / 3600,
         "to_see_3_percent": None
         if power is None
-        else {"step": power.step, "spread": power.spread, "loads": power.loads, "seconds": power.seconds},
+        else {
+            "step": power.step,
+            "spread": power.spread,
+            "loads": power.loads,
+            "seconds": power.seconds,
+            "loads_for_verdict": power.verdict,
+        },
     }

@@ -8,16 +8,19 @@ from typing import Any, Literal, TypeAlias
 
 from compiler.plan.model import Plan, PlannedStage
 
-State: TypeAlias = Literal["new", "failed", "redo", "replayed", "unsupported", "cached", "shared", "orphaned"]
+State: TypeAlias = Literal[
+    "new", "failed", "redo", "replayed", "elsewhere", "unsupported", "cached", "shared", "orphaned"
+]
 NEW: State = "new"  # will run: it never did
 FAILED: State = "failed"  # will be tried again
 REDO: State = "redo"  # has a result, and is measured again beside it: asked for, or by `compare_within`
 REPLAYED: State = "replayed"  # has a result, but what comes after it needs its database, and there is no image of it
+ELSEWHERE: State = "elsewhere"  # another machine of the plan measures it
 UNSUPPORTED: State = "unsupported"  # the binary lacks an option: recorded, not measured
 CACHED: State = "cached"
 SHARED: State = "shared"  # cached, and another spec measured it
 ORPHANED: State = "orphaned"  # a result that this spec had and has no longer
-STATES: tuple[State, ...] = (NEW, FAILED, REDO, REPLAYED, UNSUPPORTED, CACHED, SHARED, ORPHANED)
+STATES: tuple[State, ...] = (NEW, FAILED, REDO, REPLAYED, ELSEWHERE, UNSUPPORTED, CACHED, SHARED, ORPHANED)
 RUNS = (NEW, FAILED, REDO)  # and leaves a result
 
 Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: it cannot be told
@@ -33,6 +36,7 @@ class Known:
     again: Mapping[str, str] = field(default_factory=dict)  # stage with a result -> why it is measured beside it
     retracted: Mapping[str, str] = field(default_factory=dict)  # stage whose last result was taken out -> why
     elsewhere: Mapping[str, str] = field(default_factory=dict)  # node -> the spec that made it, if it was another
+    foreign: Mapping[str, str] = field(default_factory=dict)  # machine of the plan -> where this host differs from it
     failures: Mapping[str, str] = field(default_factory=dict)  # node -> what its newest attempt said
     images: Collection[str] = ()
     catalogues: Catalogues = field(default_factory=dict)
@@ -80,6 +84,8 @@ def _stage(stage: PlannedStage, known: Known, engines: Mapping[str, str]) -> Out
         return Outcome(UNSUPPORTED, known.unsupported[stage.id])
     if stage.id in known.results:
         return _there(stage.id, known)
+    if stage.hardware in known.foreign:
+        return Outcome(ELSEWHERE, f"needs {stage.hardware}: {known.foreign[stage.hardware]}")
     lacks = _lacking(stage, known.catalogues, engines)
     if lacks is not None:
         return Outcome(UNSUPPORTED, f"the build has no option {lacks}")

@@ -61,4 +61,4 @@ def _metrics() -> Iterator[str]:
     from compiler.collect.metrics import METRICS
 
     for name, metric in METRICS.items():
-        yield from (name, metric.legacy) if metric.legacy else (name,)
+        yield from (name, *metric.legacy.values())

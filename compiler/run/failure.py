@@ -34,6 +34,7 @@ class StageError(Exception):
     step: str | None = None
     log: Path | None = None
     tail: str = ""
+    starting: bool = False  # a server that did not come up on the database that it was given
 
     def block(self, title: str) -> str:
         """What a person sees on stderr."""

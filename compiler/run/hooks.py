@@ -120,8 +120,9 @@ class Hooks:
     def _take_lock(self) -> None:
         try:
             until = in_force()
-            when = (until.text, until.at) if until else ("", None)
-            self.lock.enter_context(run_lock(self.work.store, self.work.plan.spec, *when))
+            text, at = (until.text, until.at) if until else ("", None)
+            plan = self.work.plan
+            self.lock.enter_context(run_lock(self.work.store, plan.spec, text, at, plan.digest))
         except Busy as busy:
             say(refusal(active(self.work.store, busy.holders), busy.holders))
             sys.exit(1)

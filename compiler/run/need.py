@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 from compiler.plan import estimate
-from compiler.plan.model import PlannedStage
+from compiler.plan.model import Plan, PlannedStage
 from compiler.run import clone, image
 from compiler.run.attempt import Attempt
 from compiler.run.live import DATA
@@ -80,6 +80,17 @@ def _grown(attempt: Attempt, stage: PlannedStage, shape: str) -> int | None:
     if before or stage.parent:
         return max(before, default=None)
     return image_bytes(attempt.job.store, stage.id)
+
+
+def shapes(plan: Plan) -> set[str]:
+    """Of all its stages."""
+    known = {stage.id: stage for stage in plan.stages}
+    return {_shapes(_chain(stage, known))[-1] for stage in plan.stages}
+
+
+def _chain(stage: PlannedStage, known: Mapping[str, PlannedStage]) -> list[PlannedStage]:
+    before = _chain(known[stage.parent], known) if stage.parent else []
+    return [*before, stage]
 
 
 def _shapes(chain: Sequence[PlannedStage]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import compiler
 
-PARTS = ("drivers", "collect", "summarize")
+PARTS = ("drivers", "collect", "layouts", "summarize")
 LENGTH = 12
 GIVEN = "STEPGRID_REVISION"  # what the run that started a job asks for: the code may be edited during a run
 

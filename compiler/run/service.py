@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -128,8 +128,9 @@ class _Service:
         said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
-        what = "making the database" if name == "initialize" else "preparing the database"
-        return StageError(f"{what} failed: {said or how}", None, log, end_of(log))
+        there = name != "initialize"
+        what = "preparing the database" if there else "making the database"
+        return StageError(f"{what} failed: {said or how}", None, log, end_of(log), starting=there)
 
     def _start(self, done: Launched, cage: Cage) -> Server:
         argv, env = self._command(done.command, self.home.folder, done.record)
@@ -150,7 +151,7 @@ class _Service:
     def _wait_for(self, server: Server) -> None:
         began = time.monotonic()
         seen = watched(server.pid, self.launch)
-        connection = ready.connected(self.engine, server)
+        connection = self._connected(server)
         try:
             if said := complaint(self.launch, self.home.folder / "stderr"):
                 raise server.complaint(said)
@@ -158,6 +159,12 @@ class _Service:
             self._compare(server, connection)
         finally:
             connection.close()
+
+    def _connected(self, server: Server) -> Connection:
+        try:
+            return ready.connected(self.engine, server)
+        except StageError as failure:
+            raise replace(failure, starting=not server.halted) from None
 
     def _compare(self, server: Server, connection: Connection) -> None:
         """Silently clamped or ignored is not what was asked for."""

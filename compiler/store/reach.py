@@ -13,7 +13,8 @@ from compiler.store.lock import Busy, locked
 from compiler.store.measured import folder_bytes
 from compiler.store.store import Store
 
-KINDS = ("results", "attempts", "images", "builds", "plans", "summary")
+KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", "asked", "learnt")
+FILES = ("asked", "learnt")  # a small one each
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,13 @@ class Reached:
     plans: Collection[str]
     builds: Collection[str]
     stages: Collection[str]
+    shapes: Collection[str] = ()  # of stages: what is learnt is known by them
 
     def has(self, kind: str, name: str) -> bool:
         if kind in ("plans", "summary"):
             return name in self.plans
+        if kind == "learnt":
+            return name in self.shapes
         return name in self.builds or name in self.stages
 
 
@@ -39,10 +43,10 @@ class Unreached:
 
 def unreached(store: Store, reached: Reached) -> list[Unreached]:
     return [
-        Unreached(kind, folder.name, folder, folder_bytes(folder), root)
+        Unreached(kind, folder.stem, folder, _bytes(folder), root)
         for kind in KINDS
-        for root, folder in _folders(store, kind)
-        if not reached.has(kind, folder.name)
+        for root, folder in _found(store, kind)
+        if not reached.has(kind, folder.stem)
     ]
 
 
@@ -67,19 +71,24 @@ def _remove(store: Store, each: Unreached) -> None:
     doomed = each.folder.with_name(f".{each.name}.{os.getpid()}~")
     os.rename(each.folder, doomed)
     sync(doomed.parent)
-    remove_tree(doomed)
+    remove_tree(doomed) if doomed.is_dir() else doomed.unlink()
     with suppress(FileNotFoundError):
         store.lock(each.name).unlink()
 
 
-def _folders(store: Store, kind: str) -> Iterator[tuple[Path, Path]]:
+def _found(store: Store, kind: str) -> Iterator[tuple[Path, Path]]:
     """With the root that each is inside of."""
-    for parent in store.folders(kind):
+    for parent in store.folders(kind) if kind != "records" else [store.records()]:
         for each in sorted(parent.iterdir()) if parent.is_dir() else ():
             if not each.name.startswith(".") and _inside(parent.parent, each):
                 yield parent.parent, each
 
 
+def _bytes(path: Path) -> int:
+    return folder_bytes(path) if path.is_dir() else path.lstat().st_blocks * 512
+
+
 def _inside(root: Path, folder: Path) -> bool:
-    """A folder of its own: no link, and not below one."""
-    return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())
+    """One of its own: no link, and not below one."""
+    ours = folder.is_file() if folder.parent.name in FILES else folder.is_dir()
+    return ours and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())

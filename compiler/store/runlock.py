@@ -20,16 +20,22 @@ class Record:
     pid: int
     started: datetime
     spec: str
+    plan: str = ""  # its digest
     until: str = ""  # when it is to stop, as it was given
     stops: float | None = None  # unix time
 
 
 @contextmanager
-def run_lock(store: Store, spec: str, until: str = "", stops: float | None = None) -> Iterator[None]:
+def run_lock(store: Store, spec: str, until: str = "", stops: float | None = None, plan: str = "") -> Iterator[None]:
     """Busy when another run is active here."""
     path = store.lock(NAME)
     with locked(path, wait=False):
-        said: dict[str, object] = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec}
+        said: dict[str, object] = {
+            "pid": os.getpid(),
+            "started": datetime.now(UTC).isoformat(),
+            "spec": spec,
+            "plan": plan,
+        }
         said |= {"until": until, "stops": stops} if until else {}
         path.write_text(json.dumps(said) + "\n", encoding="utf-8")  # in place: the lock is on this very file
         yield
@@ -40,7 +46,8 @@ def record(store: Store) -> Record | None:
     try:
         raw = json.loads(store.lock(NAME).read_text(encoding="utf-8"))
         until, stops = str(raw.get("until", "")), raw.get("stops")
-        return Record(int(raw["pid"]), datetime.fromisoformat(raw["started"]), str(raw["spec"]), until, stops)
+        started, plan = datetime.fromisoformat(raw["started"]), str(raw.get("plan", ""))
+        return Record(int(raw["pid"]), started, str(raw["spec"]), plan, until, stops)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -40,8 +40,11 @@ class Store:
 
     def build_record(self, build: str) -> Path:
         """The folder of its build.json; of one that was made elsewhere that is all there is. Hidden: it is no build."""
-        made = self.build(build)
-        return made if self.has_build(build) else made.with_name(".records") / build
+        return self.build(build) if self.has_build(build) else self.records() / build
+
+    def records(self) -> Path:
+        """Of builds that were made elsewhere."""
+        return self.root / "builds" / ".records"
 
     def results(self, stage: str) -> list[Path]:
         """Complete results of a stage that nobody took out, oldest first."""

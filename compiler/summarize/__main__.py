@@ -11,7 +11,7 @@ from compiler.plan.uncollected import unsearched
 from compiler.run.revision import revision
 from compiler.store.durable import write_text
 from compiler.store.store import Store
-from compiler.summarize import summary, tables
+from compiler.summarize import extras, summary, tables
 from compiler.summarize.page import page
 from compiler.summarize.report import Report, report
 
@@ -48,7 +48,9 @@ def _unready(store: Store, plan: str) -> str | None:
 def read(store: Store, plan: str) -> Report:
     header = files.read_header(store.plan(plan))
     axes = [axis["name"] for axis in header["axes"]]
-    return report(header, tables.load(store.summary(plan) / TABLES, axes))
+    folder = store.summary(plan) / TABLES
+    found = tables.load(folder, axes)
+    return report(header, found, extras.load(folder, store.plan(plan), header, {run.kind for run in found.runs}))
 
 
 def write(store: Store, found: Report) -> None:

@@ -47,11 +47,9 @@ def _default(form: Layout) -> tuple[str, ...]:
 
 def _metric(name: str) -> str:
     """By our own name: a published one stands for it."""
-    from compiler.collect.metrics import METRICS
+    from compiler.collect import metrics
 
-    if name in METRICS:
-        return name
-    return next((each for each, metric in METRICS.items() if metric.legacy == name), name)
+    return metrics.own_name(name) or name
 
 
 def _varies(axis: str, points: Iterable[Point]) -> bool:

@@ -33,7 +33,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
     """
     low, high = _limits(rows, effect)
     scale = {"type": "log", "domain": [low, high], "clamp": True, "nice": False}
-    ticks = [tick for tick in (_FINE if high / low < 3 else _COARSE) if low <= tick <= high]
+    ticks = [tick for tick in _ticks(high / low) if low <= tick <= high]
     x = {"scale": scale, "axis": {"values": ticks, "format": "~g", "title": "ratio of QPS", "grid": True}}
     y: Chart = {
         "field": "line", "type": "nominal", "sort": list(lines), "scale": {"paddingOuter": 0.2},
@@ -90,8 +90,13 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
 
 
 _FINE = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3)
+_MIDDLE = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
 _COARSE = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000)
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800)
+
+
+def _ticks(reach: float) -> Sequence[float]:
+    return _FINE if reach < 3 else _MIDDLE if reach < 20 else _COARSE
 
 
 def _seconds(end: float) -> list[int]:

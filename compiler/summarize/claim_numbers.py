@@ -39,7 +39,7 @@ def leaf(comparison: Comparison, chosen: Mapping[Figure, Point], reason: Callabl
     wanted = dict.fromkeys((*figures(comparison.left), *figures(comparison.right)))
     for figure in wanted:
         if why := reason(chosen[figure]) or _without(chosen[figure], figure.metric):
-            return Leaf(comparison, (), why)
+            return Leaf(comparison, (), f"{_told(figure)}: {why}")
     values = {figure: chosen[figure].values(own_name(figure.metric)) for figure in wanted}
     common = sorted(set.intersection(*(set(found) for found in values.values()))) if values else [0]
     try:
@@ -51,15 +51,17 @@ def leaf(comparison: Comparison, chosen: Mapping[Figure, Point], reason: Callabl
 
 def own_name(metric: str) -> str:
     """A published name stands for our own."""
-    from compiler.collect.metrics import METRICS
+    from compiler.collect import metrics
 
-    if metric in METRICS:
-        return metric
-    return next((name for name, each in METRICS.items() if each.legacy == metric), metric)
+    return metrics.own_name(metric) or metric
 
 
 def _without(point: Point, metric: str) -> str | None:
-    return None if point.values(own_name(metric)) else f"{point.step} has no figure `{metric}`"
+    return None if point.values(own_name(metric)) else f"{point.step} has no such figure"
+
+
+def _told(figure: Figure) -> str:
+    return f"{figure.metric}({', '.join(f'{axis}={said!r}' for axis, said in figure.labels)})"
 
 
 def _mean(runs: Sequence[float]) -> float:
@@ -119,10 +121,8 @@ def _load_by_load(each: Leaf) -> Outcome:
     result = HOLDS if holding == len(found) else FAILS if not holding else UNDECIDED
     of = f" in {holding} of {len(found)} loads" if result == UNDECIDED else ""
     left, right = (median(sides) for sides in zip(*each.sides, strict=True))
-    return Outcome(
-        result,
-        f"{_figure(left)}{of}" if _constant(each.comparison.right) else f"{_figure(left)} and {_figure(right)}{of}",
-    )
+    against = "" if _constant(each.comparison.right) else f" against {_figure(right)}"
+    return Outcome(result, f"{_figure(left)}{against}{of}")
 
 
 def _numbers(each: Leaf, found: Interval) -> str:
@@ -133,7 +133,7 @@ def _numbers(each: Leaf, found: Interval) -> str:
     if _constant(each.comparison.left):
         return _with_interval(left / found.ratio, left / found.high, left / found.low)
     ratio = _with_interval(found.ratio, found.low, found.high)
-    return f"{_figure(left)} and {_figure(right)}: {ratio} of it"
+    return f"{_figure(left)} against {_figure(right)}: {ratio}x"
 
 
 def _constant(value: Value) -> bool:

@@ -89,12 +89,7 @@ def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:
 
 
 def _reason(point: Point) -> str | None:
-    return None if point.status == DONE else f"{_name(point)}: {point.status}"
-
-
-def _name(point: Point) -> str:
-    said = [at if axis == BUILD else f"{axis}={at}" for axis, at in point.labels.items()]
-    return ", ".join([*said, point.step])
+    return None if point.status == DONE else point.status
 
 
 def _varying(found: Sequence[Assignment], axes: Sequence[Axis]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from compiler.summarize import layout, numbers
+from compiler.summarize import layout, medians, numbers
 from compiler.summarize.points import QPS, Point
 from compiler.summarize.report import Report, Section
 from compiler.summarize.tables import Place
@@ -63,6 +63,7 @@ def _columns(report: Report) -> list[Column]:
     fixed: list[Column] = [
         ("QPS", "median", lambda point: _of_loads(point, median)),
         ("lowest-highest", "of the loads", _range),
+        ("95 %", "of the median", _interval),
         ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
         ("slow", "seconds", lambda point: _steady(report, point, lambda each: each.slow)),
     ]
@@ -81,6 +82,11 @@ def _of_loads(point: Point, of: Callable[[Sequence[float]], float], metric: str 
 def _range(point: Point) -> str | None:
     found = point.spread()
     return f"{numbers.rate(found[1])}-{numbers.rate(found[2])}" if found else None
+
+
+def _interval(point: Point) -> str | None:
+    found = medians.interval([fmean(runs) for runs in point.values().values()])
+    return f"{numbers.rate(found.low)}-{numbers.rate(found.high)}" if found else None
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:

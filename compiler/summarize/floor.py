@@ -1,7 +1,7 @@
 """How far apart equal things came out on this host: the noise floor, of each step, from all that was measured again.
 
-Two kinds. `again`: a stage that started from one and the same database, as arms do that share their loads. `anew`: loads
-of one cell, and loads that were measured again, each with a database of its own, as arms have that do not share them.
+Two kinds. `again`: a stage that started from one and the same database, as arms do that share their loads. Not again:
+loads of one cell, and loads that were measured again, each with a database of its own, as arms have that share none.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _spreads(groups: Mapping[Kind, Sequence[Sequence[float]]]) -> dict[Kind, Spr
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
-    """The median over the groups, so that one disturbed hour is no floor; of each what would show so much half the time."""
+    """The median over the groups, so that one disturbed hour is no floor; of each, what shows so much half the time."""
     from scipy.special import chdtri
 
     freedoms = [len(each) - 1 for each in groups]

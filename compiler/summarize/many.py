@@ -15,15 +15,13 @@ RATE = 0.05  # of the differences of a report, how many may be by chance
 def sentences(tables: Sequence[Comparison], effect: float) -> Iterator[str]:
     """Which differences would not stand, were all comparisons of the report judged together (Benjamini, Hochberg)."""
     known = [(entry, found) for entry in _entries(tables) if (found := _chance(entry, effect)) is not None]
-    differences = [entry for entry, _ in known if entry.verdict in DIFFERENCES]
-    if not differences or len(tables) < 2:
-        return
+    differences = [found for entry, found in known if entry.verdict in DIFFERENCES]
+    if len(tables) < 2 or all(found * len(known) <= RATE for found in differences):
+        return  # so clear are they that scipy.stats, which takes long to import, has nothing to add
     from scipy.stats import false_discovery_control
 
     adjusted = false_discovery_control([found for _, found in known])
-    weak = sum(
-        entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True)
-    )
+    weak = sum(entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True))
     if weak:
         yield (
             f"{weak} of the {len(differences)} differences would not be one, were the {len(known)} comparisons of all "

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.summarize import commands, figures, host, numbers, pictures, starts, summary, verdicts, wording
+from compiler.layouts.formats.page import grouped
+from compiler.summarize import (
+    claim_words,
+    commands,
+    figures,
+    host,
+    numbers,
+    pictures,
+    starts,
+    summary,
+    verdicts,
+    wording,
+)
 from compiler.summarize.comparison import Entry
 from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
@@ -41,10 +53,13 @@ def _context(report: Report) -> dict[str, Any]:
         "overviews": [_overview(report, table) for table in report.overviews],
         "sections": [_section(report, section) for section in report.sections],
         "dropped": commands.dropped(report),
+        "claims": claim_words.ordered(report.claims),
+        "claim_words": claim_words,
+        "tables": grouped(report.tables),
         "meaning": verdicts.MEANING,
         "counted": numbers.counted,
         "unfolded": UNFOLDED,
-        "most": pictures.MOST,
+        "most": pictures.most(report),
     }
 
 

@@ -14,7 +14,9 @@ from compiler.summarize.report import Report, Section
 from compiler.summarize.svg import svg
 from compiler.summarize.verdicts import VERDICTS
 
-MOST = 48  # charts over time of a step; the rest stays in the tables
+MOST = 48  # charts over time of a page, shared by its steps; the rest stays in the tables
+LEAST = 4  # of a step
+MANY = 150  # ratios: more are no picture, and stay in the tables
 FEWEST = 3  # points of a series that are worth a line
 
 
@@ -28,7 +30,7 @@ def ratios(report: Report, table: Comparison) -> Picture | None:
     """None when there is no ratio to draw."""
     arms = [layout.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
     rows = list(_ratios(table, arms))
-    if not rows:
+    if not 0 < len(rows) <= MANY:
         return None
     lines = list(dict.fromkeys(row["line"] for row in rows))
     drawn = [arm for arm in arms if any(row["arm"] == arm for row in rows)]
@@ -56,8 +58,13 @@ def over_time(report: Report, section: Section) -> list[Picture]:
         return []
     seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
     loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
-    drawn = [(point, found) for point, found in rows if found][:MOST]
+    drawn = [(point, found) for point, found in rows if found][: most(report)]
     return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in drawn]
+
+
+def most(report: Report) -> int:
+    """Charts over time of one step."""
+    return max(LEAST, MOST // max(len(report.sections), 1))
 
 
 def longest(report: Report, section: Section) -> int:

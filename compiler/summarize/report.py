@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compiler.layouts.table import Table
 from compiler.plan.model import Axis
-from compiler.summarize import apart, builds, drift, layout, many, quiet, status, warnings
+from compiler.summarize import apart, builds, drift, layout, many, quiet, shown, status, warnings
 from compiler.summarize.builds import Build
+from compiler.summarize.claims import Claim, claims
 from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
 from compiler.summarize.evidence import Of, evidence
+from compiler.summarize.extras import Extras
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
@@ -54,6 +57,9 @@ class Report:
     warnings: tuple[str, ...]
     defaults: Defaults | None = None
     quiet: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    tables: tuple[Table, ...] = ()
+    asked: bool = False  # the tables are those that the spec names
 
     @property
     def overviews(self) -> list[Overview]:
@@ -62,10 +68,11 @@ class Report:
         return sorted(found, key=lambda each: each.tables[0].layout.base != self.base)
 
 
-def report(header: Mapping[str, Any], tables: Tables) -> Report:
+def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
     axes = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
     base = layout.chosen(axes, header["report"]["base"])
-    effect = header["report"]["smallest_effect"]
+    said = header["report"]
+    effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
     beside = evidence(tables, effect, header["report"].get("within"), known)
@@ -90,6 +97,9 @@ def report(header: Mapping[str, Any], tables: Tables) -> Report:
         ),
         quiet=tuple(quiet.waits(tables.runs)),
         defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
+        claims=tuple(claims(said["claims"], axes, [point for each in sections for point in each.points])),
+        tables=tuple(shown.tables(said["tables"], axes, tables.runs, base, extras or Extras())),
+        asked=bool(said["tables"]),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.layouts import by_name, defaults
@@ -12,36 +11,27 @@ from compiler.layouts.table import ABSENT, Table
 from compiler.plan.base import BUILD
 from compiler.plan.model import Axis
 from compiler.summarize.arrangement import Said, arrangement
-from compiler.summarize.blocks import Known, Levels, blocks
+from compiler.summarize.blocks import Known, blocks
+from compiler.summarize.extras import Extras
 from compiler.summarize.layout import most_able, touching
 from compiler.summarize.matching import matches
 from compiler.summarize.points import points
-from compiler.summarize.tables import Place, Run
-from compiler.summarize.windows import Figures, Window, windowed
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What tables may need that is in no row of `steps`."""
-
-    windows: Mapping[Window, Figures] = field(default_factory=dict)
-    levels: Levels = field(default_factory=dict)
-    more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+from compiler.summarize.tables import Run
+from compiler.summarize.windows import windowed
 
 
 def tables(
-    said: Sequence[Said], axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], beside: Beside
+    said: Sequence[Said], axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras
 ) -> list[Table]:
     measured = [run for run in runs if run.measured]
-    whole = known(axes, measured, beside)
+    whole = known(axes, measured, extras)
     if said:
-        return [table for each in said for table in _named(each, axes, measured, base, beside, whole)]
-    return [
-        table for each in _defaults(axes, measured, base) for table in _shown(each, axes, base, whole) if _says(table)
-    ]
+        return [table for each in said for table in _named(each, axes, measured, base, extras, whole)]
+    found = (table for each in _defaults(axes, measured, base) for table in _shown(each, axes, base, whole))
+    return [table for table in found if _says(table)]
 
 
-def known(axes: Sequence[Axis], runs: Sequence[Run], beside: Beside) -> Known:
+def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras) -> Known:
     by_step: dict[str, list[Run]] = {}
     for run in runs:
         by_step.setdefault(run.step, []).append(run)
@@ -50,16 +40,16 @@ def known(axes: Sequence[Axis], runs: Sequence[Run], beside: Beside) -> Known:
         for step, members in by_step.items()
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
-    return Known(found, axes, [*by_step], beside.levels, beside.more)
+    return Known(found, axes, [*by_step], extras.levels, extras.targets)
 
 
 def _named(
-    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], beside: Beside, whole: Known
+    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras, whole: Known
 ) -> list[Table]:
     """One with a window is made of the figures of that alone."""
     window = tuple(said.get("window", ()))
     if window:
-        whole = known(axes, windowed(runs, beside.windows.get(window, {})), beside)
+        whole = known(axes, windowed(runs, extras.windows.get(window, {})), extras)
     found = _shown(said, axes, base, whole)
     return found or [Table(said.get("title", said.get("layout", "")), (), (), notes=("there is nothing to show",))]
 

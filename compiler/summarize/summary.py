@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from compiler.collect.states import DONE, UNSUPPORTED
+from compiler.layouts.formats import text as text_format
 from compiler.store.store import Store
-from compiler.summarize import figures, grid, host, layout, numbers, wording
+from compiler.summarize import claim_words, figures, grid, host, layout, numbers, wording
 from compiler.summarize.commands import dropped
 from compiler.summarize.defaults import Defaults
 from compiler.summarize.overview import Overview
@@ -35,14 +36,17 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
-    parts += [_section(report, section) for section in report.sections]
+    shown = [text_format.table(table).splitlines() for table in report.tables]
+    sections = [_section(report, section) for section in report.sections]
+    parts += [*shown, *sections] if report.asked else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
 
 def _head(report: Report) -> list[str]:
-    lines = [report.title, "=" * len(report.title), *_incomplete(report)]
+    lines = [report.title, "=" * len(report.title), *incomplete(report)]
+    lines += _entry("claims", claim_words.lines(report.claims))
     lines += _entry("in short", [*_first(report), *answer(report)])
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
@@ -68,7 +72,7 @@ def _first(report: Report) -> list[str]:
     return found or (["no difference is certain: none is faster or slower beyond its noise"] if judged else [])
 
 
-def _incomplete(report: Report) -> list[str]:
+def incomplete(report: Report) -> list[str]:
     missing = report.status.incomplete
     if not missing:
         return []

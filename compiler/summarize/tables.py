@@ -9,9 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.collect import parquet
+from compiler.collect import reading
 from compiler.collect.schema import axis_columns
 
+SECONDS = """
+SELECT stage, position, list(second ORDER BY second, qps) AS seconds, list(qps ORDER BY second, qps) AS rates
+FROM {} GROUP BY stage, position ORDER BY stage, position
+"""
 Place = tuple[str, int]  # stage, position of the step in it
 
 
@@ -64,10 +68,10 @@ class Tables:
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
-    with parquet.connect() as connection:
+    with reading.opened(folder) as connection:
 
-        def rows(name: str) -> list[dict[str, Any]]:
-            found = connection.execute("SELECT * FROM read_parquet(?)", [str(folder / f"{name}.parquet")])
+        def rows(name: str, query: str = "SELECT * FROM {}") -> list[dict[str, Any]]:
+            found = connection.execute(query.format(name))
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
@@ -75,7 +79,7 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         columns = axis_columns(axes)
         runs = tuple(_run(row, columns, metrics) for row in rows("steps"))
         past = tuple(map(_past, rows("history")))
-        return Tables(runs, _series(rows("series")), _facts(rows("environment")), metrics, past)
+        return Tables(runs, _series(rows("series", SECONDS)), _facts(rows("environment")), metrics, past)
 
 
 _SAME = (
@@ -101,10 +105,10 @@ def _past(row: Mapping[str, Any]) -> Past:
 
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
-    found: dict[Place, list[tuple[float, float]]] = defaultdict(list)
-    for row in rows:
-        found[row["stage"], row["position"]].append((row["second"], row["qps"]))
-    return {place: tuple(sorted(points)) for place, points in found.items()}
+    """A list per step: rows of their own would be too many."""
+    return {
+        (row["stage"], row["position"]): tuple(zip(row["seconds"], row["rates"], strict=True)) for row in rows
+    }
 
 
 def _facts(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, dict[str, str]]]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from compiler.summarize.statistics import ALPHA, Interval
 
-FEWEST_BATCHES = 4
+FEWEST_BATCHES, MOST_BATCHES = 5, 10
+FEWEST_IN_BATCH = 4
 FEWEST_SECONDS = 5  # below it a series says nothing about steadiness
 
 
@@ -31,16 +32,21 @@ def steadiness(series: Sequence[float]) -> Steadiness | None:
 
 
 def batch_means(series: Sequence[float]) -> NDArray[np.float64]:
-    """Means of about sqrt(n) consecutive batches of about sqrt(n) seconds: neighbours depend on each other."""
+    """Means of 5 to 10 consecutive batches: neighbours depend on each other, so that few and long ones say more.
+
+    The more there are, the shorter: sqrt(n) of them hold too little where a disturbance lasts for many seconds.
+    """
     values = np.asarray(series, dtype=float)
-    size = math.ceil(math.sqrt(len(values))) if len(values) else 1
-    count = len(values) // size
+    count = min(max(math.isqrt(len(values)) // 2, FEWEST_BATCHES), MOST_BATCHES)
+    size = len(values) // count
     means: NDArray[np.float64] = values[: count * size].reshape(count, size).mean(axis=1)
     return means
 
 
 def series_interval(arm: Sequence[float], base: Sequence[float], alpha: float = ALPHA) -> Interval | None:
     """Of the ratio of two means of one load each; None when either series is too short to tell."""
+    if min(len(arm), len(base)) < FEWEST_BATCHES * FEWEST_IN_BATCH:
+        return None
     parts = [_relative(batch_means(series)) for series in (arm, base)]
     if parts[0] is None or parts[1] is None:
         return None
@@ -55,7 +61,7 @@ def series_interval(arm: Sequence[float], base: Sequence[float], alpha: float = 
 
 def _relative(batches: NDArray[np.float64]) -> tuple[float, float, int] | None:
     """(mean, its relative standard error, degrees of freedom)"""
-    if len(batches) < FEWEST_BATCHES or batches.mean() <= 0:
+    if batches.mean() <= 0:
         return None
     mean = float(batches.mean())
     return mean, float(batches.std(ddof=1)) / math.sqrt(len(batches)) / mean, len(batches) - 1

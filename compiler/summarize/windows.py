@@ -43,9 +43,9 @@ def figures(folder: Path, windows: Iterable[Window]) -> dict[Window, Figures]:
 
 def _of(connection: DuckDBPyConnection, folder: Path, window: Window) -> Figures:
     ends = [units.quantity(said, "duration") for said in window]
-    means = _means(connection, folder / "series.parquet", ["qps"], ends)
-    names = _columns(connection, folder / "samples.parquet")
-    rates = _means(connection, folder / "samples.parquet", names, ends) if names else {}
+    means = _means(connection, folder / "series*.parquet", ["qps"], ends)
+    names = _columns(connection, folder / "samples*.parquet")
+    rates = _means(connection, folder / "samples*.parquet", names, ends) if names else {}
     places = means.keys() | rates.keys()
     return {place: _completed({**rates.get(place, {}), **means.get(place, {})}) for place in places}
 

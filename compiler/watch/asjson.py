@@ -32,7 +32,7 @@ def _run(status: Status) -> dict[str, Any] | None:
     if run is None:
         return None
     times = {"started": _time(run.started), "stops": _time(run.stops)}
-    return {"pid": run.pid, "spec": run.spec, "until": run.until or None, **times}
+    return {"pid": run.pid, "spec": run.spec, "own": run.own, "until": run.until or None, **times}
 
 
 def _counts(status: Status, kind: str) -> dict[str, int]:

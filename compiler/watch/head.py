@@ -31,6 +31,8 @@ def run(status: Status) -> str:
     pid = "" if found.pid is None else f"pid {found.pid}"
     if found.spec and found.spec != status.plan.spec:
         return f"{pid}{since}: of another spec, {found.spec}; this one waits for it"
+    if found.spec and not found.own:
+        return f"{pid}{since}: other --scale, --only or --set; the rest waits"
     return f"{pid}{since}{_makes(status)}"
 
 
@@ -64,8 +66,8 @@ def lines(status: Status, width: int, paint: Paint) -> Iterator[str]:
     yield f"  stages   {stages(status, paint)}"
     yield f"  builds   {builds(status, paint)}"
     if not status.is_complete:
-        own = status.run is not None and status.run.spec == status.plan.spec
-        yield f"  {'ETA' if own else 'left':8} {eta(status) if own else eta(status).partition(' ')[0]}"
+        its = status.run is not None and status.run.exact
+        yield f"  {'ETA' if its else 'left':8} {eta(status) if its else eta(status).partition(' ')[0]}"
     again = [node for node in status.nodes if node.replayed]
     if again:
         yield f"  replays  {len(again)} done before, run again for what follows: no image of their end state"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from compiler.collect.rates import RATES
+from compiler.collect.trace import Pairs, Trace
 from compiler.watch.tail import Tail
 
 SAMPLES = "samples.jsonl"
@@ -38,8 +40,9 @@ class Load:
             self._take(line)
         if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
             return {}
-        found = {name: RATES[name](*self._newest) for name in SHOWN}
-        return {name: value for name, value in found.items() if value is not None}
+        pairs = Pairs(Trace(tuple(self._newest)))
+        found = {name: float(RATES[name](pairs)[-1]) for name in SHOWN}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def _take(self, line: str) -> None:
         try:

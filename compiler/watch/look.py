@@ -11,7 +11,7 @@ from compiler.language.units import duration
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 from compiler.run import hostlock
 from compiler.run.machines import foreign
-from compiler.store import asked, left, runlock
+from compiler.store import asked, left
 from compiler.store.asked import Asked
 from compiler.store.store import Store
 from compiler.watch import ends, model
@@ -21,6 +21,7 @@ from compiler.watch.held import Held
 from compiler.watch.holder import described
 from compiler.watch.model import End, Node, Run, Status, Work
 from compiler.watch.results import Result, Results
+from compiler.watch.runs import Runs
 
 
 class Looker:
@@ -33,19 +34,28 @@ class Looker:
         self._foreign = foreign(plan.machines, store.root)
         self._stages = sorted(plan.stages, key=lambda stage: stage.rank)
         self._titles = {stage.id: stage.title for stage in plan.stages}
+        self._runs = Runs(store, plan)
 
     def look(self) -> Status:
         held = Held()
-        run = _run(self.store, held)
+        run = self._runs.active(held)
         at_work = held.inside(self.store.lock("_").parent)
-        own = run if run and run.spec == self.plan.spec else None
+        own = run if run and run.own else None
         again = asked.all_pending(self.store)
         scene = _Scene(self.store, self._titles, at_work, held.of(hostlock.path()), own, self._unstarted(own), again)
         nodes = {build.id: _build(build, scene) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
             nodes[stage.id] = self._stage(stage, scene, nodes)
+        nodes |= self._unneeded(nodes)
         ahead = self._ahead.of(nodes, own is not None, time.time())
         return Status(self.plan, time.time(), run, list(ahead.nodes), ahead.seconds, ahead.about)
+
+    def _unneeded(self, nodes: Mapping[str, Node]) -> dict[str, Node]:
+        """Builds that are not here, where all results of theirs are: they were imported."""
+        ended = (model.DONE, model.UNSUPPORTED, model.ELSEWHERE)
+        needed = {stage.build for stage in self._stages if nodes[stage.id].state not in ended}
+        over = [nodes[build] for build in {stage.build for stage in self._stages} - needed if not nodes[build].work]
+        return {node.id: replace(node, state=model.DONE, because="", end=None) for node in over}
 
     def _unstarted(self, run: Run | None) -> Mapping[str, float | None]:
         return left.noted(self.store) if run and run.until else {}
@@ -77,7 +87,7 @@ class _Scene:
     titles: Mapping[str, str]
     at_work: Mapping[str, tuple[int, ...]]  # nodes whose lock is held
     host: tuple[int, ...]  # who holds the host
-    run: Run | None  # of this spec
+    run: Run | None  # of this plan
     unstarted: Mapping[str, float | None]
     again: Mapping[str, Asked]  # stages that are to be measured beside the results that they have
 
@@ -146,13 +156,3 @@ def _build(build: PlannedBuild, scene: _Scene) -> Node:
     others = [pid for pid in scene.host if pid not in pids]
     waits = f"the host: {described(others)}" if others else ""
     return replace(node, state=model.WAITING if waits else model.RUNNING, work=Work(pids, waits=waits))
-
-
-def _run(store: Store, held: Held) -> Run | None:
-    pids = held.of(store.lock(runlock.NAME))
-    if not pids:
-        return None
-    found = runlock.active(store, pids)
-    if found is None:  # it is writing who it is
-        return Run(pids[0], None, "")
-    return Run(found.pid, found.started.timestamp(), found.spec, found.until, found.stops)

@@ -86,6 +86,8 @@ class Run:
     spec: str
     until: str = ""  # as it was given
     stops: float | None = None
+    own: bool = False  # it measures all of the plan that is looked at
+    exact: bool = False  # and nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,8 @@ class Status:
 
     @property
     def is_active(self) -> bool:
-        """Whether a run of this spec, or anybody, is at work on the plan."""
-        own = self.run is not None and self.run.spec == self.plan.spec
-        return own or any(node.work for node in self.nodes)
+        """Whether a run of the plan, or anybody, is at work on it."""
+        return (self.run is not None and self.run.own) or any(node.work for node in self.nodes)
 
     @property
     def has_failed(self) -> bool:

@@ -71,6 +71,16 @@ def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> 
     assert "to do    nothing" in out(capsys, "plan", "a.yaml")
 
 
+def test_undo_takes_back_loads_too(plan: Plan, capsys: Capture) -> None:
+    out(capsys, "redo", "a.yaml", "--load")
+    assert out(capsys, "redo", "a.yaml", "--undo") == "6 stages no longer asked for\n"
+
+
+def test_cells_may_stand_after_an_option(plan: Plan, capsys: Capture) -> None:
+    words = ("redo", "--why", "noise", "a.yaml", "--step", "readww", "build=rocksdb-7.8.3,threads=2")
+    assert out(capsys, *words).startswith("the next run measures 1 stage again, ")
+
+
 def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capture) -> None:
     said = out(capsys, "redo", "a.yaml", "--only", "build == 'rocksdb-7.8.3'", "--load")
     assert [line.rpartition("  ")[2] for line in said.splitlines()[1:]] == [

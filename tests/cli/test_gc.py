@@ -50,12 +50,12 @@ def test_it_lists_and_removes_only_when_told(capsys: Capture) -> None:
 not reached by specs/a.yaml, at any scale:
   results: 1, 0 bytes
     outputs/results/s-0  0 bytes
-in all 0 bytes in 1 folder; `stepgrid gc --yes` removes it
+in all 0 bytes in 1 place; `stepgrid gc --yes` removes it
 """
     )
     assert gone.is_dir()
     assert main(["gc", "--yes"]) == 0
-    assert capsys.readouterr().out.endswith("in all 0 bytes in 1 folder\nremoved 1 folder\n")
+    assert capsys.readouterr().out.endswith("in all 0 bytes in 1 place\nremoved 1 place\n")
     assert not gone.exists()
 
 

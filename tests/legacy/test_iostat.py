@@ -36,7 +36,9 @@ def test_columns_of_an_old_release_and_of_megabytes() -> None:
     assert wrong == []
     sample = found.devices["sda"][0]
     assert (sample["r/s"], iostat.kib(sample, "r"), iostat.kib(sample, "w")) == (1.0, 512.0, 1536.0)
-    assert iostat.lacking({"r/s": 1.0, "rkB/s": 1.0}) == ["w/s", "wkB/s"]
+    assert parsed("Device r/s rkB/s\nsda 1 2\n")[1] == [
+        "sb.io:1: columns w/s, wkB/s were expected here\n  | Device r/s rkB/s"
+    ]
 
 
 def test_every_line_that_is_wrong_is_told() -> None:
@@ -59,3 +61,11 @@ def test_half_a_line_at_the_end_is_left_out() -> None:
 def test_the_samples_are_read(samples: Path) -> None:
     found, wrong = parsed((samples / "engines" / "iostat-xtmy.txt").read_text(encoding="utf-8"))
     assert (wrong, found.cores, list(found.devices)) == ([], 2, ["vda"])
+
+
+def test_a_request_size_is_the_mean_of_the_seconds_and_not_the_ratio_of_the_means() -> None:
+    head = "Device r/s rkB/s rareq-sz w/s wkB/s"
+    lines = f"{head}\nmd2 1 4 4.00 0 0\n\n{head}\nmd2 3 96 32.00 0 0\n"
+    figures = iostat.figures(parsed(lines)[0].devices["md2"])
+    assert figures["device_read_request_kb"] == 18.0
+    assert figures["device_read_mb_per_s"] * 1024 / figures["device_reads_per_s"] == 25.0

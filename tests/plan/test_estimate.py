@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import math
-import random
-import statistics
 from collections.abc import Callable
 
 import pytest
+from scipy import stats
 
 from compiler.plan import estimate
 from compiler.plan.model import Plan
@@ -50,18 +49,24 @@ def test_the_noisiest_step_decides(compile_text: Compile) -> None:
     assert found is not None
     spread = math.log(1.02) / math.sqrt(2)
     assert (found.step, found.spread) == ("readww", pytest.approx(spread))
-    assert found.loads == estimate.needed(spread, 0.03) == 5
-    assert found.seconds == 1000.0 / 2 * 5
+    assert found.loads == estimate.needed(spread, 0.03) == 6
+    assert found.seconds == 1000.0 / 2 * 6
+    assert found.verdict == estimate.needed(spread, 0.03, 0.02) == 35
 
 
-def test_that_many_loads_find_four_of_five_differences() -> None:
-    chance, spread = random.Random(7), 0.02
+def test_no_number_of_loads_gives_a_verdict_of_what_counts_as_the_same(compile_text: Compile) -> None:
+    plan = compile_text(SPEC + "report: {smallest_effect: 0.03}\n")
+    found = estimate.power({"readww": [[100.0, 102.0]]}, plan, None)
+    assert found is not None
+    assert found.verdict is None
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.02, 0.05, 0.1])
+def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
+    def power(loads: int) -> float:
+        edge = stats.t.ppf(0.975, loads - 1)
+        return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))
+
     loads = estimate.needed(spread, 0.03)
-    quantile = {9: 2.120, 8: 2.145, 10: 2.101}[loads]  # of Student's t with 2 loads - 2 degrees of freedom
-    seen = 0
-    for _ in range(2000):
-        one = [chance.gauss(0, spread) for _ in range(loads)]
-        other = [chance.gauss(math.log(1.03), spread) for _ in range(loads)]
-        error = math.sqrt((statistics.variance(one) + statistics.variance(other)) / loads)
-        seen += abs(statistics.fmean(other) - statistics.fmean(one)) / error > quantile
-    assert 0.77 < seen / 2000 < 0.87
+    assert power(loads) >= 0.75
+    assert loads == 2 or power(loads - 2) < 0.8

@@ -5,6 +5,12 @@ import os
 
 import pytest
 
+from compiler.plan.model import Option
+from compiler.run.attempt import Attempt
+from compiler.run.failure import StageError
+from compiler.run.job import Job
+from compiler.run.trust import distrusting
+
 READ = """
 import sys
 text = open(sys.argv[1] + "/MANIFEST").read()
@@ -62,3 +68,35 @@ def test_a_later_step_says_nothing_about_the_image(checkout, stage, step):
     assert checkout.run("s-b").returncode == 1
     assert checkout.store.image("s-a").exists()
     assert json.loads((checkout.store.image("s-a") / "image.json").read_text())["stage"] == "s-a"
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_server_that_does_not_come_up_on_it(checkout, stage, step, monkeypatch, other):
+    """Its image goes, unless its options are not those with which the image was made."""
+    monkeypatch.chdir(checkout.folder)
+    options = {"page_size": Option(4096 if other else 8192)}
+    checkout.plan(
+        stage("s-a", step(options={"page_size": Option(8192)}), children=["s-b"]),
+        stage("s-b", step("read", READ, options), parent="s-a"),
+    )
+    image = checkout.store.image("s-a")
+    (image / "data").mkdir(parents=True)
+    attempt = Attempt(Job.of(checkout.store, "p", "s-b"))
+    with pytest.raises(StageError) as caught, distrusting(attempt, "s-a", attempt.job.stage):
+        raise StageError("no such page size", starting=True)
+    assert image.exists() == other
+    assert caught.value.message == "no such page size; " + (
+        "its options may be why, or the image that it started from: `stepgrid images --evict s-a` removes that"
+        if other
+        else "the image that it started from was removed: the next attempt makes it again"
+    )
+
+
+def test_a_server_that_could_not_even_be_asked_to_start(checkout, stage, monkeypatch):
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage("s-a", children=["s-b"]), stage("s-b", parent="s-a"))
+    (checkout.store.image("s-a") / "data").mkdir(parents=True)
+    attempt = Attempt(Job.of(checkout.store, "p", "s-b"))
+    with pytest.raises(StageError, match="no socket"), distrusting(attempt, "s-a", attempt.job.stage):
+        raise StageError("no socket")
+    assert checkout.store.image("s-a").exists()

@@ -84,3 +84,15 @@ def test_links_inside_what_is_removed_are_not_followed(store: Store, tmp_path: P
     (put(store, "builds", "b-1") / "link").symlink_to(outside)
     assert list(remove(store, unreached(store, NOTHING))) == []
     assert (outside / "file").read_text() == "x"
+
+
+def test_what_is_noted_of_stages_and_builds_goes_with_them(store: Store) -> None:
+    for path in (store.asked("s-1"), store.asked("s-2"), store.learnt("of-1"), store.learnt("of-2")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    for build in ("b-1", "b-2"):
+        (store.records() / build).mkdir(parents=True)
+    found = unreached(store, Reached((), {"b-1"}, {"s-1"}, {"of-1"}))
+    assert [(each.kind, each.name) for each in found] == [("records", "b-2"), ("asked", "s-2"), ("learnt", "of-2")]
+    assert list(remove(store, found)) == []
+    assert sorted(path.name for path in store.root.rglob("*-[12]*")) == ["b-1", "of-1.json", "s-1.json"]

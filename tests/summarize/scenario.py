@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from synthetic import ASSERTIONS, Experiment
 
@@ -14,9 +15,9 @@ OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
 LEVELS = (1.0, 1.01, 0.99)
 
 
-def experiment(root: Path) -> Experiment:
+def experiment(root: Path, **said: Any) -> Experiment:
     """6.11.4 lacks hyper; in 7.8.3 hyper is 1.5 times as fast with 1 thread, failed or not run with 2."""
-    found = Experiment(root, builds=(OLD, NEW))
+    found = Experiment(root, builds=(OLD, NEW), **said)
     found.add_build(OLD, warnings=[ASSERTIONS])
     found.add_build(NEW)
     for load, level in enumerate(LEVELS):

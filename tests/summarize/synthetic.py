@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from compiler.plan import files
 from compiler.plan.model import (
@@ -55,6 +56,8 @@ class Experiment:
     alike_to: str | None = None  # or this one
     spec: str = "specs/cache.yaml"
     within: float | None = None  # compare_within
+    tables: Sequence[Mapping[str, Any]] = ()
+    claims: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -88,7 +91,7 @@ class Experiment:
             ),
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
-            report=Report(self.base, 0.02, within=self.within),
+            report=Report(self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within),
         )
 
     def _stages(self) -> list[PlannedStage]:

@@ -11,7 +11,7 @@ import scenario
 from synthetic import Experiment
 
 from compiler.store import retracted
-from compiler.summarize import page
+from compiler.summarize import page, summary
 
 BUILD = "rocksdb-7.8.3"
 
@@ -80,3 +80,14 @@ def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> Non
         "measured up to 10d00h from the base, more than `compare_within` (7d00h): "
         "readww, cache=hyper; overwrite, cache=hyper",
     )
+
+
+def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) -> None:
+    result = found.store.result(found.stage(BUILD, "hyper", "1", 1))
+    assert result is not None
+    path = result / "attempt.json"
+    path.write_text(path.read_text().replace("6.1.0", "6.18.0"))
+    made = scenario.report(found)
+    said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
+    assert said in summary.path(found.store, made.plan).read_text(encoding="utf-8")
+    assert said in summary.page_path(found.store, made.plan).read_text(encoding="utf-8")

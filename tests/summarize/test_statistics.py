@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from compiler.summarize.statistics import Sample, intervals, ratio, sample
+from compiler.summarize.statistics import Interval, Sample, chance, intervals, ratio, sample
 from compiler.summarize.verdicts import FASTER, SAME, SLOWER, verdict
 
 POSITIVE = st.floats(1e-3, 1e9)
@@ -181,3 +181,32 @@ def test_intervals_of_one_comparison_cover_as_they_say():
     found = [intervals([Sample(tuple(generator.normal(0.1, 0.05, 3)))])[0] for _ in range(2000)]
     covered = np.mean([each.low <= math.exp(0.1) <= each.high for each in found])
     assert 0.94 <= covered <= 0.96
+
+
+@given(LOADS, LOADS, st.floats(1e-2, 1e2))
+def test_the_unit_of_the_figures_does_not_matter(arm, base, scale):
+    scaled = [{load: [value * scale for value in runs] for load, runs in each.items()} for each in (arm, base)]
+    one, other = intervals([sample(arm, base)])[0], intervals([sample(*scaled)])[0]
+    assert (one is None) == (other is None)
+    if one and other and one.high < 1e300:
+        assert (other.low, other.ratio, other.high) == pytest.approx((one.low, one.ratio, one.high))
+
+
+@given(LOADS, LOADS, st.randoms())
+def test_what_the_loads_are_called_does_not_matter(arm, base, chance_of):
+    names = list(range(6))
+    chance_of.shuffle(names)
+    renamed = [{names[load]: runs for load, runs in each.items()} for each in (arm, base)]
+    one, other = intervals([sample(arm, base)])[0], intervals([sample(*renamed)])[0]
+    assert (one is None) == (other is None)
+    if one and other and one.high < 1e300:
+        assert (other.low, other.high) == pytest.approx((one.low, one.high))
+
+
+def test_the_chance_of_a_ratio_fits_its_interval():
+    """Just beyond the smallest effect with 95 %: one in twenty."""
+    found = intervals([Sample((0.10, 0.14, 0.12))])[0]
+    edge = math.expm1(math.log(found.low))
+    assert chance(found, edge) == pytest.approx(0.05)
+    assert chance(found, 0.2) == 1.0
+    assert chance(Interval(1.1, 1.0, 1.2, 1), 0.02) is None

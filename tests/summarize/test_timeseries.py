@@ -17,12 +17,17 @@ def test_too_little_to_tell(series):
 
 
 def test_batches_are_consecutive():
-    assert batch_means(range(9)).tolist() == [1.0, 4.0, 7.0]
-    assert len(batch_means([])) == 0
+    assert batch_means(range(15)).tolist() == [1.0, 4.0, 7.0, 10.0, 13.0]
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(20, 5), (60, 5), (144, 6), (300, 8), (600, 10), (1800, 10)])
+def test_batches_are_few_and_long(seconds, batches):
+    assert len(batch_means(range(seconds))) == batches
 
 
 def test_short_series_have_no_interval():
-    assert series_interval([1.0, 2.0, 3.0], [1.0] * 40) is None
+    assert series_interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
+    assert series_interval([1.0, 2.0] * 10, [1.0] * 40) is not None
 
 
 def _dependent(generator, seconds):

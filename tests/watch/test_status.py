@@ -137,6 +137,18 @@ def test_another_specs_run_is_named(folder: Any) -> None:
     assert "  run      pid N, since HH:MM:SS: of another spec, b.yaml; this one waits for it\n" in text
 
 
+def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
+    folder.build()
+    with run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
+        part = folder.status("--only", "arm == 'quick'")[1]
+        other = folder.status("--set", "params.code=1")[1]
+    assert "  run      pid N, since HH:MM:SS\n  stages   0/2 done, 2 left\n" in part
+    assert "  left     ~50s\n" in part
+    said = "  run      pid N, since HH:MM:SS: other --scale, --only or --set; the rest waits\n"
+    assert said in other
+    assert "ETA" not in other
+
+
 def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder: Any) -> None:
     folder.build()
     folder.run("run", folder.stage("load"))
@@ -162,6 +174,9 @@ a.yaml: programs that sleep
   builds   1/1 made
 """,
     )
+    shutil.rmtree(folder.store.build(folder.plan.builds[0].id))  # as where results were imported
+    assert "  stages   2/2 done\n  builds   1/1 made\n" in folder.status("--only", "arm == 'quick'")[1]
+    assert "  builds   0/1 made, 1 left\n" in folder.status()[1]
     shutil.rmtree(folder.store.image(folder.stage("load")))
     assert "  replays  1 done before, run again for what follows: no image of their end state\n" in folder.status()[1]
 

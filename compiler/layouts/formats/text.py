@@ -9,7 +9,6 @@ from compiler.layouts.table import Cell, Table
 
 WIDTH = 100
 GAP = "  "
-LACKING = ("failed", "unsupported", "elsewhere", "same as", "missing")
 FEW = 3
 
 
@@ -20,19 +19,19 @@ def table(found: Table) -> str:
 def lines(found: Table) -> Iterator[str]:
     """Without the title."""
     yield from (f"  {line}" for line in found.before)
-    for number, block in enumerate(_blocks(found)):
+    widths = _widths(found)
+    for number, block in enumerate(_blocks(found, widths)):
         yield from ("",) if number else ()
-        yield from _block(found, block)
+        yield from _block(found, block, widths)
     for note in found.notes:
         yield from textwrap.wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _block(found: Table, block: Sequence[int]) -> Iterator[str]:
-    widths = _widths(found)
+def _block(found: Table, block: Sequence[int], widths: Sequence[int]) -> Iterator[str]:
     yield _line([_head(found, index) for index in block], block, found, widths)
     for row in found.rows:
-        if (said := _lacking(found, row)) is not None and len(said) <= _span(found, block, widths):
-            yield _saying(said, row, block, found, widths)
+        if (said := found.lacking(row)) and len(said.text) <= _span(found, block, widths):
+            yield _saying(said.text, row, block, found, widths)
         else:
             yield _line([row[index].text for index in block], block, found, widths)
 
@@ -63,34 +62,23 @@ def _span(found: Table, block: Sequence[int], widths: Sequence[int]) -> int:
     return sum(figures) + len(GAP) * (len(figures) - 1)
 
 
-def _lacking(found: Table, row: Sequence[Cell]) -> str | None:
-    """What a row says that has not one figure."""
-    cells = [cell for cell, column in zip(row, found.columns, strict=True) if not column.label]
-    alike = len(cells) > 1 and all(cell == cells[0] for cell in cells)
-    return cells[0].text if alike and cells[0].kind in LACKING else None
-
-
 def _head(found: Table, index: int) -> str:
     column = found.columns[index]
     return f"{column.name} ({column.unit})" if column.unit else column.name
 
 
 def _widths(found: Table) -> list[int]:
+    """What stands over all figures does not count for theirs, unless they are too few for it."""
+    few = sum(not column.label for column in found.columns) < FEW
+    counting = found.rows if few else [row for row in found.rows if found.lacking(row) is None]
     return [
-        max([len(_head(found, index)), *(len(row[index].text) for row in found.rows if _counts(found, row, index))])
-        for index in range(len(found.columns))
+        max([len(_head(found, index)), *(len(row[index].text) for row in (found.rows if column.label else counting))])
+        for index, column in enumerate(found.columns)
     ]
 
 
-def _counts(found: Table, row: Sequence[Cell], index: int) -> bool:
-    """For the width of a column: what stands over all of them does not, unless they are too few for it."""
-    figures = sum(not column.label for column in found.columns)
-    return found.columns[index].label or _lacking(found, row) is None or figures < FEW
-
-
-def _blocks(found: Table) -> list[list[int]]:
+def _blocks(found: Table, widths: Sequence[int]) -> list[list[int]]:
     """Columns by page: the labels stand on each, where the table has them."""
-    widths = _widths(found)
     labels = [index for index, column in enumerate(found.columns) if column.label]
     room = WIDTH - sum(widths[index] + len(GAP) for index in labels)
     pages: list[list[int]] = [[]]

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.drivers.protocol import Figures, ParseError
-from compiler.legacy.db_bench import clean, folder, summaries
-from compiler.legacy.db_bench.beside import beside
+from compiler.legacy.db_bench import beside, clean, folder, sources, summaries
 from compiler.legacy.db_bench.columns import Row
 from compiler.legacy.db_bench.logs import Log
 from compiler.legacy.db_bench.source import Column, Source
-from compiler.legacy.db_bench.sources import sources
 from compiler.legacy.fault import Faults
 from compiler.legacy.protocol import Beside, Kind, Measured
 
@@ -28,11 +26,11 @@ class DbBench:
     kind = "db_bench"
 
     def read(self, place: Path, faults: Faults) -> Records:
-        found = sources(folder.read(place, faults), faults)
+        found = sources.sources(folder.read(place, faults), faults)
         logs = (log for source in found for column in source.columns for log in column.logs.values())
         for log in logs:
             if said := clean.series_fault(log):
-                faults.add(log.series, None, said.removeprefix(f"{log.series}: "))
+                faults.add(log.series, *said)
         return Records(place, found)
 
     def measured(self, records: Records) -> Sequence[Measured]:
@@ -43,8 +41,10 @@ class DbBench:
         ]
 
     def legacy(self, records: Records) -> Mapping[str, str]:
+        """A cut that has more than the summary beside it is not made again without that."""
         each = (summaries.summaries(source, records.folder) for source in records.sources)
-        return {name: text for files in each for name, text in files.items()}
+        given = {str(source.path.relative_to(records.folder)) for source in records.sources if source.given}
+        return {name: text for files in each for name, text in files.items() if name not in given}
 
     def beside(self, records: Records) -> Sequence[Beside]:
         return [each for source in records.sources for each in _beside(source)]
@@ -53,7 +53,8 @@ class DbBench:
 def _beside(source: Source) -> Iterator[Beside]:
     for column, _, row, log in source.steps():
         if row:
-            yield from beside(row.path.name, column.build, row, _figures(row, log)[0])
+            yield from beside.of_row(row.path.name, column.build, row, _figures(row, log)[0])
+    yield from () if source.known else beside.of_steps(source)
 
 
 def _measured(column: Column, test: str, row: Row | None, log: Log | None, labels: Mapping[str, str]) -> Measured:
@@ -85,7 +86,8 @@ def _figures(row: Row | None, log: Log | None) -> tuple[Figures, str | None]:
 
 def _labels(source: Source, found: Sequence[Source]) -> Mapping[str, str]:
     """Only what tells one of several from the others."""
-    several = {"workload": source.workload} if len({each.workload for each in found}) > 1 else {}
+    taken = {each.workload for each in found if not each.known}
+    several = {"workload": source.workload} if len(taken) > 1 else {}
     runs = {each.run for each in found if each.run}
     return several | ({"run": source.run} if len(runs) > 1 and source.run else {})
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from compiler.drivers.db_bench.benchmarks import has_background_writer
 from compiler.drivers.db_bench.parse import cache, compaction, header, histogram, report, result, stalls, totals
+from compiler.drivers.db_bench.parse.levels import levels
+from compiler.drivers.db_bench.parse.statistics import counters
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.legacy.awk import field, number
 from compiler.legacy.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
@@ -29,15 +32,23 @@ def of_log(log: Log) -> Figures:
     metrics = {**result.figures(found, latencies), **histogram.figures(latencies)}
     for part in (compaction.figures, totals.figures, stalls.figures, cache.figures):
         metrics |= part(log.text)
-    return Figures(metrics | _used(log, metrics), _facts(log), report.read(log.series), header.warnings(log.text))
+    return Figures(
+        metrics=metrics | _used(log, metrics),
+        facts=_facts(log),
+        qps=report.read(log.series),
+        warnings=header.warnings(log.text),
+        counters=counters(log.text),
+        levels=levels(log.text),
+    )
 
 
-def series_fault(log: Log) -> str | None:
-    """What is wrong with the file of the rates over time."""
+def series_fault(log: Log) -> tuple[int | None, str] | None:
+    """What is wrong with the file of the rates over time, and in which line."""
     try:
         report.read(log.series)
     except (ParseError, UnicodeDecodeError) as error:
-        return str(error)
+        found = re.fullmatch(r"(?::(\d+))?: (.*)", str(error).removeprefix(str(log.series)), re.DOTALL)
+        return (int(found[1]) if found[1] else None, found[2]) if found else (None, str(error))
     return None
 
 

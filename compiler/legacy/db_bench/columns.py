@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 Release: TypeAlias = tuple[int, ...]
 
 GIB = 2.0**30
+LATER = ("githash",)  # columns that the first releases of the script lack
 FAILED = "failed"  # in the first column of a step without a result
 NONE = "NA"
 
@@ -61,6 +62,7 @@ class Row(NamedTuple):
     line: int
     text: str
     cells: Mapping[str, str]
+    head: str = HEAD  # as it stands above the row
 
     @property
     def test(self) -> str:

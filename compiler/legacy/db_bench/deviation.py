@@ -7,8 +7,7 @@ from statistics import fmean, pstdev, stdev
 from typing import NamedTuple
 
 from compiler.legacy import awk
-from compiler.legacy.db_bench.columns import HEAD
-from compiler.legacy.db_bench.grouped import Block
+from compiler.legacy.db_bench.grouped import Block, lines
 
 SUFFIX = ".sdev"
 
@@ -44,10 +43,8 @@ def clean(block: Block) -> Spread:
 
 
 def text(blocks: Sequence[Block]) -> str:
-    lines = (
-        line for block in blocks for line in (HEAD, *(row.text for row in block if row), str(published(block)), "")
-    )
-    return "".join(f"{line}\n" for line in lines)
+    each = (line for block in blocks for line in (*lines(block), str(published(block)), ""))
+    return "".join(f"{line}\n" for line in each)
 
 
 def _operations(block: Block) -> list[float]:

@@ -11,6 +11,7 @@ from compiler.legacy.db_bench import grouped, logs, names
 from compiler.legacy.db_bench.columns import COLUMNS
 from compiler.legacy.db_bench.grouped import Grouped
 from compiler.legacy.db_bench.logs import Log
+from compiler.legacy.db_bench.names import Cut
 from compiler.legacy.fault import Faults
 
 
@@ -29,7 +30,7 @@ class Folder:
     path: Path
     reports: dict[Path, Report] = field(default_factory=dict)  # by folder
     summaries: list[Grouped] = field(default_factory=list)
-    cuts: dict[str, Grouped] = field(default_factory=dict)  # by name
+    cuts: list[tuple[Cut, Grouped]] = field(default_factory=list)
     others: list[Log] = field(default_factory=list)
 
 
@@ -40,7 +41,7 @@ def read(folder: Path, faults: Faults) -> Folder:
         if path.name == names.SUMMARY:
             found.summaries.append(_grouped(path, faults))
         elif name := names.cut(path.name):
-            found.cuts[name] = _grouped(path, faults)
+            found.cuts.append((name, _grouped(path, faults)))
     for parent in dict.fromkeys(path.parent for path in files if path.name == names.REPORT or logs.named(path)):
         found.reports[parent] = _report(parent, faults)
     found.others = [log for path in files if _other(path) and (log := _log(path, faults))]
@@ -48,7 +49,7 @@ def read(folder: Path, faults: Faults) -> Folder:
 
 
 def _other(path: Path) -> bool:
-    return path.suffix in logs.OUTPUTS and not logs.named(path) and names.cut(path.name) is None
+    return path.name.endswith(logs.OUTPUTS) and not logs.named(path) and names.cut(path.name) is None
 
 
 def _report(folder: Path, faults: Faults) -> Report:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 
 from compiler.legacy import awk
-from compiler.legacy.db_bench.columns import Row
+from compiler.legacy.db_bench.columns import FAILED, Row
 from compiler.legacy.db_bench.grouped import Block
 
 LEFT_OUT = ("revrange.t", "overwritesome")  # steps that are there to prepare the next
@@ -14,17 +15,22 @@ _FEWEST = 21  # words of a row that has a result
 Line = tuple[str, Sequence[str]]
 
 
-def tables(name: str, blocks: Sequence[Block]) -> dict[str, str]:
-    """By the names of the published files, for the cut sum.NAME.txt."""
+def tables(name: str, blocks: Sequence[Block], set_: str = "") -> dict[str, str]:
+    """By the names of the published files, for the cut sum.NAME.txt, or sum2.NAME.txt of the set 2."""
     relative, absolute = list(_lines(blocks, _relative)), list(_lines(blocks, _absolute))
     versions = _versions(blocks)
-    return {
-        f"csum.{name}.csv": csv(versions, relative),
-        f"sum.abs0.{name}.csv": csv(versions, relative),
-        f"sum.abs0.{name}.tsv": tsv(versions, relative),
-        f"sum.abs1.{name}.csv": csv(versions, absolute),
-        f"sum.abs1.{name}.tsv": tsv(versions, absolute),
-    }
+    short = {f"csum{set_}.{name}.csv": csv(versions, relative)}
+    return (
+        short
+        if set_
+        else short
+        | {
+            f"sum.abs0.{name}.csv": csv(versions, relative),
+            f"sum.abs0.{name}.tsv": tsv(versions, relative),
+            f"sum.abs1.{name}.csv": csv(versions, absolute),
+            f"sum.abs1.{name}.tsv": tsv(versions, absolute),
+        }
+    )
 
 
 def csv(versions: Sequence[str], lines: Sequence[Line]) -> str:
@@ -64,20 +70,19 @@ def _relative(values: Sequence[str]) -> list[str]:
     return ["1.00", *others]
 
 
-def clean(blocks: Sequence[Block]) -> Mapping[str, Sequence[str]]:
-    """Relative figures by test, a cell per build: a failed one has its own."""
-    return {test: _marked(block) for block in blocks if (test := next((row.test for row in block if row), None))}
+def moved(block: Block) -> list[tuple[str, str]]:
+    """Published and own relative figures, a pair per build: of a step that some build failed or lacks."""
+    rows = _counted(block)
+    if len(rows) == len(block) or not rows:
+        return []
+    published = _relative([row.cells["ops_sec"] for row in rows])
+    own = [_cell(row, block[0]) for row in block]
+    return list(zip_longest(published, own, fillvalue=""))
 
 
-def _marked(block: Block) -> list[str]:
-    base = next(iter(block))
-    lower = 0.0 if base is None or base.failed else awk.number(base.cells["ops_sec"])
-    return [_cell(row, lower) for row in block]
-
-
-def _cell(row: Row | None, base: float) -> str:
+def _cell(row: Row | None, base: Row | None) -> str:
     if row is None:
         return "missing"
-    if row.failed:
-        return row.cells["ops_sec"]
-    return f"{awk.number(row.cells['ops_sec']) / base:.2f}" if base else ""
+    if row.failed or base is None or base.failed:
+        return FAILED if row.failed else ""
+    return _relative([base.cells["ops_sec"], row.cells["ops_sec"]])[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.legacy import text
-from compiler.legacy.db_bench.columns import COLUMNS, HEAD, Row
+from compiler.legacy.db_bench.columns import COLUMNS, HEAD, LATER, Row
 from compiler.legacy.fault import Faults
 
 Block = Sequence[Row | None]  # None: the report of that build has no such line
@@ -22,30 +22,44 @@ class Grouped(NamedTuple):
 def parse(content: str, path: Path, faults: Faults) -> Grouped:
     reports: list[str] = []
     blocks: list[list[Row | None]] = []
+    head = HEAD
     for number, line in enumerate(text.lines(content), 1):
         if line.startswith(f"{COLUMNS[0]}\t"):
+            head = _head(line, path, number, faults)
             blocks.append([])
         elif not blocks and line:
             reports.append(line)
-        elif line and (row := parse_row(line, path, number, faults)):
+        elif line and (row := parse_row(line, path, number, faults, head)):
             blocks[-1].append(row)
     if not blocks:
         faults.add(path, None, f"no line of column heads ({COLUMNS[0]}, {COLUMNS[1]}, …) is in it")
     return Grouped(path, reports, blocks)
 
 
-def parse_row(line: str, path: Path, number: int, faults: Faults) -> Row | None:
-    cells = line.split("\t")
-    if len(cells) != len(COLUMNS):
-        faults.add(path, number, f"{len(cells)} columns where {len(COLUMNS)} were expected, {HEAD.split()[0]} …", line)
+def parse_row(line: str, path: Path, number: int, faults: Faults, head: str = HEAD) -> Row | None:
+    names, cells = head.split("\t"), line.split("\t")
+    if len(cells) != len(names):
+        faults.add(path, number, f"{len(cells)} cells where {len(names)} were expected, as its head names them", line)
         return None
-    return Row(path, number, line, dict(zip(COLUMNS, cells, strict=True)))
+    return Row(path, number, line, {**dict.fromkeys(COLUMNS, ""), **dict(zip(names, cells, strict=True))}, head)
+
+
+def _head(line: str, path: Path, number: int, faults: Faults) -> str:
+    if lacking := [name for name in COLUMNS if name not in (*line.split("\t"), *LATER)]:
+        faults.add(path, number, f"the head lacks {', '.join(lacking)}", line)
+        return HEAD
+    return line
+
+
+def lines(block: Block) -> list[str]:
+    """The head, and the rows that there are."""
+    rows = [row for row in block if row]
+    return [rows[0].head if rows else HEAD, *(row.text for row in rows)]
 
 
 def written(blocks: Iterable[Block], reports: Sequence[str] = ()) -> str:
     begin = [*reports, ""] if reports else []
-    lines = (line for block in blocks for line in (HEAD, *(row.text for row in block if row), ""))
-    return "".join(f"{line}\n" for line in (*begin, *lines))
+    return "".join(f"{line}\n" for line in (*begin, *(line for block in blocks for line in (*lines(block), ""))))
 
 
 def uneven(found: Grouped) -> list[int]:

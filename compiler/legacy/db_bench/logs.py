@@ -15,7 +15,7 @@ from compiler.legacy.fault import Faults
 PREFIX, SUFFIX = "benchmark_", ".log"
 TIME, SERIES = ".time", ".r.csv"
 PROCESSES = (".stats.ps", ".ps")  # the first is what the published rule reads
-OUTPUTS = ("", ".txt", ".log", ".out")  # how the names of other files end that may hold db_bench's output
+OUTPUTS = ("stdout", ".txt", ".log", ".out")  # how names of other files end that may hold db_bench's output
 
 _RESULT = re.compile(r"^(\w+) +: +\d+\.\d+ micros/op ", re.MULTILINE)
 _DATE = re.compile(r"^Date: +(.+)$", re.MULTILINE)
@@ -61,7 +61,7 @@ def benchmark_of(test: str) -> str:
 
 
 def is_log(path: Path, content: str) -> bool:
-    return named(path) or (path.suffix in OUTPUTS and _RESULT.search(content) is not None)
+    return named(path) or (path.name.endswith(OUTPUTS) and _RESULT.search(content) is not None)
 
 
 def named(path: Path) -> bool:

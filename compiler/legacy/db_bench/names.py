@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 REPORT, SUMMARY = "report.tsv", "summary.tsv"
 WORKLOAD = "res."
 
-_CUT = re.compile(r"sum\d*\.(?!abs[01]\.)(.+)\.txt")
+_CUT = re.compile(r"sum(?P<set>\d*)\.(?!abs[01]\.)(?P<name>.+)\.txt")
 _BUILD = re.compile(r"[\d.]*\d(?:\.(?P<variant>.+))?")
 
 
-def cut(name: str) -> str | None:
+class Cut(NamedTuple):
+    name: str
+    set: str = ""  # `2` of sum2.iobuf.gcc.txt: the same with another base
+
+
+def cut(name: str) -> Cut | None:
     """`sum.iobuf.gcc.txt` is iobuf.gcc."""
     found = _CUT.fullmatch(name)
-    return found[1] if found else None
+    return Cut(found["name"], found["set"]) if found else None
 
 
 def workload(folder: Path) -> str:

@@ -31,6 +31,13 @@ class Source:
     columns: Sequence[Column]
     reports: Sequence[str] = ()  # how summary.tsv names each; a cut names none
     summarized: bool = False  # whether there is more than this one file to write of it
+    set: str = ""  # of a cut with another base
+    known: bool = False  # whether its rows are those of another source: only tables are made of it
+
+    @property
+    def given(self) -> bool:
+        """Whether it is a file that is made of no other one here."""
+        return not (self.summarized or self.known)
 
     @property
     def blocks(self) -> list[Block]:
@@ -39,10 +46,20 @@ class Source:
         return [[_nth(column.rows, number) for column in self.columns] for number in range(count)]
 
     def steps(self) -> Iterator[tuple[Column, str, Row | None, Log | None]]:
-        for column in self.columns:
+        for column in () if self.known else self._once():
             rows = {row.test: row for row in column.rows}
             for test in dict.fromkeys((*rows, *column.logs)):
                 yield column, test, rows.get(test), column.logs.get(test)
+
+    def _once(self) -> list[Column]:
+        """A cut may have one build twice."""
+        seen: set[tuple[str, ...]] = set()
+        found = []
+        for column in self.columns:
+            rows = tuple(row.text for row in column.rows)
+            found += [] if rows and rows in seen else [column]
+            seen.add(rows)
+        return found
 
 
 def _nth(rows: Sequence[Row], number: int) -> Row | None:

@@ -12,6 +12,7 @@ from compiler.legacy.db_bench.deviation import repeated
 from compiler.legacy.db_bench.folder import Folder, Report
 from compiler.legacy.db_bench.grouped import Grouped
 from compiler.legacy.db_bench.logs import Log
+from compiler.legacy.db_bench.names import Cut
 from compiler.legacy.db_bench.source import Column, Source
 from compiler.legacy.fault import Faults
 
@@ -22,12 +23,14 @@ def sources(folder: Folder, faults: Faults) -> list[Source]:
         runs.setdefault(parent.parent, Grouped(parent.parent / names.SUMMARY, (), ()))
     found = [_run(summary, folder, faults) for summary in runs.values()]
     rows = {row.text for source in found for column in source.columns for row in column.rows}
-    found += [_cut(name, cut, faults) for name, cut in folder.cuts.items() if not covered(cut, rows)]
+    for cut, table in folder.cuts:
+        found.append(_cut(cut, table, covered(table, rows), faults))
+        rows |= {row.text for column in found[-1].columns for row in column.rows}
     return [*found, *(_alone(log, faults) for log in folder.others)]
 
 
 def covered(cut: Grouped, rows: set[str]) -> bool:
-    """Whether it is a cut of a summary that is here as well."""
+    """Whether its rows are those of a summary, or of another cut, that is here as well."""
     return all(row.text in rows for block in cut.blocks for row in block if row)
 
 
@@ -72,12 +75,21 @@ def _made(logs: Iterable[Log], path: Path, faults: Faults) -> Iterator[Row]:
             yield row
 
 
-def _cut(name: str, cut: Grouped, faults: Faults) -> Source:
+def _cut(cut: Cut, found: Grouped, known: bool, faults: Faults) -> Source:
     """Its rows are builds, or repeats of one."""
-    columns = _columns(cut, faults)
-    again = repeated(cut.blocks)
-    found = [Column(rows[0].version, rows, index if again else 0) for index, rows in enumerate(columns) if rows]
-    return Source(cut.path, name, "", found)
+    rows = [each for each in _columns(found, faults) if each]
+    again = repeated(found.blocks)
+    builds = [each[0].version for each in rows] if again else _told_apart([each[0].version for each in rows])
+    columns = [
+        Column(build, each, at if again else 0) for at, (build, each) in enumerate(zip(builds, rows, strict=True))
+    ]
+    return Source(found.path, cut.name, "", columns, set=cut.set, known=known)
+
+
+def _told_apart(versions: Sequence[str]) -> list[str]:
+    """A cut has no other names of builds: two of one version are counted."""
+    counts = [versions[: at + 1].count(version) for at, version in enumerate(versions)]
+    return [version if count == 1 else f"{version}-{count}" for version, count in zip(versions, counts, strict=True)]
 
 
 def _columns(found: Grouped, faults: Faults) -> list[list[Row]]:
@@ -98,5 +110,6 @@ def _alone(log: Log, faults: Faults) -> Source:
 
 
 def _workload(place: Path, builds: Sequence[str], folder: Folder) -> str:
-    said = names.workload_of_cuts(list(folder.cuts), builds) if place == folder.path else None
+    cuts = [cut.name for cut, _ in folder.cuts]
+    said = names.workload_of_cuts(cuts, builds) if place == folder.path else None
     return said or names.workload(place)

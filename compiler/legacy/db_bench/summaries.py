@@ -33,7 +33,7 @@ def _of_cut(source: Source) -> dict[str, str]:
         return {}
     spread = deviation.repeated(source.blocks)
     more = {f"{source.path.name}{deviation.SUFFIX}": deviation.text(source.blocks)} if spread else {}
-    return formatted.tables(source.workload, source.blocks) | more
+    return formatted.tables(source.workload, source.blocks, source.set) | more
 
 
 def _picked(block: Block, places: Sequence[int]) -> Block:

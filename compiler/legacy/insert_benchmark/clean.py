@@ -8,7 +8,7 @@ from compiler.drivers.protocol import Figures
 from compiler.legacy import iostat, vmstat
 from compiler.legacy.awk import number
 from compiler.legacy.insert_benchmark import steps
-from compiler.legacy.insert_benchmark.client import DELETES, INSERTS, MAX, QUERIES, Client
+from compiler.legacy.insert_benchmark.client import INSERTS, MAX, QUERIES, Client
 from compiler.legacy.insert_benchmark.outcome import Outcome
 from compiler.legacy.insert_benchmark.raw import Raw
 from compiler.legacy.insert_benchmark.table import NONE
@@ -81,9 +81,12 @@ def _throughput(raw: Raw, query: bool) -> dict[str, float]:
 
 
 def _rate(clients: Sequence[Client], column: str) -> float:
-    """0 where no client printed how far it was."""
+    """Until the last client was through; 0 where one did not print how far it was."""
     last = [client.intervals[-1] for client in clients if client.intervals]
-    return sum(float(each[column]) / float(each["t_sec"]) for each in last) if len(last) == len(clients) else 0.0
+    seconds = max((float(each["t_sec"]) for each in last), default=0.0)
+    if not seconds or len(last) < len(clients):
+        return 0.0
+    return sum(float(each[column]) for each in last) / seconds
 
 
 def _sizes(found: Outcome) -> dict[str, float]:
@@ -98,10 +101,8 @@ def _host(raw: Raw, rate: float) -> dict[str, float]:
         return found
     found |= vmstat.figures(raw.vmstat)
     means = vmstat.clean(raw.vmstat)
-    found["context_switches_per_op"] = means.switches / rate
-    if raw.cores:
+    if rate:
+        found["context_switches_per_op"] = means.switches / rate
+    if rate and raw.cores:
         found["host_cpu_us_per_op"] = means.busy / 100 * raw.cores * 1e6 / rate
     return found
-
-
-__all__ = ["DELETES", "PROBE", "of_raw", "of_row", "series", "target"]

@@ -24,6 +24,7 @@ class Raw(NamedTuple):
     vmstat: vmstat.Vmstat | None
     device: Sequence[iostat.Sample]
     cores: int | None
+    kernel: str | None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -47,6 +48,7 @@ def read(path: Path, faults: Faults) -> Raw | None:
         processors,
         devices.devices.get(found.device or "", ()) if devices else (),
         devices.cores if devices else None,
+        devices.kernel if devices else None,
     )
 
 

@@ -10,6 +10,11 @@ from compiler.legacy.insert_benchmark.client import MAX
 Times = Mapping[str, str]
 
 
+def any_of(clients: Sequence[Times]) -> bool:
+    """Per cent of none at all are nothing to write."""
+    return any(int(count) for each in clients for name, count in each.items() if name != MAX)
+
+
 def table(clients: Sequence[Times]) -> str:
     names = [name for name in clients[0] if name != MAX]
     counts = [[int(each[name]) for name in names] for each in clients]
@@ -29,5 +34,5 @@ def percents(sums: Sequence[int]) -> list[str]:
 
 def _percent(count: int, total: int) -> str:
     """Few, but not none, stands as `nonzero`."""
-    shown = f"{100 * (count / total):.3f}" if total else "0.000"
+    shown = f"{100 * (count / total):.3f}"
     return "nonzero" if count and shown == "0.000" else shown

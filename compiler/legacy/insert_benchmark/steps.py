@@ -12,8 +12,8 @@ _LISTS: Sequence[Sequence[str]] = (
     (*LOADS, *(f"q{rate}.1" for rate in (100, 200, 400, 600, 800, 1000))),
     (*LOADS, "q100.1", "q500.1", "q1000.1"),
 )
-INDEX = "l.x"  # has no rates over time
-_QUERY = re.compile(r"q[rp]?(\d+)(?:\.L?\d+)?")
+ALL = frozenset(name for each in _LISTS for name in each)
+_QUERY = re.compile(r"q[rp]?(?P<rate>\d+)(?:\.L?\d+)?|q\.L\d+\.ips(?P<ips>\d+)")
 
 
 def names(count: int) -> Sequence[str] | None:
@@ -34,13 +34,17 @@ def order(step: str) -> tuple[int, str]:
 def asked(step: str) -> int | None:
     """Rows that each client was to insert in a second beside its queries; None for a load."""
     found = _QUERY.fullmatch(step)
-    return int(found[1]) if found else None
+    return int(found["rate"] or found["ips"]) if found else None
+
+
+def known(name: str) -> bool:
+    return name in ALL or asked(name) is not None
 
 
 def clients(rates: Sequence[tuple[str, float]]) -> int | None:
     """From the rows/s of steps: of the one that asks for least, as the others may have failed their rate."""
-    known = [(rate, ips) for step, ips in rates if (rate := asked(step)) is not None]
-    if not known:
+    queried = [(rate, ips) for step, ips in rates if (rate := asked(step)) is not None]
+    if not queried:
         return None
-    rate, ips = min(known)
+    rate, ips = min(queried)
     return round(ips / rate) or None

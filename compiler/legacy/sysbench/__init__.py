@@ -46,7 +46,7 @@ class Sysbench:
 def _tables(folder: Path, faults: Faults) -> Iterator[Table]:
     for path in sorted(folder.iterdir()):
         if path.is_file() and qps.is_table(path.name) and (content := text.read(path, faults)) is not None:
-            yield qps.read(content, path, faults)
+            yield qps.read(text.readable(content), path, faults)
 
 
 KIND: Kind[Records] = Sysbench()

@@ -61,7 +61,8 @@ def runs(directory: Path, faults: Faults) -> Iterator[Run]:
 
 def _run(directory: Path, test: Test, files: Mapping[str, Path], faults: Faults) -> Run | None:
     paths = {kind: files[kind + test.suffix] for kind in (OUTPUT, IO, VM, MET) if kind + test.suffix in files}
-    texts = {kind: text.read(path, faults) for kind, path in paths.items()}
+    read = {kind: text.read(path, faults) for kind, path in paths.items()}
+    texts = {kind: None if content is None else text.readable(content) for kind, content in read.items()}
     content, io, vm = texts[OUTPUT], texts.get(IO), texts.get(VM)
     if content is None:
         return None

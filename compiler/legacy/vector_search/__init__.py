@@ -41,7 +41,7 @@ class VectorSearch:
 def _plots(folder: Path, faults: Faults) -> Iterator[Plot]:
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.name.startswith(plot.NAME) and (content := text.read(path, faults)) is not None:
-            found = plot.read(content, path, faults)
+            found = plot.read(text.readable(content), path, faults)
             for search in found.searches:
                 _check(path, search, faults)
             yield found

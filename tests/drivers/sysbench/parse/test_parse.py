@@ -149,6 +149,6 @@ def test_all_samples_are_read(samples: Path) -> None:
 
 def test_the_sample_that_ends_in_fatal_is_a_failure(samples: Path) -> None:
     with pytest.raises(
-        ParseError, match="^sysbench failed: `thread_done' function failed: .* 'stmt' \\(a nil value\\)$"
+        ParseError, match=r"^sysbench failed: `thread_done' function failed: .* 'stmt' \(a nil value\)$"
     ):
         parse((samples / "engines" / "sysbench-custom-lua-csv-pg17.txt").read_text(encoding="utf-8"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.collect.metric import STEP, Metric
+from compiler.collect.metrics.metric import Metric
 
 RUN = "the run, without its warmup"
 
 SYSBENCH = (
     Metric("transactions_per_s", "transactions/s", "higher", "Transactions of all clients per second.", RUN),
-    Metric("p95_us", "us", "lower", "95th percentile of latency, of whole transactions.", RUN, "rt95"),
+    Metric("p95_us", "us", "lower", "95th percentile of latency, of whole transactions.", RUN),
     Metric("ignored_errors", "errors", "lower", "Errors after which a transaction was tried again.", RUN),
     Metric("reconnects", "reconnects", "lower", "Connections that were lost and made again.", RUN),
     Metric(
@@ -26,13 +26,5 @@ SYSBENCH = (
         "The published figure of a scan as it stands, where it is not known by which of its three definitions it was "
         "made: good for ratios within one table, and for nothing else.",
         RUN,
-    ),
-    Metric(
-        "host_cpu_us_per_op",
-        "us/operation",
-        "lower",
-        "User and system time of the whole host / operations, by vmstat's percentages. The published cpu/o is "
-        "percentages of an unnamed number of cores instead.",
-        STEP,
     ),
 )

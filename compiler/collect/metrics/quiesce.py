@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.collect.metric import Metric
+from compiler.collect.metrics.metric import Metric
 from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
 
 _WINDOWS = {

@@ -1,8 +1,8 @@
-"""Metrics of a step's series: the operations that its clients did in each second, or in each interval that they print."""
+"""Metrics of a step's series: what its clients did in each second, or in each interval that they print."""
 
 from __future__ import annotations
 
-from compiler.collect.metric import Metric
+from compiler.collect.metrics.metric import Metric
 
 SERIES = "the step's series of QPS, of 5 points or more"
 STEADY = "the step's series of QPS, of 60 points or more"
@@ -34,8 +34,8 @@ VARIANCE = (
         "steady_from_s",
         "s",
         "lower",
-        "When the steady part begins, since the step's start: of the starts within the first half, the one whose mean is "
-        "known best (MSER-5). Absent where there is no steady state.",
+        "When the steady part begins, since the step's start: of the starts within the first half, the one whose mean "
+        "is known best (MSER-5). Absent where there is no steady state.",
         STEADY,
     ),
     Metric("steady_qps", "operations/s", "higher", "Mean QPS from steady_from_s on.", STEADY),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
-
-STEP = "the step, from its start to its exit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,4 +14,4 @@ class Metric:
     better: Literal["higher", "lower"] | None  # None: depends on what is asked
     definition: str
     window: str
-    legacy: str | None = None  # the column of the published db_bench summaries that holds the same
+    legacy: Mapping[str, str] = field(default_factory=dict)  # published layout -> its column for the same

@@ -1,0 +1,130 @@
+"""What collecting and summarizing cost: `.venv/bin/python bench/report.py [--cells 1000] [--steps 10] [--seconds 60]`.
+
+Makes the results of a plan up, in the store's own format, and starts the programs that a run starts: once for all
+results but one, once more with that one beside them, once for a plan with one cell more, and once with nothing new.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench.synthetic import Results  # noqa: E402  # the checkout's own
+from compiler.plan.model import Plan  # noqa: E402
+from compiler.run import workflow  # noqa: E402
+from compiler.store.store import Store  # noqa: E402
+
+SPEC = """\
+title: made-up results
+builds: {{rocksdb: {{engine: rocksdb, versions: [7.8.3, 8.5.4, 9.9.3, 9.10.0, 10.4.2], source: {{system: db_bench}}}}}}
+steps: [{steps}]
+params: {{keys: 1M, threads: 40, duration: {seconds}s}}
+sweep:
+  fanout: {{option: max_bytes_for_level_multiplier, values: {fanouts}}}
+  bits: {{option: bloom_bits, values: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14]}}
+report: {{base: {{build: rocksdb-7.8.3}}}}
+"""
+STEP = "{{name: step{number}, kind: db_bench, benchmarks: [{benchmark}, stats]}}"
+BENCHMARKS = ("overwrite", "readwhilewriting", "readrandom", "seekrandom")
+CELLS_PER_FANOUT = 50
+CPU, PEAK = 20.0, 1.5e9
+
+
+class Cost(NamedTuple):
+    cpu: float
+    peak: float  # bytes
+    seconds: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, number in (("cells", 1000), ("steps", 10), ("seconds", 60)):
+        parser.add_argument(f"--{name}", type=int, default=number)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for line in _measured(max(1, given.cells // CELLS_PER_FANOUT), given.steps, given.seconds):
+            print(line, flush=True)
+
+
+def _measured(fanouts: int, steps: int, seconds: int) -> Iterator[str]:
+    plan, results = _plan("large.yaml", list(range(2, fanouts + 2)), steps, seconds)
+    *most, last = plan.stages
+    for stage in most:
+        results.result(stage)
+    yield f"{len(plan.cells):,} cells x {steps} steps of {seconds} s: CPU s, peak of the larger program, wall s"
+    idle = _spent(["-c", "import duckdb, numpy"], [])
+    yield _line("bare imports: duckdb, numpy", idle)
+    whole = _both(plan)
+    yield _line(f"all of {len(most):,} results", whole)
+    results.result(last)
+    more = _both(plan)
+    yield _line("one result more", more)
+    grown, others = _plan("larger.yaml", list(range(2, fanouts + 3)), steps, seconds)
+    old = {stage.id for stage in plan.stages}
+    new = [stage for stage in grown.stages if stage.id not in old]
+    others.result(new[0])
+    yield _line("a plan that grew by a cell", _both(grown))
+    yield _line("nothing new", _both(plan))
+    yield from _judged(whole, more, len(most))
+
+
+def _both(plan: Plan) -> tuple[Cost, Cost]:
+    """Collect, summarize."""
+    return _spent(["-m", "compiler.collect"], [plan.digest, "--partial"])[0], _spent(
+        ["-m", "compiler.summarize"], [plan.digest, "--partial"]
+    )[0]
+
+
+def _spent(program: Sequence[str], arguments: Sequence[str]) -> tuple[Cost, ...]:
+    """Of a program of its own: so are its peak and its imports."""
+    began = os.times()
+    child = os.posix_spawn(
+        sys.executable, [sys.executable, *program, *arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    _, status, used = os.wait4(child, 0)
+    if code := os.waitstatus_to_exitcode(status):
+        sys.exit(f"{' '.join(program)} ended with {code}")
+    return (Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024.0, os.times().elapsed - began.elapsed),)
+
+
+def _line(name: str, costs: tuple[Cost, ...]) -> str:
+    parts = [f"{each.cpu:7.2f} s {each.peak / 1e6:6.0f} MB {each.seconds:7.2f} s" for each in costs]
+    return f"{name:30}{' | '.join(parts)}"
+
+
+def _judged(whole: tuple[Cost, ...], more: tuple[Cost, ...], results: int) -> Iterator[str]:
+    cpu, peak = sum(each.cpu for each in whole), max(each.peak for each in whole)
+    again = sum(each.cpu for each in more)
+    yield ""
+    yield f"whole: {cpu:.1f} CPU s (bound {CPU:g}), peak {peak / 1e9:.2f} GB (bound {PEAK / 1e9:g})"
+    yield f"a result of the whole: {cpu / results * 1000:.1f} CPU ms"
+    yield f"one result more: {again:.2f} CPU s, {again / cpu:.1%} of the whole"
+    yield f"  collect {more[0].cpu:.2f} s of {whole[0].cpu:.2f}, summarize {more[1].cpu:.2f} s of {whole[1].cpu:.2f}"
+
+
+def _plan(name: str, fanouts: Sequence[int], steps: int, seconds: int) -> tuple[Plan, Results]:
+    listed = (STEP.format(number=number, benchmark=BENCHMARKS[number % len(BENCHMARKS)]) for number in range(steps))
+    text = SPEC.format(steps=", ".join(listed), seconds=seconds, fanouts=list(fanouts))
+    Path(name).write_text(text, encoding="utf-8")
+    with redirect_stderr(StringIO()):  # the spec's warnings
+        store, plan = Store(), workflow.compiled(name, None)
+    workflow.work(plan, store)
+    results = Results(store, plan, seconds)
+    for build in plan.builds:
+        results.build(build.id, build.name)
+    return plan, results
+
+
+if __name__ == "__main__":
+    main()

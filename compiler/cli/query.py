@@ -1,0 +1,107 @@
+"""stepgrid query [SQL]: asks the tables of a plan; without SQL, says which tables and columns there are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler.cli import answers, compiled
+
+if TYPE_CHECKING:
+    from compiler.store.store import Store
+
+FINE, PROBLEMS, USAGE = 0, 1, 2
+PARQUET = "parquet"
+ALL = "SELECT * FROM columns"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
+    parser.add_argument("--spec", help="the plan of this spec (default: the newest that was collected)")
+    parser.add_argument("--format", choices=(*answers.FORMATS, PARQUET), default="table")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
+    compiled.narrowing(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.format == PARQUET and args.output is None:
+        print("--format parquet needs -o FILE", file=sys.stderr)
+        return USAGE
+    folder = _tables(args)
+    if folder is None:
+        return PROBLEMS
+    from compiler.collect.query import Wrong
+    from compiler.collect.reading import NoTables
+
+    try:
+        _answer(args, folder)
+    except (Wrong, NoTables, OSError) as wrong:
+        print(wrong, file=sys.stderr)
+        return USAGE
+    return FINE
+
+
+def _answer(args: argparse.Namespace, folder: Path) -> None:
+    from compiler.collect import query
+    from compiler.store.durable import replacing
+
+    sql = args.sql if args.sql is not None else ALL
+    if args.format == PARQUET:
+        with replacing(args.output) as new:
+            query.to_parquet(folder, sql, new)
+        return
+    if args.sql is None and args.format == "table":
+        text = "".join(f"{line}\n" for line in _listed(folder))
+    else:
+        found = query.answer(folder, sql)
+        text = answers.FORMATS[args.format](found.names, found.rows)
+    if args.output is None:
+        sys.stdout.write(text)
+        return
+    with replacing(args.output) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+def _tables(args: argparse.Namespace) -> Path | None:
+    """None once it is said why there are none."""
+    from compiler.run import here
+
+    store = here.store()
+    if args.spec is None:
+        newest = _newest(store)
+        if newest is None:
+            print(f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it", file=sys.stderr)
+        return newest
+    plan = compiled.quietly(args, args.spec)
+    if plan is None:
+        return None
+    folder = store.summary(plan.digest) / "tables"
+    if not (folder / "steps.parquet").is_file():
+        print(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them", file=sys.stderr)
+        return None
+    return folder
+
+
+def _newest(store: Store) -> Path | None:
+    found = list(store.summary("_").parent.glob("*/tables/steps.parquet"))
+    return max(found, key=lambda path: path.stat().st_mtime).parent if found else None
+
+
+def _listed(folder: Path) -> Iterator[str]:
+    """Tables with their rows, columns with their meaning; metrics that no step has are left to `columns`."""
+    from compiler.collect import query
+
+    known = query.answer(folder, f"{ALL} WHERE table_name <> 'columns'").rows
+    for table in dict.fromkeys(row[0] for row in known):
+        counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]
+        columns = [row[1:] for row in known if row[0] == table]
+        yield f"{table}: {counts[0]:,} rows"
+        shown = [column for column, filled in zip(columns, counts[1:], strict=True) if filled or not counts[0]]
+        width = max((len(name) for name, *_ in shown), default=0)
+        for name, kind, unit, meaning in shown:
+            yield f"  {name:{width}}  {unit or kind.lower():12}  {meaning or ''}".rstrip()
+        if len(shown) < len(columns):
+            yield f"  … and {len(columns) - len(shown)} columns without a value"

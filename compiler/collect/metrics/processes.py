@@ -1,0 +1,54 @@
+"""Metrics of what the processes of a step used: of its client, and of a server."""
+
+from __future__ import annotations
+
+from compiler.collect.metrics.metric import Metric
+from compiler.collect.metrics.windows import STEP
+
+PROCESSES = (
+    Metric(
+        "cpu_seconds",
+        "s",
+        None,
+        "User and system time of the step's processes; with a server, of client and server together.",
+        STEP,
+    ),
+    Metric("client_cpu_seconds", "s", None, "The client's part of cpu_seconds, where there is a server.", STEP),
+    Metric(
+        "server_cpu_seconds",
+        "s",
+        None,
+        "The server's part of cpu_seconds: all processes that it started, from the first sample to the last.",
+        STEP,
+    ),
+    Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", STEP),
+    Metric("server_cores", "cores", None, "Cores that the server's processes kept busy, as sampled.", STEP),
+    Metric(
+        "process_rss_bytes",
+        "B",
+        None,
+        "Highest resident memory of the step's processes, as sampled once a second. Absent in a step that is over "
+        "before the second sample.",
+        STEP,
+    ),
+    Metric(
+        "process_max_rss_bytes",
+        "B",
+        None,
+        "Highest resident memory of the step's largest process, as the kernel noted it; never below the tens of MiB of "
+        "the runner that started it.",
+        STEP,
+    ),
+    Metric("process_read_bytes", "B", None, "Bytes that the step's processes caused to be read from devices.", STEP),
+    Metric("process_write_bytes", "B", None, "Bytes that the step's processes caused to be written to devices.", STEP),
+    Metric(
+        "server_rss_bytes",
+        "B",
+        None,
+        "Highest resident memory of the server's processes, as sampled; memory that several of them share counts in "
+        "each.",
+        STEP,
+    ),
+    Metric("server_read_bytes", "B", None, "Bytes that the server caused to be read from devices.", STEP),
+    Metric("server_write_bytes", "B", None, "Bytes that the server caused to be written to devices.", STEP),
+)

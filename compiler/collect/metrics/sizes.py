@@ -1,0 +1,12 @@
+"""Metrics of how large a database is."""
+
+from __future__ import annotations
+
+from compiler.collect.metrics.metric import Metric
+from compiler.collect.metrics.windows import END
+
+SIZES = (
+    Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
+    Metric("data_bytes", "B", None, "Size of the tables' data, as the server tells it.", END),
+    Metric("index_bytes", "B", None, "Size of the tables' secondary indexes, as the server tells it.", END),
+)

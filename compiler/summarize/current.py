@@ -1,0 +1,53 @@
+"""Tables and report of a plan as its results are now: made again where something is newer. Nothing is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from compiler.collect.tables import collect
+from compiler.plan import files
+from compiler.plan.model import Plan
+from compiler.run.over import Products
+from compiler.run.revision import revision
+from compiler.store.store import Store
+from compiler.summarize import __main__ as summarize
+from compiler.summarize.report import Report
+
+
+def current(store: Store, plan: Plan) -> Report:
+    if not store.has_plan(plan.digest):
+        store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    if not _is_made(store, plan):
+        store.drop_stamps(plan.digest)
+        known = collect(store, plan)
+        records = [each.result / "result.json" for each in known.values() if each.result]
+        store.stamp_tables(plan.digest, revision(), records)
+        found = summarize.read(store, plan.digest)
+        summarize.write(store, found)
+        store.stamp_report(plan.digest, revision())
+        return found
+    return summarize.read(store, plan.digest)
+
+
+def _is_made(store: Store, plan: Plan) -> bool:
+    try:
+        made = Products.of(store, plan.digest).made
+    except OSError:
+        return False
+    return all(_changed(path) <= made for path in _evidence(store, plan))
+
+
+def _evidence(store: Store, plan: Plan) -> Iterator[Path]:
+    """A folder changes when a result or an attempt comes or goes; an attempt, when it fails."""
+    for node in (*(stage.id for stage in plan.stages), *(build.id for build in plan.builds)):
+        yield store.results_of(node)
+        yield from (store.attempts_of(node), *store.attempts(node)[-1:])
+    yield from (store.build(build.id) / "build.json" for build in plan.builds)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,58 @@
+"""What tables may need that is in no row of `steps`: parts of steps, levels of LSM trees, what was asked of a step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.layouts.block import Level
+from compiler.layouts.insert_benchmark import TARGET
+from compiler.plan import files
+from compiler.plan.model import PlannedStage
+from compiler.summarize import windows
+from compiler.summarize.tables import Place
+from compiler.summarize.windows import Figures, Window
+
+LEVELS = "levels.parquet"
+KIND = "insert_benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    windows: Mapping[Window, Figures] = field(default_factory=dict)
+    levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)
+    targets: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+
+
+def load(folder: Path, plan: Path, header: Mapping[str, Any], kinds: set[str]) -> Extras:
+    """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
+    wanted = (tuple(table["window"]) for table in header["report"]["tables"] if "window" in table)
+    targets = dict(_targets(files.read(plan).stages)) if KIND in kinds else {}
+    return Extras(windows.figures(folder, wanted), _levels(folder / LEVELS), targets)
+
+
+def _levels(path: Path) -> dict[Place, list[Level]]:
+    from compiler.collect import parquet
+
+    if not path.is_file():
+        return {}
+    found: dict[Place, list[Level]] = defaultdict(list)
+    with parquet.connect() as connection:
+        rows = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
+        names = [column[0] for column in rows.description or ()]
+        for row in rows.fetchall():
+            level = dict(zip(names, row, strict=True))
+            found[level["stage"], level["position"]].append(level)
+    return found
+
+
+def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:
+    """Rows/s that all clients of a step were to insert."""
+    for stage in stages:
+        for position, step in enumerate(stage.steps):
+            rate, clients = step.settings.get("insert_rate"), step.settings.get("clients")
+            if step.kind == KIND and isinstance(rate, int | float) and isinstance(clients, int | float):
+                yield (stage.id, position), {TARGET: float(rate * clients)}

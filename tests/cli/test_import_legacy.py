@@ -1,0 +1,127 @@
+"""stepgrid import KIND DIR: published results become results like our own, or nothing does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.store.store import Store
+from tests.legacy.made import run, sysbench
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, rate in (("x.my56.c8.pk1", "400.00"), ("x.my80.c8.pk1", "200.00")):
+        run(tmp_path / "published" / name, output=sysbench(rate))
+    return tmp_path
+
+
+def test_it_ends_with_a_report(capsys: Capture) -> None:
+    assert main(["import", "sysbench", "published", "--legacy", "out"]) == 0
+    told = capsys.readouterr().out.split("\n")
+    assert told[1:4] == [
+        "took 2 results of 2 builds",
+        "out: 6 summary files as published",
+        "out/legacy-and-clean.tsv: 8 figures where our rule is another, for 1 reason",
+    ]
+    (summary,) = Path("outputs/summary").iterdir()
+    assert told[4] == f"report: {summary}/summary.txt"
+    assert "my80.c8 against my56.c8" in (summary / "summary.txt").read_text()
+    table = Path("out/legacy-and-clean.tsv").read_text().split("\n")
+    assert table[:2] == [
+        "file\trow\tfigure\tlegacy\tclean\twhy",
+        "sb.met.point-query.range100.pk1.dop4\tx.my56.c8.pk1\tcs/s\t150\t300\tvmstat's banner lines",
+    ]
+
+
+def test_the_tables_hold_them(capsys: Capture) -> None:
+    import duckdb
+
+    assert main(["import", "sysbench", "published"]) == 0
+    (steps,) = Path("outputs/summary").glob("*/tables/steps.parquet")
+    query = f"SELECT build, step, qps, device_write_mb_per_s, host_cpu_user_pct FROM '{steps}' ORDER BY build"
+    assert duckdb.sql(query).fetchall() == [
+        ("my56.c8", "point-query_range=100", 400.0, 2.0, 45.0),
+        ("my80.c8", "point-query_range=100", 200.0, 2.0, 45.0),
+    ]
+
+
+def test_again_takes_nothing(capsys: Capture) -> None:
+    assert main(["import", "sysbench", "published"]) == 0
+    capsys.readouterr()
+    assert main(["import", "sysbench", "published"]) == 0
+    assert capsys.readouterr().out.split("\n")[1:3] == [
+        "took 0 results of 2 builds",
+        "left as they are here: 2 results",
+    ]
+
+
+def test_gc_leaves_them(folder: Path, capsys: Capture) -> None:
+    from tests.cli.samples import SPEC
+
+    (folder / "specs").mkdir()
+    (folder / "specs" / "a.yaml").write_text(SPEC)
+    assert main(["import", "sysbench", "published"]) == 0
+    capsys.readouterr()
+    assert main(["gc"]) == 0
+    assert capsys.readouterr().out == "everything under outputs/ is reached by specs/a.yaml\n"
+
+
+def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
+    wrong = folder / "published/x.my80.c8.pk1/sb.io.point-query.range100.pk1.dop4"
+    wrong.write_text("Device r/s w/s rkB/s wkB/s\nmd2 1 2\n")
+    assert main(["import", "sysbench", "published", "--legacy", "out"]) == 1
+    path = wrong.relative_to(folder)
+    assert capsys.readouterr().err == (
+        f"{path}: iostat -x was expected: there is no line `Device …` with figures below it\n"
+        f"{path}:2: 4 figures of a device were expected here, as the head above names them\n  | md2 1 2\n"
+        "nothing was imported\n"
+    )
+    assert not Store().root.exists()
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sysbnech", "published"], "there is no kind `sysbnech` of published results\n   = did you mean `sysbench`?"),
+        (["sysbench"], "which folder of sysbench results? stepgrid import sysbench DIR"),
+        (["sysbench", "nowhere"], "there is no folder nowhere"),
+        (
+            ["sysbench", "published", "--legacy", "published"],
+            "published is not empty: summary files are written to a folder of their own",
+        ),
+        (["published"], "there is no file published; published results: stepgrid import KIND published"),
+        (["sysbnech"], "there is no file sysbnech"),
+    ],
+)
+def test_wrong_uses(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert main(["import", *arguments]) == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_the_digest_stands_for_a_spec(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert main(["import", "sysbench", "published"]) == 0
+    digest = next(Path("outputs/summary").iterdir()).name
+    told = capsys.readouterr().out
+    assert told.endswith(
+        f"`stepgrid report {digest}` prints it: the plan's digest stands for a spec that there is not\n"
+    )
+    assert main(["report", digest]) == 0
+    assert "my80.c8 against my56.c8" in capsys.readouterr().out
+    assert main(["export", digest, "x.tar.gz"]) == 0
+    (folder / "other").mkdir()
+    monkeypatch.chdir(folder / "other")
+    assert main(["import", "../x.tar.gz"]) == 0
+    capsys.readouterr()
+    assert main(["results", digest]) == 0
+    assert capsys.readouterr().out.count("counts") == 2
+    assert main(["report", "0" * 20]) == 1
+    assert main(["results", digest, "--only", "true"]) == 1
+    said = "--scale, --only and --set are about a spec: results that were imported have none\n"
+    assert capsys.readouterr().err.endswith(said)

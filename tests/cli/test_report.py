@@ -1,0 +1,116 @@
+"""stepgrid report: from results that are there, without Snakemake, and without measuring anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+from tests.cli.test_plan import kept
+from tests.summarize.synthetic import BENCHMARK, report, stdout
+
+Capture = pytest.CaptureFixture[str]
+RATES = {"1": 1000.0, "2": 2000.0}
+REPORT = """\
+report:
+  base: {threads: 1}
+  tables: [{title: threads, rows: build, columns: threads, where: {step: readww}, metrics: [qps, p50]}, iostat]
+claims:
+  - {claim: two threads do more, expect: "qps(threads=2) >= 1.5 * qps(threads=1)", where: {step: readww}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC + REPORT)
+    return tmp_path
+
+
+def put(rates: dict[str, float]) -> None:
+    """A result for every stage."""
+    plan, store = kept(), Store(Path("outputs"))
+    threads = {repeat.stages[-1]: cell.labels["threads"] for cell in plan.cells for repeat in cell.repeats}
+    for stage in plan.stages:
+        attempt = store.new_attempt(stage.id)
+        rate = rates.get(threads.get(stage.id, ""), 500.0)
+        steps = [_step(attempt, index, step.name, rate) for index, step in enumerate(stage.steps)]
+        record = {"stage": stage.id, "attempt": attempt.name, "status": "done", "steps": steps}
+        (attempt / "result.json").write_text(json.dumps(record))
+        store.publish_result(stage.id, attempt)
+
+
+def _step(attempt: Path, index: int, name: str, rate: float) -> dict[str, object]:
+    folder = attempt / f"steps/{index}-{name}"
+    folder.mkdir(parents=True)
+    (folder / "stdout").write_text(stdout(BENCHMARK[name], [rate] * 4))
+    (folder / "stderr").write_text("RocksDB:    version 7.8.3\n")
+    (folder / "report.csv").write_text(report([rate] * 4))
+    return {"name": name, "kind": "db_bench", "status": "done", "seconds": 4.0, "started": "2026-11-20T10:00:00Z"}
+
+
+def out(capsys: Capture, *words: str, status: int = 0) -> str:
+    assert main(["report", "a.yaml", *words]) == status
+    return capsys.readouterr().out
+
+
+def test_a_table_alone(capsys: Capture) -> None:
+    put(RATES)
+    assert out(capsys, "--table", "threads: qps, operations/s", "--format", "csv") == (
+        "# threads: qps, operations/s\nbuild,1,2\nrocksdb-7.8.3,1000,2000\nrocksdb-9.10.0,1000,2000\n"
+    )
+    assert out(capsys, "--table", "threads", "--format", "tsv").count("#") == 2  # qps and p50
+
+
+def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
+    put(RATES)
+    said = out(capsys)
+    lines = said.splitlines()
+    assert [line for line in lines if not line.startswith("INCOMPLETE")][2:5] == [
+        "claims      holds: two threads do more",
+        "              qps(threads=2) >= 1.5 * qps(threads=1), at all 2 points",
+        "              rocksdb-7.8.3: 2,000 against 1,500: 1.33 [1.07, 1.67]x, one load, taken for within 25",
+    ]
+    assert said == next(Path("outputs").rglob("summary.txt")).read_text()
+
+
+@pytest.mark.parametrize(("form", "begins"), [("markdown", "# t\n"), ("html", "<!DOCTYPE html>"), ("csv", "# claims")])
+def test_other_formats_of_the_whole(form: str, begins: str, capsys: Capture) -> None:
+    put(RATES)
+    assert out(capsys, "--format", form).startswith(begins)
+
+
+def test_a_newer_result_is_in_it(capsys: Capture) -> None:
+    put(RATES)
+    assert "2000" in out(capsys, "--table", "threads", "--format", "csv")
+    put({"1": 1000.0, "2": 3000.0})
+    assert "3000" in out(capsys, "--table", "threads", "--format", "csv")
+
+
+def test_a_failing_claim_fails_where_it_is_asked_for(capsys: Capture) -> None:
+    put({"1": 1000.0, "2": 1000.0})
+    assert out(capsys).splitlines()[2] == "claims      fails: two threads do more"
+    assert main(["report", "a.yaml", "--strict"]) == 3
+    assert capsys.readouterr().err == "this claim fails: two threads do more\n"
+
+
+def test_what_is_undecided_does_not_fail(capsys: Capture) -> None:
+    assert "undecided: two threads do more" in out(capsys, "--strict")
+
+
+def test_to_a_file(capsys: Capture) -> None:
+    put(RATES)
+    assert out(capsys, "-o", "report.md", "--format", "markdown") == ""
+    assert Path("report.md").read_text().startswith("# t\n")
+    assert main(["report", "a.yaml", "-o", "no/such/folder.md"]) == 3
+    assert capsys.readouterr().err == "no/such/folder.md: No such file or directory\n"
+
+
+def test_a_table_that_there_is_not(capsys: Capture) -> None:
+    assert main(["report", "a.yaml", "--table", "thread"]) == 2
+    assert capsys.readouterr().err == "there is no table `thread`: did you mean `threads`?\n"

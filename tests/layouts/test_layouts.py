@@ -1,0 +1,139 @@
+"""Layouts whose figures are easy to check by eye."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from compiler.layouts import (
+    NAMES,
+    by_name,
+    colours,
+    compaction,
+    counters,
+    defaults,
+    figures,
+    groups,
+    insert_benchmark,
+    numbers,
+    recall,
+)
+from compiler.layouts.block import Block, Spot
+from compiler.layouts.colours import Marked
+from compiler.layouts.layout import Layout
+from tests.layouts.made import compared, spot, subjects, texts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_layout_is_one(name: str) -> None:
+    assert isinstance(by_name(name), Layout)
+
+
+def test_a_layout_that_there_is_not() -> None:
+    with pytest.raises(LookupError, match="there is no layout `iostats`"):
+        by_name("iostats")
+
+
+@pytest.mark.parametrize("kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "vector_search", "command"])
+def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
+    assert defaults(kind)
+    assert set(defaults(kind)) <= set(NAMES)
+
+
+def test_ratios_to_nothing() -> None:
+    assert numbers.ratio_text(0, 0) == "1"
+    assert numbers.ratio_text(0.001, 0) == "inf"
+    assert numbers.ratio_text(0, 0.001) == "0.00"
+    assert numbers.ratio(2, 0) == math.inf
+
+
+def test_groups_of_microbenchmarks_with_short_names() -> None:
+    names = ("point-query_range=100", "random-points_range=10", "random-points_range=100", "scan_range=100",
+             "read-only-count_range=1000", "update-index_range=100", "points-covered-si.warm")  # fmt: skip
+    found = groups.tables(compared(dict.fromkeys(names, (100, 110)), ("my5651", "my5744")))
+    assert [(table.block, texts(table)) for table in found] == [
+        ("point queries", ["1.10 point-query", "1.10 random-points_range=10", "1.10 random-points_range=100"]),
+        ("range queries without aggregation", ["1.10 scan", "1.10 points-covered-si.warm"]),
+        ("range queries with aggregation", ["1.10 read-only-count"]),
+        ("writes", ["1.10 update-index"]),
+    ]
+
+
+def test_cells_without_figures_say_why() -> None:
+    found = figures.tables(subjects({"a": {"qps": 12345.6}, "b": "failed", "c": "same as a", "d": {}}))[0]
+    assert texts(found) == ["a 12,346", "b failed", "c same as a", "d -"]
+    assert [row[1].kind for row in found.rows] == ["", "failed", "same as", "missing"]
+
+
+def test_several_metrics_over_columns_are_a_table_each() -> None:
+    spots = {(0, 0): Spot({"qps": 100, "lsm_bytes": 3 * 2**30}), (0, 1): Spot({"qps": 50.25})}
+    block = Block("t", (("x",),), (("a",), ("b",)), spots, ("step",), metrics=("qps", "lsm_bytes"))
+    found = figures.tables(block)
+    assert [(table.block, texts(table)) for table in found] == [
+        ("qps, operations/s", ["x 100 50.2"]),
+        ("lsm_bytes, B", ["x 3 GiB -"]),
+    ]
+
+
+def test_the_best_qps_for_a_recall() -> None:
+    values = {"m=4": {"recall": 0.9496, "qps": 900.0}, "m=8": {"recall": 0.99, "qps": 500.0}, "m=16": "failed"}
+    every, best = recall.tables(subjects(values))
+    assert texts(every) == ["0.990 500.0 m=8", "0.950 900.0 m=4"]
+    assert texts(best)[0] == ">= 0.990 0.990 500.0 m=8"
+    assert texts(best)[-1] == ">= 0.950 0.950 900.0 m=4"
+
+
+def test_counters_relative_to_the_first() -> None:
+    block = subjects(
+        {"a": {"x": 0.0, "y": 10.0, "z": -1.0}, "b": {"x": 5.0, "y": 15.0, "z": -1.0}}, metrics=("x", "y", "z")
+    )
+    absolute, relative = counters.tables(block)
+    assert texts(absolute) == ["x 0 5", "y 10 15", "z -1 -1"]
+    assert texts(relative) == ["INF x", "1.500 y", "1.000 z"]
+
+
+LEVELS = (
+    {"level": "L0", "files": 2.0, "compacting_files": 0.0, "bytes": 1.5 * 2**20, "write_bytes": 0.3 * 2**30},
+    {"level": "Sum", "files": 4.0, "compacting_files": 1.0, "bytes": 2.0 * 2**30, "keys_in": 1662000.0},
+)
+
+
+def test_compaction_by_level_and_in_all() -> None:
+    block = Block("t", (("a",), ("b",)), spots={(0, 0): Spot({"qps": 1}, levels=LEVELS), (1, 0): spot("failed")})
+    (table,) = compaction.tables(block)
+    assert [column.name for column in table.columns] == ["Level", "Files", "Size", "Write(GB)", "KeyIn"]
+    assert texts(table) == ["L0 2/0 1.50 MB 0.3 -", "Sum 4/1 2.00 GB - 1662K"]
+    assert texts(compaction.sums(block)[0]) == ["2.00 GB a", "failed b"]
+
+
+def test_what_fails_its_rate_is_grey_and_counts_for_no_colour() -> None:
+    column = [Marked(100), Marked(60), Marked(90), Marked(500, kept=False), Marked(None)]
+    assert colours.coloured(column) == ["best", "worst", "best", "sla", ""]
+
+
+def test_nothing_is_bad_where_all_is_alike() -> None:
+    assert colours.coloured([Marked(100), Marked(80)]) == ["best", ""]
+    assert colours.coloured([Marked(5), Marked(5)]) == ["", ""]
+
+
+@pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.6, True), (3799.4, False), (None, True)])
+def test_a_rate_is_sustained_from_95_percent_of_it(rate: float | None, kept: bool) -> None:
+    assert insert_benchmark.sustained(rate, 4000) == kept
+
+
+def test_the_insert_benchmark_by_step() -> None:
+    target = insert_benchmark.TARGET
+    spots = {
+        (0, 0): Spot({"inserts_per_s": 103093}),
+        (1, 0): Spot({"inserts_per_s": 81967}),
+        (0, 1): Spot({"inserts_per_s": 998, "qps": 5000, target: 1000}),
+        (1, 1): Spot({"inserts_per_s": 800, "qps": 9000, target: 1000}),
+    }
+    block = Block("t", (("rx56",), ("rx80",)), (("l.i0",), ("q1000",)), spots)
+    throughput, relative, rates, *_ = insert_benchmark.tables(block)
+    assert texts(throughput) == ["rx56 103093 5000", "rx80 81967 9000*"]
+    assert [cell.kind for cell in throughput.rows[1]] == ["", "worst", "sla"]
+    assert texts(relative) == ["rx56 1.00 1.00", "rx80 0.80 1.80"]
+    assert texts(rates) == ["target - 1000", "rx56 103093 998", "rx80 81967 800*"]
+    assert insert_benchmark.BELOW in throughput.notes

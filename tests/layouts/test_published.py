@@ -1,0 +1,171 @@
+"""Published tables whose results follow from inputs that were published too."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.layouts import iostat, per_operation, probes, relative, stalls, vmstat
+from compiler.layouts.block import Block, Spot
+from compiler.layouts.formats import written
+from tests.layouts.made import compared, subjects, texts
+
+SERVERS = {
+    "dell32": (
+        """\
+0.093496 3.256 0 0 0.006 246 my8028
+0.106105 4.065 0 0 0.006 225 my8040
+0.113878 4.344 0 0 0.006 208 my8040adv_pre
+0.101104 3.978 0 0 0.006 228 my8040adv_post""",
+        """\
+1.13 1.25 1 1 1.00 0.91 my8040
+1.22 1.33 1 1 1.00 0.85 my8040adv_pre
+1.08 1.22 1 1 1.00 0.93 my8040adv_post""",
+        "0.91 0.85 0.93 scan",
+    ),
+    "ax162-s": (
+        """\
+0.018767 0.552 0 0 0.052 872 my8028
+0.022533 0.800 0 0 0.013 725 my8040
+0.022499 0.808 0 0.001 0.034 727 my8040adv_pre
+0.019305 0.731 0 0 0.03 851 my8040adv_post""",
+        """\
+1.20 1.45 1 1 0.25 0.83 my8040
+1.20 1.46 1 inf 0.65 0.83 my8040adv_pre
+1.03 1.32 1 1 0.58 0.98 my8040adv_post""",
+        "0.83 0.83 0.98 scan",
+    ),
+    "bee": (
+        """\
+0.222553 2.534 0 0.001 0.035 55 my8028
+0.285792 7.622 0 0 0.041 43 my8040
+0.246404 6.475 0 0 0.036 50 my8040adv_post""",
+        """\
+1.28 3.01 1 0.00 1.17 0.78 my8040
+1.11 2.56 1 0.00 1.03 0.91 my8040adv_post""",
+        "0.78 0.91 scan",
+    ),
+}
+
+
+def measured(line: str) -> tuple[str, dict[str, float]]:
+    """What vmstat and iostat must have said for such a line."""
+    *figures, name = line.split()
+    cpu, switches, reads, read_kb, write_kb, rate = map(float, figures)
+    return name, {
+        "qps": rate,
+        "host_cpu_user_pct": cpu * rate,
+        "host_cpu_system_pct": 0.0,
+        "context_switches_per_s": switches * rate,
+        "device_reads_per_s": reads * rate,
+        "device_read_mb_per_s": read_kb * rate / 1024,
+        "device_write_mb_per_s": write_kb * rate / 1024,
+    }
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_full_scan_per_operation_absolute_and_relative(server: str) -> None:
+    absolute, expected, _ = SERVERS[server]
+    found = per_operation.tables(subjects(dict(map(measured, absolute.splitlines()))))
+    assert texts(found[0]) == absolute.splitlines()
+    assert texts(found[1]) == expected.splitlines()
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_full_scan_by_build(server: str) -> None:
+    absolute, _, expected = SERVERS[server]
+    rates = {name: values["qps"] for name, values in map(measured, absolute.splitlines())}
+    table = relative.tables(compared({"scan": list(rates.values())}, list(rates)))[0]
+    assert texts(table) == [expected]
+    assert table.before[0] == "Relative to: my8028"
+    assert table.before[1] == "col-1 : my8040"
+
+
+STALLS = {
+    "speedb": (1429, 0, 1131, 2560),
+    "rocksdb": (285, 0, 12585, 12870),
+    "speedb, direct": (5, 22, 0, 27),
+    "rocksdb, direct": (287, 0, 687, 974),
+}
+
+
+def test_delays_are_the_sum_of_their_causes_and_not_of_their_parts() -> None:
+    names = ("stall_l0_delays", "stall_memtable_delays", "stall_pending_delays")
+    values = {
+        build: {**dict(zip(names, map(float, counts), strict=False)), "stall_l0_compacting_delays": float(counts[0])}
+        for build, counts in STALLS.items()
+    }
+    rows = {row.split()[-1]: row.split()[:-1] for row in texts(stalls.tables(subjects(values))[0])}
+    assert rows["total-delays"] == ["2560", "12870", "27", "974"]
+    assert rows["cf-l0-file-count-limit-delays-with-ongoing-compaction"] == ["1429", "285", "5", "287"]
+    assert rows["total-stops"] == ["-"] * 4
+
+
+def test_stalls_as_they_were_published() -> None:
+    counted = dict.fromkeys(stalls.COUNTERS.values(), 0.0)
+    l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
+    values = {"speedb": {**counted, **l0, "stall_pending_delays": 1131.0, "stall_delays": 2560.0}}
+    assert written("text")(stalls.tables(subjects(values))[0]) == (
+        "t\n-\n"
+        "  speedb  counter\n"
+        "    1429  cf-l0-file-count-limit-delays-with-ongoing-compaction\n"
+        "       0  cf-l0-file-count-limit-stops-with-ongoing-compaction\n"
+        "    1429  l0-file-count-limit-delays\n"
+        "       0  l0-file-count-limit-stops\n"
+        "       0  memtable-limit-delays\n"
+        "       0  memtable-limit-stops\n"
+        "    1131  pending-compaction-bytes-delays\n"
+        "       0  pending-compaction-bytes-stops\n"
+        "    2560  total-delays\n"
+        "       0  total-stops\n"
+    )
+
+
+def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates() -> None:
+    """364.4 MB/s over 6336 reads/s were printed with 52.9 KB a read: the ratio of the means is 58.9."""
+    said = "device_reads_per_s device_read_mb_per_s device_read_await_ms device_read_request_kb"
+    writes = "device_writes_per_s device_write_mb_per_s device_write_await_ms device_write_request_kb"
+    figures = (6336, 364.4, 0.43, 52.9, 14344, 1342.0, 0.40, 95.5)
+    values = dict(zip((*said.split(), *writes.split()), figures, strict=True))
+    assert texts(iostat.LAYOUT.tables(subjects({"speedb.udd0": values}))[0]) == [
+        "6336 364.4 0.43 52.9 14344 1342.0 0.40 95.5 speedb.udd0"
+    ]
+    assert values["device_read_mb_per_s"] * 1024 / values["device_reads_per_s"] == pytest.approx(58.9, abs=0.05)
+
+
+PROBES = {
+    "cached": """\
+base 0.001 8.206 9.926 9.188
+sd8k 0.001 0.196 0.003 0.149
+sd32k 0.001 0.194 0.021 0.102
+sd128k 0.001 0.077 0.071 0.113""",
+    "IO-bound": """\
+base 0.001 10.883 10.267 12.833
+sd8k 0.001 0.132 0.016 0.247
+sd32k 0.001 0.115 0.020 0.234
+sd128k 0.001 0.107 0.070 0.254""",
+}
+
+
+@pytest.mark.parametrize("workload", PROBES)
+def test_seconds_of_a_probe(workload: str) -> None:
+    lines = [line.split() for line in PROBES[workload].splitlines()]
+    spots = {
+        (row, column): Spot({"getmin": float(text)})
+        for row, (_, *seconds) in enumerate(lines)
+        for column, text in enumerate(seconds)
+    }
+    steps = (("l.i1",), ("q100",), ("q500",), ("q1000",))
+    block = Block("t", tuple((name,) for name, *_ in lines), steps, spots, metrics=("getmin",))
+    table = probes.tables(block)[0]
+    assert texts(table) == PROBES[workload].splitlines()
+    assert [column.name for column in table.columns] == ["config", "l.i1", "q100", "q500", "q1000"]
+
+
+def test_averages_of_vmstat() -> None:
+    names = ("context_switches_per_s", "host_cpu_user_pct", "host_cpu_system_pct")
+    more = ("host_cpu_idle_pct", "host_cpu_iowait_pct")
+    lines = {"7.6.0": (1495325, 50.3, 14.0, 18.5, 0.1), "9.9.0": (2360, 82.7, 14.0, 16.6, 0.1)}
+    values = {name: dict(zip((*names, *more), figures, strict=True)) for name, figures in lines.items()}
+    table = vmstat.LAYOUT.tables(subjects(values))[0]
+    assert [column.name for column in table.columns] == ["cs", "us", "sy", "us+sy", "id", "wa", "version"]
+    assert texts(table) == ["1495325 50.3 14.0 64.3 18.5 0.1 7.6.0", "2360 82.7 14.0 96.7 16.6 0.1 9.9.0"]

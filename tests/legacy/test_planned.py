@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.collect.figures import figures
+from compiler.collect.states import State, states
+from compiler.drivers.protocol import Figures, ParseError
+from compiler.legacy import stated
+from compiler.legacy.planned import imported, planned
+from compiler.legacy.protocol import Measured
+from compiler.legacy.publish import publish
+from compiler.plan import files
+from compiler.store.store import Store
+
+
+def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Measured:
+    return Measured(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
+
+
+def collected(store: Store, steps: list[Measured]) -> dict[str, State]:
+    """By the stage's title."""
+    plan = planned("sysbench", "title", "dir", steps).plan
+    known = states(store, plan)
+    return {stage.title: known[stage.id] for stage in plan.stages}
+
+
+def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
+    plan = planned("sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]).plan
+    assert sorted(stage.title for stage in plan.stages) == ["a, load 0: one", "b, load 0: one, two"]
+    assert plan.report.base == {"build": "b"}
+    assert plan.spec == "import sysbench dir"
+    assert imported(plan.spec)
+    assert not imported("imports/a.yaml")
+
+
+def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
+    steps = [measured("a", "one"), measured("a", "two"), measured("a", "one", 2.0, load=1)]
+    store = Store(tmp_path / "outputs")
+    publish(store, planned("sysbench", "title", "dir", steps))
+    assert {title: state.status for title, state in collected(store, steps).items()} == {
+        "a, load 0: one": "done",
+        "a, load 0: two": "done",
+        "a, load 1: one": "done",
+        "a, load 1: two": "missing",
+    }
+
+
+def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
+    raw = tmp_path / "sb.o"
+    raw.write_text("raw")
+    stated = Figures({"qps": 3.0}, {"fact": "text"}, [(1.0, 2.0)], ["warning"])
+    steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
+    store = Store(tmp_path / "outputs")
+    made = planned("sysbench", "title", "dir", steps)
+    publish(store, made)
+    state = collected(store, steps)["a, load 0: one, two"]
+    assert state.result is not None
+    first, second = figures(state.result, state.folders, made.plan.stages[0].steps)
+    assert first.metrics["qps"] == 3.0
+    assert first.facts["fact"] == "text"
+    assert "warning" in first.warnings
+    assert [tuple(pair) for pair in first.qps] == [(1.0, 2.0)]
+    assert second.error == "two: it failed"
+    assert (state.folders[0] / "sb.o").read_text() == "raw"
+
+
+def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs")
+    first = planned("sysbench", "title", "dir", [measured("a", "one")])
+    assert len(publish(store, first).results) == 1
+    again = publish(store, first)
+    assert (again.results, len(again.known)) == ([], 1)
+    other = planned("sysbench", "title", "dir", [measured("a", "one", 2.0)])
+    assert len(publish(store, other).results) == 1
+    assert files.read(store.plan(first.plan.digest)) == first.plan
+
+
+def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
+    raw = tmp_path / "sb.o"
+    raw.write_text("raw")
+    steps = [measured("a", "one"), measured("b", "one", files=(raw,))]
+    made = planned("sysbench", "title", "dir", steps)
+    raw.unlink()
+    store = Store(tmp_path / "outputs")
+    with pytest.raises(FileNotFoundError):
+        publish(store, made)
+    left = [path for path in store.root.rglob("*") if path.is_file() and path.parent.name != "locks"]
+    assert left == []
+
+
+def test_stated_figures_that_cannot_be_read_are_a_failure(tmp_path: Path) -> None:
+    (tmp_path / stated.NAME).write_text("{}")
+    with pytest.raises(ParseError, match="cannot be read"):
+        stated.figures(tmp_path)
+    assert stated.figures(tmp_path / "other") is None

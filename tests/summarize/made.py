@@ -1,0 +1,41 @@
+"""Runs of a step, as the tables have them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from compiler.summarize.points import Point
+from compiler.summarize.tables import Past, Run
+
+START = datetime(2026, 11, 20, 10)
+
+
+def run(cell: str, load: int, qps: float, index: int = 0, minutes: float = 0.0, **metrics: float) -> Run:
+    return Run(
+        cell=cell,
+        labels={"arm": cell},
+        step="readww",
+        kind="db_bench",
+        measured=True,
+        build="b",
+        build_id="b",
+        load=load,
+        run=index,
+        place=(f"s-{cell}-{load}-{index}", 0),
+        attempt="1",
+        same_as=None,
+        status="done",
+        reason=None,
+        log=None,
+        started=START + timedelta(minutes=minutes),
+        warnings=(),
+        metrics={"qps": qps, **metrics},
+    )
+
+
+def point(*runs: Run) -> Point:
+    return Point("readww", runs[0].labels, runs)
+
+
+def past(cell: str, load: int, qps: float, restored: bool = True, host: str | None = "here") -> Past:
+    return Past((f"s-{cell}-{load}-0", 0), "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps)
