@@ -84,7 +84,8 @@ def _stdout(benchmark: str, series: Sequence[float]) -> str:
     return f"""Keys:       16 bytes each (+ 0 bytes user-defined timestamp)
 Values:     100 bytes each (50 bytes after compression)
 DB path: [live]
-{benchmark:<12} : {1e6 / rate:11.3f} micros/op {int(rate)} ops/sec {seconds:.3f} seconds {round(rate * seconds)} operations;
+{benchmark:<12} : {1e6 / rate:11.3f} micros/op {int(rate)} ops/sec {seconds:.3f} seconds {round(rate * seconds)} \
+operations;
 Microseconds per read:
 Count: {round(rate * seconds)} Average: {1e6 / rate:.4f}  StdDev: 45.50
 Min: 0  Median: {1e6 / rate:.4f}  Max: 14649

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from compiler.cli.intermixed import Parser
+from compiler.cli.overview import overview
 
 COMMANDS = {
     "check": "compile a spec and show every problem in it",
@@ -44,12 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _without_garbage(command)
     parser = argparse.ArgumentParser(
-        prog="stepgrid", description="A declarative compiler for database-engine benchmarks: steps x grid."
+        prog="stepgrid",
+        usage="stepgrid [-h] [--version] COMMAND ...",
+        description="A declarative compiler for database-engine benchmarks: steps x grid.",
+        epilog=None if command else overview(COMMANDS),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(
+        metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="stepgrid", parser_class=Parser
+    )
     for name, what in COMMANDS.items():
-        sub = commands.add_parser(name, help=what, description=what[:1].upper() + what[1:] + ".")
+        sub = commands.add_parser(name, description=what[:1].upper() + what[1:] + ".")
         if name == command:  # the others' modules are not imported
             module = import_module(f"compiler.cli.{_MODULES.get(name, name)}")
             module.arguments(sub)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -18,7 +19,7 @@ from compiler.plan.model import Plan
 from compiler.store import history
 from compiler.store.store import Store
 
-MOST = 400  # results
+MOST, PLANS = 400, 10  # results that are read, plans that they are looked for in
 FIGURE = "qps"
 
 
@@ -35,8 +36,9 @@ class _Look:
 def rows(store: Store, plan: Plan, own: Mapping[str, str | None]) -> Iterator[Row]:
     """A row for each step of each result; `cell` is equal for the loads of one cell."""
     look = _Look(store, own, left=MOST)
-    for cell in chain(_own(plan), *(_others(each) for each in history.earlier(store, plan))):
-        yield from _cell(look, cell)
+    for cells in chain([_own(plan)], map(_others, history.recent(store, PLANS))):
+        for cell in cells if look.left else ():
+            yield from _cell(look, cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,12 @@ def _own(plan: Plan) -> Iterator[_Cell]:
 
 
 def _others(plan: history.Earlier) -> Iterator[_Cell]:
-    for cell in plan.header["cells"]:
-        steps = [each for each in cell["steps"] if each["measured"]]
-        made = tuple(_Step(s.get("step") or s["name"], s["kind"], s["stage"], s["index"]) for s in steps)
-        yield _Cell(made, tuple((each["load"], each["run"], tuple(each["stages"])) for each in cell["repeats"]))
+    """None of a plan that an older version wrote in a way that is not read any more."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        for cell in plan.header["cells"]:
+            steps = [each for each in cell["steps"] if each["measured"]]
+            made = tuple(_Step(s.get("step") or s["name"], s["kind"], s["stage"], s["index"]) for s in steps)
+            yield _Cell(made, tuple((each["load"], each["run"], tuple(each["stages"])) for each in cell["repeats"]))
 
 
 def _cell(look: _Look, cell: _Cell) -> Iterator[Row]:

@@ -76,6 +76,15 @@ def entry(stage: PlannedStage, result: Path) -> Entry | None:
     return Entry(result.name, changed, ",".join(f"{kind}.{parser(kind)}" for kind in kinds))
 
 
+def sweep(folder: Path, parts: Iterable[Listed]) -> None:
+    """Removes the files of parts that are not listed: a collect that was killed left them."""
+    known = {path for part in parts for path in paths(folder, part.number).values()}
+    for table, first in paths(folder, 0).items():
+        for path in (first, *first.parent.glob(f"{table}.[0-9]*.parquet")):
+            if path not in known:
+                path.unlink(missing_ok=True)
+
+
 def paths(folder: Path, number: int) -> dict[str, Path]:
     """By table."""
     tables = (*schema.PARTS, FIGURES)

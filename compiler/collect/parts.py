@@ -56,6 +56,7 @@ class Parts:
             return
         make_folder(self._folder / index.HIDDEN)
         index.drop(self._folder)
+        index.sweep(self._folder, self.parts)
         writer = _Writer(connection, self._folder, self.parts)
         writer.keep(wanted)
         writer.take(wanted, self._others)

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 
 class Quantity(NamedTuple):
-    """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s, a duration float seconds."""
+    """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s, a duration float seconds, a percent float."""
 
-    kind: Literal["count", "size", "rate", "duration"]
+    kind: Literal["count", "size", "rate", "duration", "percent"]
 
 
 @dataclass(frozen=True, slots=True)

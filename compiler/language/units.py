@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
 SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-MOST = {"count": 2**63, "size": 2**60, "rate": 2**60, "duration": 1000 * 86400.0}
-_MOST = {"count": "2^63", "size": "2^60", "rate": "2^60", "duration": "1000d"}
+MOST = {"count": 2**63, "size": 2**60, "rate": 2**60, "duration": 1000 * 86400.0, "percent": 100}
+_MOST = {"count": "2^63", "size": "2^60", "rate": "2^60", "duration": "1000d", "percent": "100"}
 
 _NUMBER = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)", re.ASCII)
 _EXPECTED = {
@@ -16,7 +17,11 @@ _EXPECTED = {
     "size": "a size such as 4096, 8KiB, 16MiB or 1GiB",
     "rate": "a rate per second such as 2MiB or 1000000",
     "duration": "a duration such as 30s, 30m or 2h",
+    "percent": "a percentage such as 5 or 2.5%",
 }
+_UNITS: Mapping[str, Mapping[str, float]] = {"duration": DURATIONS, "count": COUNTS, "percent": {"": 1.0}}
+_OF_BYTES: Mapping[str, float] = {"": 1, **SIZES}
+_SUFFIXES = {"rate": "/s", "percent": "%"}  # may be left out
 LONGEST = 20  # digits of a number: more than 64 bits have
 
 
@@ -25,18 +30,15 @@ class UnitError(ValueError):
 
 
 def quantity(text: str, kind: str) -> int | float:
-    """The number that a text means as a count, size, rate (bytes or rows per second) or duration (seconds)."""
-    body = text.strip()
-    if kind == "rate":
-        body = body.removesuffix("/s")
-    match = _NUMBER.fullmatch(body)
-    units = DURATIONS if kind == "duration" else COUNTS if kind == "count" else {"": 1, **SIZES}
+    """The number that a text means as a count, size, rate (bytes or rows per second), duration (seconds) or percent."""
+    match = _NUMBER.fullmatch(text.strip().removesuffix(_SUFFIXES.get(kind, "")).rstrip())
+    units = _UNITS.get(kind, _OF_BYTES)
     if match is None or match[2] not in units:
         raise UnitError(f"expected {_EXPECTED[kind]}, found `{text}`{_why(match, kind)}")
     number = float(match[1]) * units[match[2]]
     if abs(number) > MOST[kind]:
         raise UnitError(f"expected {_EXPECTED[kind]}, found `{_short(text)}`: too large (at most {_MOST[kind]})")
-    if kind == "duration":
+    if kind in ("duration", "percent"):
         return number
     if number != int(number):
         raise UnitError(f"expected {_EXPECTED[kind]}, found `{text}`: not a whole number")

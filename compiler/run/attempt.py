@@ -92,7 +92,7 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
         "step": failure.step,
         "message": failure.message,
         "tail": failure.tail,
-        "log": str(failure.log) if failure.log else None,
+        "log": str(failure.place) if failure.log else None,
     }
     halfmade.below(folder)
     write_json(folder / "failure.json", record)

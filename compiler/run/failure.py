@@ -40,7 +40,13 @@ class StageError(Exception):
         """What a person sees on stderr."""
         lines = [f"failed: {title}", f"  {self.step}: {self.message}" if self.step else f"  {self.message}"]
         lines += [f"  | {line}" for line in self.tail.splitlines()]
-        return "\n".join(lines + ([f"  log: {self.log}"] if self.log else []))
+        return "\n".join(lines + ([f"  log: {self.place}"] if self.log else []))
+
+    @property
+    def place(self) -> Path | None:
+        """The log, as one writes it in this folder: a server needs the whole path, a person does not."""
+        here = Path.cwd()
+        return self.log.relative_to(here) if self.log and self.log.is_relative_to(here) else self.log
 
 
 class UnsupportedError(Exception):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compiler.run import cgroup
+from compiler.run.holder import described
 from compiler.run.noise_fix import restore_left
 from compiler.store.lock import Busy, locked
 from compiler.store.lock import holders as lock_holders
@@ -34,7 +35,7 @@ def clear_up() -> None:
 
 def holders() -> list[str]:
     """Who uses the host now, as far as the kernel tells."""
-    return [_describe(pid) for pid in lock_holders(path())]
+    return [described([pid]) for pid in lock_holders(path())]
 
 
 def path() -> Path:
@@ -54,14 +55,4 @@ def _folder() -> Path:
 
 
 def _say(holders: list[int]) -> None:
-    who = ", ".join(_describe(pid) for pid in holders) or "another process"
-    print(f"waiting for the host: {who} is using it", file=sys.stderr, flush=True)
-
-
-def _describe(pid: int) -> str:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-    except OSError:
-        return f"process {pid}"
-    text = " ".join(os.fsdecode(b" ".join(words)).split())
-    return f"process {pid} ({text[:80]})" if text else f"process {pid}"
+    print(f"waiting for the host: {described(holders)}", file=sys.stderr, flush=True)

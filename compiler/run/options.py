@@ -58,7 +58,7 @@ def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: C
     if option.unsupported == "cell" and _may_exist_elsewhere(job, name):
         raise UnsupportedError(lacks)
     prefix = f"{option.where}: " if option.where else ""
-    raise StageError(f"{prefix}{lacks}{_nearest(name, catalogue)}{_advice(option)}", step.name)
+    raise StageError(f"{prefix}{lacks}{_advice(option, _nearest(name, catalogue))}", step.name)
 
 
 def _refuse_value(job: Job, step: PlannedStep, name: str, option: Option, info: Mapping[str, Any]) -> None:
@@ -107,7 +107,7 @@ def _nearest(name: str, catalogue: Catalogue) -> str:
     return "".join(f"; did you mean {match}?" for match in get_close_matches(name, sorted(catalogue), 1))
 
 
-def _advice(option: Option) -> str:
+def _advice(option: Option, nearest: str) -> str:
     if option.unsupported == "cell":
-        return "; no other build of this plan has it either"
-    return "; where only some builds have it, say `when_unsupported: drop` or put it on a point of an axis"
+        return f", nor has any other build of this plan{nearest}"
+    return f"{nearest}; where only some builds have it, say `when_unsupported: drop` or put it on a point of an axis"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +74,13 @@ class Earlier:
 def earlier(store: Store, plan: Plan) -> list[Earlier]:
     """All plans but this one, newest first; one that cannot be read is no plan."""
     return [each for each in _plans(store) if each.folder.name != plan.digest]
+
+
+def recent(store: Store, most: int) -> Iterator[Earlier]:
+    """The newest plans, this one among them, each read when it is its turn."""
+    for folder in _newest(store)[:most]:
+        with suppress(OSError, ValueError):
+            yield Earlier(folder, files.read_header(folder))
 
 
 def of_spec(plans: Sequence[Earlier], plan: Plan) -> list[Earlier]:

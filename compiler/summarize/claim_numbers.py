@@ -20,6 +20,7 @@ from compiler.summarize.statistics import Interval, Sample
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 FEW = "not enough repeats"
 ONE_LOAD = 1.25  # a single load is taken for within a quarter of what many would say: it decides what is farther off
+WIDEST = 1000.0  # ends of an interval that are further apart say nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,24 @@ def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
     if sample is None:
         return _load_by_load(each)
     ratio = math.exp(sample.mean)
-    known = interval or Interval(ratio, ratio / ONE_LOAD, ratio * ONE_LOAD, 1)
+    known = interval or _quarter(ratio)
     result = _by_interval(each.comparison.sign, known)
-    few = f"; {FEW}" if result == UNDECIDED else ""
-    one = "" if interval else ", one load, taken for within 25 %"
-    return Outcome(result, f"{_numbers(each, known)}{one}{few}")
+    alike = _each_load(each.comparison.sign, sample) if interval and result == UNDECIDED else UNDECIDED
+    more = "" if interval else ", one load, taken for within 25 %"
+    if alike != UNDECIDED:
+        more = ", and every load says so by more than a quarter"
+    few = f"; {FEW}" if result == alike == UNDECIDED else ""
+    return Outcome(result if alike == UNDECIDED else alike, f"{_numbers(each, known)}{more}{few}")
+
+
+def _quarter(ratio: float) -> Interval:
+    return Interval(ratio, ratio / ONE_LOAD, ratio * ONE_LOAD, 1)
+
+
+def _each_load(sign: str, sample: Sample) -> str:
+    """Of two or three loads the interval is wide: what each of them by itself would decide is decided."""
+    found = {_by_interval(sign, _quarter(math.exp(log))) for log in sample.logs}
+    return found.pop() if len(found) == 1 else UNDECIDED
 
 
 def _by_interval(sign: str, found: Interval) -> str:
@@ -141,6 +155,8 @@ def _constant(value: Value) -> bool:
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
+    if low <= 0 or high / low > WIDEST:
+        return f"{_figure(value)} [no telling]"
     return f"{_figure(value)} [{_figure(low)}, {_figure(high)}]"
 
 

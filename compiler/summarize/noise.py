@@ -7,8 +7,7 @@ would find too much where some arms are far noisier than the rest. Simulated in 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 FLOOR = 0.0025**2  # figures are rounded: loads that agree to the digit do not show that there is no noise
@@ -30,31 +29,66 @@ class Noise:
     freedom: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Sums over a table, so that what the others of any comparison show is known at once."""
+
+    squares: float
+    freedom: int
+    of_base: Mapping[Hashable, tuple[int, int]]  # how many comparisons, degrees of freedom
+    counted: float  # degrees of freedom, as if independent
+
+    @property
+    def pooled(self) -> float:
+        return self.squares / self.freedom
+
+    def without(self, own: Spread) -> tuple[float, float]:
+        """(pooled variance, degrees of freedom) of the others."""
+        freedom = self.freedom - own.freedom
+        squares = max(self.squares - _square(own), FLOOR * freedom)
+        if own.base is None:
+            return squares / freedom, self.counted - own.freedom
+        count, shared = self.of_base[own.base]
+        rest = _counted(count - 1, shared - own.freedom) - _counted(count, shared)
+        return squares / freedom, self.counted + rest
+
+
 def noise(family: Sequence[Spread]) -> list[Noise]:
-    return [_noise(own, [*family[:at], *family[at + 1 :]]) for at, own in enumerate(family)]
+    known = _family(family)
+    return [_noise(own, known, alone=len(family) == 1) for own in family]
 
 
-def _noise(own: Spread, others: Sequence[Spread]) -> Noise:
+def _noise(own: Spread, family: _Family, alone: bool) -> Noise:
     variance = max(own.variance, FLOOR)
-    if not others or _noisier(own, others):
+    if alone or _noisier(own, family):
         return Noise(variance, own.freedom)
-    everything = [own, *others]
-    return Noise(max(variance, _pooled(everything)), min(_freedom(everything), 2 * own.freedom))
+    return Noise(max(variance, family.pooled), min(family.counted, 2 * own.freedom))
 
 
-def _noisier(own: Spread, others: Sequence[Spread]) -> bool:
+def _noisier(own: Spread, family: _Family) -> bool:
     """With two loads a noisy comparison often looks quiet by chance: it is believed less."""
     from scipy.special import fdtr
 
-    chance = 1 - float(fdtr(own.freedom, _freedom(others), max(own.variance, FLOOR) / _pooled(others)))
+    pooled, freedom = family.without(own)
+    chance = 1 - float(fdtr(own.freedom, freedom, max(own.variance, FLOOR) / pooled))
     return chance < (NOISIER_OF_TWO if own.freedom == 1 else NOISIER)
 
 
-def _pooled(family: Sequence[Spread]) -> float:
-    return sum(each.freedom * max(each.variance, FLOOR) for each in family) / sum(each.freedom for each in family)
+def _family(family: Sequence[Spread]) -> _Family:
+    of_base: dict[Hashable, tuple[int, int]] = {}
+    for each in family:
+        if each.base is not None:
+            count, freedom = of_base.get(each.base, (0, 0))
+            of_base[each.base] = (count + 1, freedom + each.freedom)
+    alone = sum(each.freedom for each in family if each.base is None)
+    counted = alone + sum(_counted(count, freedom) for count, freedom in of_base.values())
+    return _Family(sum(map(_square, family)), sum(each.freedom for each in family), of_base, counted)
 
 
-def _freedom(family: Sequence[Spread]) -> float:
+def _square(each: Spread) -> float:
+    return each.freedom * max(each.variance, FLOOR)
+
+
+def _counted(count: int, freedom: int) -> float:
     """Differences from one base correlate by a half, their squares by a quarter: k of them count as k/(1+(k-1)/4)."""
-    count = Counter(each.base for each in family)
-    return sum(each.freedom / (1 if each.base is None else 1 + (count[each.base] - 1) / 4) for each in family)
+    return freedom / (1 + (count - 1) / 4) if count else 0.0

@@ -46,6 +46,9 @@ class Point:
 
     def spread(self, metric: str = QPS) -> tuple[float, float, float] | None:
         """(median, least, most) over the loads; the runs of a load are averaged."""
+        if len(self.runs) == 1:
+            only = self.runs[0].metrics.get(metric)
+            return None if only is None else (only, only, only)
         loads = [fmean(runs) for runs in self.values(metric).values()]
         return (median(loads), min(loads), max(loads)) if loads else None
 

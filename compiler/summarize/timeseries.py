@@ -24,11 +24,16 @@ class Steadiness:
 
 def steadiness(series: Sequence[float]) -> Steadiness | None:
     """Of one run; None when it is too short or stood still."""
-    values = np.asarray(series, dtype=float)
-    if len(values) < FEWEST_SECONDS or values.mean() <= 0:
+    count = len(series)
+    if count < FEWEST_SECONDS:
         return None
-    slow = float(np.mean(values < np.median(values) / 2))
-    return Steadiness(float(values.std(ddof=1) / values.mean()), slow)
+    values = np.sort(np.asarray(series, dtype=float))
+    mean = float(values.mean())
+    if mean <= 0:
+        return None
+    median = float(values[(count - 1) // 2] + values[count // 2]) / 2
+    slow = int(values.searchsorted(median / 2)) / count
+    return Steadiness(float(values.std(ddof=1)) / mean, slow)
 
 
 def batch_means(series: Sequence[float]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from compiler.language.units import duration
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 from compiler.run import hostlock
+from compiler.run.holder import described
 from compiler.run.machines import foreign
 from compiler.store import asked, left
 from compiler.store.asked import Asked
@@ -18,7 +19,6 @@ from compiler.watch import ends, model
 from compiler.watch.ahead import Ahead
 from compiler.watch.doing import began, doing, has_begun
 from compiler.watch.held import Held
-from compiler.watch.holder import described
 from compiler.watch.model import End, Node, Run, Status, Work
 from compiler.watch.results import Result, Results
 from compiler.watch.runs import Runs

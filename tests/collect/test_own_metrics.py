@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from compiler.collect.metric import STEP, Metric
+from compiler.collect.metrics.metric import Metric
+from compiler.collect.metrics.windows import STEP
 from compiler.collect.own_metrics import own
 from compiler.plan.model import PlannedStage, PlannedStep
 

@@ -20,6 +20,8 @@ from compiler.language.units import UnitError
         ("2MiB", "rate", 2_097_152),
         ("2MiB/s", "rate", 2_097_152),
         ("30m", "duration", 1800.0),
+        ("2.5%", "percent", 2.5),
+        ("5", "percent", 5.0),
         ("1.5h", "duration", 5400.0),
         ("250ms", "duration", 0.25),
     ],
@@ -35,6 +37,7 @@ def test_quantities(text: str, kind: str, number: float) -> None:
         ("30", "duration", "expected a duration such as 30s, 30m or 2h, found `30`: say the unit"),
         ("8KiB", "count", "expected a count such as 1000, 200k, 100M or 2B, found `8KiB`"),
         ("1.5", "count", "expected a count such as 1000, 200k, 100M or 2B, found `1.5`: not a whole number"),
+        ("500 %", "percent", "expected a percentage such as 5 or 2.5%, found `500 %`: too large (at most 100)"),
         ("fast", "rate", "expected a rate per second such as 2MiB or 1000000, found `fast`"),
     ],
 )

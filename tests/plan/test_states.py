@@ -104,7 +104,7 @@ def test_a_stage_whose_results_were_all_retracted_is_new_and_says_why(case: Case
 
 def test_what_another_machine_measures_is_left_to_it(case: Case) -> None:
     machine = case.plan.stages[0].hardware
-    found = case.outcomes(foreign={machine: "cores: 2 and not 64"}, results={case.plan.stages[0].id})
+    found = case.found(foreign={machine: "cores: 2 and not 64"}, results={case.plan.stages[0].id})
     states = {outcome.state for node, outcome in found.items() if node.startswith("s-")}
     assert states == {"cached", "elsewhere"}
     assert {outcome.said for outcome in found.values() if outcome.state == "elsewhere"} == {

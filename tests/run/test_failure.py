@@ -68,3 +68,11 @@ def test_what_says_nothing_of_an_image(message):
 def test_a_folder_that_can_be_written_is_not_read_only(tmp_path):
     assert read_only(tmp_path, tmp_path / "none") is None
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_log_is_named_as_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    inside, outside = tmp_path / "outputs" / "stderr", tmp_path.parent / "stderr"
+    assert StageError("x", log=inside).place == Path("outputs/stderr")
+    assert StageError("x", log=outside).block("t") == f"failed: t\n  x\n  log: {outside}"
+    assert StageError("x").place is None

@@ -44,7 +44,7 @@ def test_who_waits_is_told_for_whom(lock, capfd):
         )
         line = waiter.stderr.readline()
         assert line.startswith(f"waiting for the host: process {holder.pid} ({sys.executable} -c import sys")
-        assert line.endswith(") is using it\n")
+        assert line.endswith(")\n")
         holder.stdin.close()
         assert waiter.communicate(timeout=10)[0] == "in\n"
 

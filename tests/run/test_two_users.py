@@ -95,7 +95,7 @@ def test_one_waits_for_the_other_and_is_told_for_whom(shared, other, until):
     waiter = other("-c", WAIT)
     out, err = waiter.communicate(timeout=30)
     assert err.startswith(f"waiting for the host: process {runner.pid} ({sys.executable} ")
-    assert err.endswith("p s-load) is using it\n")
+    assert err.endswith("p s-load)\n")
     assert (out, runner.wait(10)) == ("it is my turn\n", 0)
 
 

@@ -102,3 +102,24 @@ def test_one_load_decides_what_is_far_off(tmp_path: Path, least: float, result: 
     said = claim(made(found), f"qps(cache='hyper') / qps(cache='lru') >= {least}", step="readww")
     assert said.result == result
     assert numbers(said) == [f"1.50 [1.20, 1.87], one load, taken for within 25 %{more}"]
+
+
+def two_loads(root: Path, *rates: float) -> Report:
+    found = Experiment(root, loads=len(rates), threads=("1",))
+    found.add_build(NEW)
+    for load, rate in enumerate(rates):
+        found.add_load(NEW, load)
+        found.add(NEW, "lru", "1", load, {"readww": 10_000, "overwrite": 10_000})
+        found.add(NEW, "hyper", "1", load, {"readww": rate, "overwrite": rate})
+    return made(found)
+
+
+def test_loads_that_agree_by_far_decide_although_their_interval_is_wide(tmp_path: Path) -> None:
+    report = two_loads(tmp_path, 10_000, 20_000)
+    said = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 10", step="readww")
+    assert (said.result, numbers(said)) == (
+        "fails",
+        ["1.41 [no telling], and every load says so by more than a quarter"],
+    )
+    open_ = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 2", step="readww")
+    assert (open_.result, numbers(open_)) == ("undecided", ["1.41 [no telling]; not enough repeats"])

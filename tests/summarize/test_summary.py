@@ -99,6 +99,75 @@ overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µ
   stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10% of the seconds below half the median
   stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10% of the seconds below half the median
 
+relative QPS: cache=lru, threads=1
+----------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+  col-1  step
+   1.00  fillseq
+   1.00  readww
+   1.00  overwrite
+
+relative QPS: cache=lru, threads=2
+----------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+  col-1  step
+   1.00  fillseq
+   1.00  readww
+   1.00  overwrite
+
+relative QPS: cache=hyper, threads=1
+------------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+        col-1  step
+         1.00  fillseq
+  unsupported  readww
+  unsupported  overwrite
+
+relative QPS: cache=hyper, threads=2
+------------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+        col-1  step
+         1.00  fillseq
+  unsupported  readww
+  unsupported  overwrite
+
+response time: fillseq
+----------------------
+  p50  p99  p99.9  p99.99   pmax  version
+  3.3   17     30      67  14649  rocksdb-6.11.4
+  3.3   17     30      67  14649  rocksdb-7.8.3
+  microseconds
+
+response time: readww
+---------------------
+    p50  p99  p99.9  p99.99   pmax  version
+  100.0  500    900    2000  14649  rocksdb-6.11.4 cache=lru threads=1
+   50.0  250    450    1000  14649  rocksdb-6.11.4 cache=lru threads=2
+                       unsupported  rocksdb-6.11.4 cache=hyper threads=1
+                       unsupported  rocksdb-6.11.4 cache=hyper threads=2
+  100.0  500    900    2000  14649  rocksdb-7.8.3 cache=lru threads=1
+   50.0  250    450    1000  14649  rocksdb-7.8.3 cache=lru threads=2
+   66.7  333    600    1333  14649  rocksdb-7.8.3 cache=hyper threads=1
+                            failed  rocksdb-7.8.3 cache=hyper threads=2
+  microseconds
+
+response time: overwrite
+------------------------
+   p50  p99  p99.9  p99.99   pmax  version
+  55.2  276    497    1105  14649  rocksdb-6.11.4 cache=lru threads=1
+  27.6  138    249     552  14649  rocksdb-6.11.4 cache=lru threads=2
+                      unsupported  rocksdb-6.11.4 cache=hyper threads=1
+                      unsupported  rocksdb-6.11.4 cache=hyper threads=2
+  55.2  276    497    1105  14649  rocksdb-7.8.3 cache=lru threads=1
+  27.6  138    249     552  14649  rocksdb-7.8.3 cache=lru threads=2
+  50.0  250    450    1000  14649  rocksdb-7.8.3 cache=hyper threads=1
+                           failed  rocksdb-7.8.3 cache=hyper threads=2
+  microseconds
+
 reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
             geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a
             step and base hold together)

@@ -60,6 +60,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 
 
+def names(*sections: str) -> list[str]:
+    return [metric.name for section in sections for metric in SECTIONS[section]]
+
+
 def own_name(name: str) -> str | None:
     """Of a metric, by its name or by that of a published column; None where there is none."""
     return name if name in METRICS else published.metrics().get(name)

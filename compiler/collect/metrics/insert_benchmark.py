@@ -35,8 +35,8 @@ INSERT_BENCHMARK = (
         "max_insert_seconds",
         "s",
         "lower",
-        "Longest time of an insert statement of any client. Published tables call it maxop, in steps of queries that of "
-        "a query.",
+        "Longest time of an insert statement of any client. Published tables call it maxop; where a step queries, "
+        "they have the longest query there.",
         STEP,
     ),
     Metric("max_delete_seconds", "s", "lower", "Longest time of a delete statement of any client.", STEP),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,10 @@ class AnyCommand:
         from compiler.drivers.command.parse import parse
 
         return parse(folder, settings)
+
+    def yields(self) -> Collection[str]:
+        """Beside those that a spec names itself."""
+        return ()
 
 
 DRIVER: Runner = AnyCommand()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,12 @@ class DbBench:
         from compiler.drivers.db_bench.parse import parse
 
         return parse(folder, settings)
+
+    def yields(self) -> Collection[str]:
+        from compiler.collect.metrics import names
+
+        latencies = ("Latency", "Latency by kind of operation")
+        return names("Throughput", *latencies, "State of the tree", "Work of the engine", "Stalls")
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return live.readings(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,11 @@ class Quiesce:
         from compiler.drivers.quiesce.parse import parse
 
         return parse(folder)
+
+    def yields(self) -> Collection[str]:
+        from compiler.collect.metrics import names
+
+        return names("Quiet")
 
 
 DRIVER: Runner = Quiesce()

@@ -9,7 +9,7 @@ from pydantic import Field
 from compiler.drivers.fields import DURATION, Flag, Seconds, ServerSettings
 from compiler.drivers.quantity import Quantity
 
-Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
+Percent = Annotated[float, Field(ge=0, le=100, strict=True), Quantity("percent")]
 Rate = Annotated[int, Field(ge=0, strict=True), Quantity("rate")]
 
 

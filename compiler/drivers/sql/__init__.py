@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,11 @@ class Sql:
         from compiler.drivers.sql.parse import parse
 
         return parse(folder, settings)
+
+    def yields(self) -> Collection[str]:
+        from compiler.collect.metrics import names
+
+        return names("Statements")
 
 
 DRIVER: Runner = Sql()

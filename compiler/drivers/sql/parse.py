@@ -23,7 +23,6 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "sql_slowest_seconds": max(seconds.values()),
         "sql_statements": float(len(done)),
         "sql_rows": float(sum(int(line["rows"]) for line in done.values())),
-        **{f"statement_{number}_seconds": took for number, took in seconds.items()},
     }
     facts = {f"statement {number}": f"{seconds[number]:.6g} s: {_shown(line['sql'])}" for number, line in done.items()}
     return Figures(metrics, facts)

@@ -24,8 +24,6 @@ def test_seconds_per_statement(tmp_path: Path) -> None:
         "sql_slowest_seconds": 1.5,
         "sql_statements": 2.0,
         "sql_rows": 4.0,
-        "statement_1_seconds": 0.25,
-        "statement_2_seconds": 1.5,
     }
     assert found.facts == {
         "statement 1": "0.25 s: select 1",

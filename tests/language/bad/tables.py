@@ -114,4 +114,39 @@ CASES: dict[str, Said] = {
         + table("window: [4m, 6m], where: {step: readww}"),
         [("9:55", "out-of-range", "window: no step of the table lasts `6m`", "`readww` lasts longest: 5m00s")],
     ),
+    "a layout that there is not": (
+        BASE + "report: {tables: [{layout: iostats}]}\n",
+        [("9:28", "undefined-name", "there is no layout `iostats`", "did you mean `iostat`?")],
+    ),
+    "a layout that there is not, by its name alone": (
+        BASE + "report: {tables: [vmstats]}\n",
+        [("9:19", "undefined-name", "there is no layout `vmstats`", "did you mean `vmstat`?")],
+    ),
+    "a table without rows": (
+        BASE + "report: {tables: [{title: a}]}\n",
+        [
+            (
+                "9:19",
+                "missing-key",
+                "`rows` is missing",
+                "or `layout:`, one of figures, relative, groups, percentiles, stalls, compaction, compaction_sum, "
+                "iostat, vmstat, per_operation, insert_benchmark, recall, probes, counters",
+            )
+        ],
+    ),
+    "a table without a title": (
+        BASE + "report: {tables: [{rows: step}]}\n",
+        [("9:19", "missing-key", "`title` is missing", "")],
+    ),
+    "a claim with a filter": (
+        BASE + "claims: [{claim: a, expect: qps()|abs > 1}]\n",
+        [
+            (
+                "9:29",
+                "expression",
+                "a claim is made of figures and numbers, + - * / **, comparisons, and, or, not",
+                "for example qps(cache='best') >= 2 * qps(cache='lru')",
+            )
+        ],
+    ),
 }

@@ -8,9 +8,18 @@ from typing import Any
 
 from compiler.drivers.db_bench.benchmarks import counted_beside, first_measured, has_background_writer, opens_report
 from compiler.drivers.db_bench.command import REPORT
-from compiler.drivers.db_bench.parse import cache, compaction, header, histogram, report, result, stalls, totals
-from compiler.drivers.db_bench.parse.levels import levels
-from compiler.drivers.db_bench.parse.statistics import counters
+from compiler.drivers.db_bench.parse import (
+    cache,
+    compaction,
+    header,
+    histogram,
+    levels,
+    report,
+    result,
+    stalls,
+    statistics,
+    totals,
+)
 from compiler.drivers.protocol import Figures, ParseError
 
 
@@ -24,8 +33,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         facts=_facts(stdout, stderr, measured, settings),
         qps=_series(folder, benchmarks, measured),
         warnings=header.warnings(stdout, stderr),
-        counters=counters(stdout),
-        levels=levels(stdout),
+        counters=statistics.counters(stdout),
+        levels=levels.levels(stdout),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 Row = Mapping[str, str]
 
@@ -15,7 +16,8 @@ _BYTES = {"blob_read_bytes": "Rblob(GB)", "blob_write_bytes": "Wblob(GB)"}
 _COUNTS = {"compactions": "Comp(cnt)", "compaction_keys_in": "KeyIn", "compaction_keys_dropped": "KeyDrop"}
 
 
-def tables(text: str, group: str = "Level") -> list[dict[str, Row]]:
+@lru_cache(maxsize=2)
+def tables(text: str, group: str = "Level") -> Sequence[Mapping[str, Row]]:
     """Every table of the group, in order: name of the row -> column -> text."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if _TITLE.match(line)]

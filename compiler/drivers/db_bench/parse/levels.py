@@ -52,8 +52,8 @@ _COLUMNS: Mapping[str, tuple[str, Read]] = {
 
 def levels(text: str) -> list[dict[str, float | str]]:
     found = compaction.tables(text)
-    rows = found[-1].items() if found else ()
-    return [{"level": level, **_level(row)} for level, row in rows if _LEVEL.fullmatch(level)]
+    last = found[-1].items() if found else ()
+    return [{"level": level, **_level(row)} for level, row in last if _LEVEL.fullmatch(level)]
 
 
 def _level(row: compaction.Row) -> dict[str, float]:

@@ -18,7 +18,7 @@ def _process(pid: int) -> str:
     for module, verb in VERBS.items():
         if module in words:
             return f"process {pid}, which {verb} {words[-1]}{_where(pid)}"
-    text = " ".join(" ".join(words).split())[:60]
+    text = " ".join(" ".join(words).split())[:80]
     return f"process {pid} ({text})" if text else f"process {pid}"
 
 

@@ -1,0 +1,53 @@
+"""What a driver's parser finds is what it declares, and each of it is defined once."""
+
+import pytest
+
+from compiler.collect import probed
+from compiler.collect.levels import LEVELS
+from compiler.collect.metrics import METRICS, SECTIONS, own_name, published
+from compiler.drivers import kinds, runnable
+from compiler.drivers.db_bench.parse import compaction, histogram, levels, stalls, totals
+from compiler.drivers.protocol import Declares
+
+RUNNABLE = [kind for kind in kinds() if runnable(kind)]
+
+
+@pytest.mark.parametrize("kind", RUNNABLE)
+def test_a_kind_that_runs_declares_metrics_that_there_are(kind):
+    driver = runnable(kind)
+    assert isinstance(driver, Declares)
+    assert set(driver.yields()) <= METRICS.keys()
+
+
+def test_a_name_is_defined_once():
+    names = [metric.name for section in SECTIONS.values() for metric in section]
+    assert len(names) == len(set(names))
+
+
+def test_db_bench_declares_all_that_its_parsers_know():
+    declared = set(runnable("db_bench").yields())
+    latencies = {"avg_us", "max_us", *histogram.PERCENTILES.values()}
+    parts = {*compaction._SECONDS, *compaction._BYTES, *compaction._COUNTS, *totals._VOLUMES.values()}
+    parts |= {name for name, _ in stalls._NAMES.values()} | stalls._TOTALS.keys()
+    assert latencies | parts | {f"{kind}_{name}" for kind in histogram.MIXED for name in latencies} <= declared
+    assert levels._COLUMNS.keys() == LEVELS.keys()
+
+
+def test_published_columns_are_of_metrics_that_there_are():
+    for columns in published.PUBLISHED.values():
+        assert columns.keys() <= METRICS.keys()
+        assert len(set(columns.values())) == len(columns)
+    assert METRICS["compaction_seconds"].legacy == {"db_bench": "c_wsecs"}
+    assert METRICS["host_cpu_us_per_op"].legacy == {"sysbench": "cpu/o", "insert_benchmark": "cpupq"}
+    assert (own_name("c_wsecs"), own_name("qps"), own_name("p99"), own_name("w_amp")) == (
+        "compaction_seconds",
+        "qps",
+        "p99_us",
+        None,
+    )
+
+
+def test_probes_are_metrics_of_their_names():
+    record = {"probes": {"min_id": 0.25}, "counters": {"min_id": {"Handler_read_next": 7}}}
+    assert probed.figures(record) == {"min_id": 0.25}
+    assert list(probed.counted(record)) == [("min_id", "Handler_read_next", 7.0)]
