@@ -1,4 +1,4 @@
-"""What collecting and summarizing cost: `.venv/bin/python bench/report.py [--cells 1000] [--steps 10] [--seconds 60]`.
+"""What collecting and summarizing cost: `.venv/bin/python bench/report.py [--cells 1000] [--steps 10] [--seconds 30]`.
 
 Makes the results of a plan up, in the store's own format, and starts the programs that a run starts: once for all
 results but one, once more with that one beside them, once for a plan with one cell more, and once with nothing new.
@@ -48,7 +48,7 @@ class Cost(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, number in (("cells", 1000), ("steps", 10), ("seconds", 60)):
+    for name, number in (("cells", 1000), ("steps", 10), ("seconds", 30)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ ALL = "SELECT * FROM columns"
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
     parser.add_argument("--spec", help="the plan of this spec (default: the newest that was collected)")
+    parser.add_argument("--plan", metavar="ID", help="a plan by its digest, or the beginning of it: an imported one")
     parser.add_argument("--format", choices=(*answers.FORMATS, PARQUET), default="table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
     compiled.narrowing(parser)
@@ -70,6 +71,8 @@ def _tables(args: argparse.Namespace) -> Path | None:
     from compiler.run import here
 
     store = here.store()
+    if args.plan is not None:
+        return _of_plan(store, args.plan)
     if args.spec is None:
         newest = _newest(store)
         if newest is None:
@@ -82,6 +85,24 @@ def _tables(args: argparse.Namespace) -> Path | None:
     if not (folder / "steps.parquet").is_file():
         print(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them", file=sys.stderr)
         return None
+    return folder
+
+
+def _of_plan(store: Store, given: str) -> Path | None:
+    """Its tables are made here where there are none: neither the spec nor its builds are needed for that."""
+    from compiler.plan import files
+
+    plans = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
+    found = [name for name in plans if name.startswith(given)]
+    if len(found) != 1:
+        what = f"several plans begin with {given}: {', '.join(found)}" if found else f"there is no plan {given}"
+        print(f"{what} under {store.root}/plans", file=sys.stderr)
+        return None
+    folder = store.summary(found[0]) / "tables"
+    if not (folder / "steps.parquet").is_file():
+        from compiler.collect.tables import collect
+
+        collect(store, files.read(store.plan(found[0])))
     return folder
 
 

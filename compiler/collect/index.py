@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -70,10 +70,19 @@ def entry(stage: PlannedStage, result: Path) -> Entry | None:
     """None where it is not whole."""
     kinds = sorted({step.kind for step in stage.steps})
     try:
-        changed = max(os.stat(f"{result}/{name}").st_ctime_ns for name in ("result.json", "steps"))  # noqa: PTH116
+        changed = max(os.stat(path).st_ctime_ns for path in _records(f"{result}"))  # noqa: PTH116
     except OSError:
         return None
     return Entry(result.name, changed, ",".join(f"{kind}.{parser(kind)}" for kind in kinds))
+
+
+def _records(result: str) -> Iterator[str]:
+    """What says that a result is another one than it was: results are not changed, but a hand may do it."""
+    yield from (f"{result}/result.json", f"{result}/steps")
+    if os.path.exists(attempt := f"{result}/attempt.json"):  # noqa: PTH110 - of 10,000
+        yield attempt
+    with os.scandir(f"{result}/steps") as entries:
+        yield from (path for entry in entries if os.path.exists(path := f"{entry.path}/step.json"))  # noqa: PTH110
 
 
 def sweep(folder: Path, parts: Iterable[Listed]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from compiler.drivers.quantity import Quantity
-from compiler.language import units
+from compiler.language.fields import quantity
 
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
@@ -20,20 +18,8 @@ Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
 COUNT, SIZE, DURATION = Quantity("count"), Quantity("size"), Quantity("duration")
 
 
-def _reader(kind: Literal["count", "duration"]) -> Callable[[object], object]:
-    def read(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        try:
-            return units.quantity(value, kind)
-        except units.UnitError as error:
-            raise PydanticCustomError("wrong_unit", "{why}", {"why": str(error)}) from None
-
-    return read
-
-
 # inside a map, where the language hands on the text
-InnerCount: TypeAlias = Annotated[int, BeforeValidator(_reader("count")), Field(ge=1, strict=True)]
+InnerCount: TypeAlias = Annotated[int, quantity("count"), Field(ge=1, strict=True)]
 
 
 class Settings(BaseModel):

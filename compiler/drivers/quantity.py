@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Quantity(NamedTuple):
-    """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s, a duration float seconds, a percent float."""
+    """Of a settings field: a count is an int, a size int bytes, a rate int bytes/s; a duration is float seconds."""
 
     kind: Literal["count", "size", "rate", "duration", "percent"]
 

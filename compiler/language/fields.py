@@ -22,7 +22,9 @@ from compiler.language import units
 from compiler.language.nodes import Map, Text
 
 
-def _quantity(kind: str) -> BeforeValidator:
+def quantity(kind: str) -> BeforeValidator:
+    """Read from its text, where there is one."""
+
     def read(value: object) -> object:
         if not isinstance(value, str):
             return value
@@ -35,8 +37,8 @@ def _quantity(kind: str) -> BeforeValidator:
 
 
 Label = Annotated[Text, InstanceOf()]  # text as it stands: names, versions, refs, expressions
-Size = Annotated[int, _quantity("size")]
-Duration = Annotated[float, _quantity("duration")]
+Size = Annotated[int, quantity("size")]
+Duration = Annotated[float, quantity("duration")]
 Options = tuple[Any, ...]  # each a set's name, a map, or a set written in place
 
 

@@ -16,6 +16,7 @@ POINT, RANGE, AGGREGATING, WRITE = (
     "point queries", "range queries without aggregation", "range queries with aggregation", "writes",
 )  # fmt: skip
 _WRITES = re.compile("delete|insert|update|write")
+_ASIDE = re.compile(r"^load|\bwarm")  # what no published group has
 _ENDING = re.compile(r"[._]range=?\d+$")
 
 
@@ -24,17 +25,17 @@ def tables(block: Block) -> list[Table]:
     found: dict[str, list[int]] = {name: [] for name in (POINT, RANGE, AGGREGATING, WRITE)}
     names = [block.row(index) for index in range(len(block.rows))]
     for index, name in enumerate(names):
-        if name and not name.startswith("load"):
+        if not _ASIDE.search(name):
             found[group(name)].append(index)
     called = short_names(names)
     return [_table(block, found[each], called, others, each) for each in found if found[each] and others]
 
 
 def group(name: str) -> str:
-    """By what stands in the name, as published tables are sorted; a warmup that reads points is a range there."""
+    """By what stands in the name, as published tables are sorted."""
     if _WRITES.search(name):
         return WRITE
-    if "point" in name and "warm" not in name:
+    if "point" in name:
         return POINT
     return AGGREGATING if name.startswith("read-only") else RANGE
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 SAME, ABSENT, ELSEWHERE = "same as", "absent", "elsewhere"
 LACKING = ("failed", "unsupported", ELSEWHERE, SAME, "missing")
+ROWS, COLUMNS = 60, 40  # what nobody has asked for is no longer than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,17 @@ class Table:
     def name(self) -> str:
         return f"{self.title}: {self.block}" if self.block else self.title
 
+    @property
+    def is_long(self) -> bool:
+        return len(self.rows) > ROWS or len(self.columns) > COLUMNS
+
     def lacking(self, row: tuple[Cell, ...]) -> Cell | None:
         """What a row says that has not one figure."""
+        first = next((cell for cell, column in zip(row, self.columns, strict=True) if not column.label), None)
+        if first is None or first.kind not in LACKING:
+            return None
         cells = [cell for cell, column in zip(row, self.columns, strict=True) if not column.label]
-        alike = len(cells) > 1 and all(cell == cells[0] for cell in cells)
-        return cells[0] if alike and cells[0].kind in LACKING else None
+        return first if len(cells) > 1 and all(cell == first for cell in cells) else None
 
 
 def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> tuple[Column, ...]:

@@ -46,7 +46,7 @@ def due(plan: Plan, running: Collection[str], measured: Mapping[str, datetime], 
         for base in against - {*running} if stage in running else ():
             age = (now - measured[base]).total_seconds() if base in measured else 0.0
             if age > plan.report.within:
-                found[base] = f"compare_within: the base was measured {duration(age)} ago"
+                found[base] = f"compare_within: the base was measured more than {duration(plan.report.within)} ago"
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from compiler.plan.model import BUILD_PREFIX
+from compiler.store import jsonfile
 from compiler.store.lock import holders
 from compiler.store.measured import folder_bytes
 from compiler.store.store import Store
@@ -48,7 +48,7 @@ def ids(store: Store) -> list[str]:
 def kept(store: Store, build: str) -> Kept:
     if store.has_build(build):
         folder = store.build(build)
-        return Kept(build, BUILT, _json(folder / RECORD), folder_bytes(folder), log=_log(folder))
+        return Kept(build, BUILT, jsonfile.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
     attempts = store.attempts(build)
     if holders(store.lock(build)):
         return Kept(build, RUNNING, log=_log(attempts[-1]) if attempts else None)
@@ -57,14 +57,14 @@ def kept(store: Store, build: str) -> Kept:
 
 def record(store: Store, build: str) -> dict[str, Any]:
     """build.json; nothing of a build that is not there."""
-    return _json(store.build(build) / RECORD)
+    return jsonfile.read(store.build(build) / RECORD)
 
 
 def planned(store: Store) -> dict[str, Planned]:
     """What the plans that are kept say of the builds that they name."""
     found: dict[str, Planned] = {}
     for folder in sorted(_folders(store.plan("_").parent)):
-        header = _json(folder / "plan.json")
+        header = jsonfile.read(folder / "plan.json")
         for build in header.get("builds", ()):
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
             found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
@@ -72,22 +72,13 @@ def planned(store: Store) -> dict[str, Planned]:
 
 
 def _tried(build: str, attempt: Path) -> Kept:
-    failure = _json(attempt / FAILURE)
+    failure = jsonfile.read(attempt / FAILURE)
     why = str(failure.get("message") or "the build was killed")
     return Kept(build, FAILED, why=why, log=_log(attempt))
 
 
 def _log(folder: Path) -> Path | None:
     return folder / LOG if (folder / LOG).is_file() else None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    """Nothing when it is missing, or damaged."""
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
 
 
 def _folders(parent: Path) -> Sequence[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +67,3 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     return found
-
-
-def by_shape(values: Iterable[tuple[str, float | None]]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for name, value in values:
-        if value is not None:
-            found[name].append(value)
-    return dict(found)

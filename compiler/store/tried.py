@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.store import retracted
+from compiler.store import jsonfile, retracted
 from compiler.store.store import Store
 
 COUNTS, OLDER, RETRACTED = "counts", "older", "retracted"
@@ -34,7 +33,7 @@ def tried(store: Store, stage: str) -> list[Tried]:
 
 
 def _result(folder: Path, counts: bool) -> Tried:
-    record, note = _json(folder / "result.json"), retracted.of(folder)
+    record, note = jsonfile.read(folder / "result.json"), retracted.of(folder)
     standing = RETRACTED if note else COUNTS if counts else OLDER
     started, ended = record.get("started"), record.get("ended")
     said = note.said if note else record.get("reason") or ""
@@ -42,14 +41,14 @@ def _result(folder: Path, counts: bool) -> Tried:
 
 
 def _attempt(folder: Path) -> Tried:
-    failure, started = _json(folder / "failure.json"), _json(folder / "attempt.json").get("started")
+    failure, started = jsonfile.read(folder / "failure.json"), jsonfile.read(folder / "attempt.json").get("started")
     step = f"{failure['step']}: " if failure.get("step") else ""
     said = f"{step}{failure.get('message', '')}"
     return Tried(folder, str(failure.get("status") or RUNNING), None, started, None, _host(folder), said)
 
 
 def _host(folder: Path) -> str | None:
-    name = (_json(folder / "attempt.json").get("host") or {}).get("hostname")
+    name = (jsonfile.read(folder / "attempt.json").get("host") or {}).get("hostname")
     return None if name is None else str(name)
 
 
@@ -58,11 +57,3 @@ def _seconds(started: Any, ended: Any) -> float | None:
         return (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
     except (ValueError, TypeError):
         return None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}

@@ -55,7 +55,7 @@ def _context(report: Report) -> dict[str, Any]:
         "dropped": commands.dropped(report),
         "claims": claim_words.ordered(report.claims),
         "claim_words": claim_words,
-        "tables": grouped(report.tables),
+        "tables": grouped(report.shown),
         "meaning": verdicts.MEANING,
         "counted": numbers.counted,
         "unfolded": UNFOLDED,

@@ -62,6 +62,16 @@ class Report:
     asked: bool = False  # the tables are those that the spec names
 
     @property
+    def shown(self) -> list[Table]:
+        """Those that were asked for, and of the others what a reader would look at."""
+        return [table for table in self.tables if self.asked or not table.is_long]
+
+    @property
+    def unshown(self) -> list[str]:
+        """The others' names."""
+        return [table.name for table in self.tables if not self.asked and table.is_long]
+
+    @property
     def overviews(self) -> list[Overview]:
         """Against the base that was asked for first."""
         found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))

@@ -36,12 +36,19 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
-    shown = [text_format.table(table).splitlines() for table in report.tables]
+    shown = [text_format.table(table).splitlines() for table in report.shown]
+    shown += [_unshown(report)] if report.unshown else []
     sections = [_section(report, section) for section in report.sections]
     parts += [*shown, *sections] if report.asked else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def _unshown(report: Report) -> list[str]:
+    first, more = report.unshown[0], len(report.unshown) - 1
+    also = f", and {numbers.counted(more, 'other')}" if more else ""
+    return [f'too long for here: {first}{also}: stepgrid report {report.spec} --table "{first}"']
 
 
 def _head(report: Report) -> list[str]:

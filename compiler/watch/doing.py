@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from compiler.store import jsonfile
 from compiler.store.later import NAME
 from compiler.watch.model import Step, Work
 
@@ -20,7 +21,7 @@ Event = Mapping[str, Any]
 
 def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> Work:
     """`titles` of stages: one of them may be run again first. `waits` for the host is left to who asks."""
-    record, events = read(attempt / RECORD), _events(attempt / JOURNAL)
+    record, events = jsonfile.read(attempt / RECORD), _events(attempt / JOURNAL)
     work = Work(pids, attempt, str(record.get("hostname") or ""), _since(attempt, record))
     step = _step(attempt, events)
     work = replace(work, replays=_replayed(attempt, step, events, titles))
@@ -35,15 +36,6 @@ def has_begun(attempt: Path) -> bool:
         return (attempt / JOURNAL).stat().st_size > 0
     except OSError:
         return False
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Nothing when it is missing, or damaged."""
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
 
 
 def began(attempt: Path) -> float | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler.watch.doing import began, read
+from compiler.store import jsonfile
+from compiler.watch.doing import began
 from compiler.watch.model import End
 
 FAILURE = "failure.json"
@@ -23,7 +24,7 @@ def end(attempts: Sequence[Path]) -> End | None:
     if is_open(newest):
         message = "the process that ran it was killed, and could not say so"
         return End(KILLED, message, "", newest, began(newest) or 0.0, len(attempts))
-    record = read(newest / FAILURE)
+    record = jsonfile.read(newest / FAILURE)
     return End(
         status=str(record.get("status") or "failed"),
         message=str(record.get("message") or "it does not say why"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found.add_load(BUILD, 0)
     found.add(BUILD, "lru", "1", 0, {"readww": 1000.0, "overwrite": 500.0})
     collect(found.store, found.plan)
-    return found.root
+    return Path(found.root)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,8 @@ def test_json_has_null_for_what_is_missing(capsys: Capture) -> None:
 def test_to_a_file(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "seconds.parquet"
     assert main(["query", "SELECT * FROM series -- all\n;", "--format", "parquet", "-o", str(path)]) == 0
-    assert duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall() == [(12,)]
+    with duckdb.connect() as connection:
+        assert connection.execute(f"SELECT count(*) FROM '{path}'").fetchall() == [(12,)]
     assert main(["query", READWW, "--format", "csv", "-o", str(tmp_path / "a.csv")]) == 0
     assert (tmp_path / "a.csv").read_text() == "step,cache,qps,p99_9_us\nreadww,lru,1000.0,9000.0\n"
     assert capsys.readouterr().out == ""
@@ -114,6 +116,14 @@ def test_what_is_wrong_is_one_sentence_with_its_place(sql: str, said: str, capsy
 def test_no_other_file_is_read(capsys: Capture) -> None:
     assert main(["query", "SELECT * FROM read_csv('/etc/hostname')"]) == 2
     assert "file system operations are disabled" in capsys.readouterr().err
+
+
+def test_a_plan_without_its_spec_gets_its_tables(collected: Path, capsys: Capture) -> None:
+    shutil.rmtree(collected / "outputs/summary/p-synthetic")
+    assert main(["query", READWW, "--plan", "p-s", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == "step,cache,qps,p99_9_us\nreadww,lru,1000.0,9000.0\n"
+    assert main(["query", READWW, "--plan", "q"]) == 1
+    assert capsys.readouterr().err == "there is no plan q under outputs/plans\n"
 
 
 def test_without_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

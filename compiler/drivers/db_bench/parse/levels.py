@@ -14,7 +14,7 @@ GB = 2**30
 
 def _number(factor: float = 1.0) -> Read:
     def read(text: str) -> float | None:
-        return float(text) * factor if re.fullmatch(r"\d+(\.\d+)?", text) else None
+        return float(text) * factor if text.replace(".", "", 1).isdecimal() else None
 
     return read
 

@@ -1,0 +1,34 @@
+"""Claims and tables of the spec on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import scenario
+from scenario import NEW
+
+CLAIMS = (
+    {"claim": "hyper wins", "expect": "qps(cache='hyper') >= 1.2 * qps(cache='lru')",
+     "where": {"step": "readww", "threads": "1", "build": NEW}},
+    {"claim": "lru <wins>", "expect": "qps(cache='hyper') < qps(cache='lru')",
+     "where": {"step": "readww", "threads": "1", "build": NEW}},
+)  # fmt: skip
+TABLES = ({"title": "by cache", "rows": ["cache"], "where": {"step": "readww", "threads": "1", "build": NEW}},)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    root: Path = tmp_path_factory.mktemp("page")
+    scenario.report(scenario.experiment(root, claims=CLAIMS, tables=TABLES))
+    return next(root.rglob("index.html")).read_text(encoding="utf-8")
+
+
+def test_claims_come_first_and_what_fails_before_the_rest(page: str) -> None:
+    assert page.index('<li class="fails">') < page.index('<li class="holds">') < page.index('<section id="answer">')
+    assert "<strong>fails</strong>: lru &lt;wins&gt;" in page
+
+
+def test_the_tables_that_were_asked_for_are_open_and_before_the_steps(page: str) -> None:
+    assert page.index('<details class="blocks" open><summary>by cache</summary>') < page.index('<section class="step">')
+    assert '<tr><th>hyper</th><td class="number">15,000</td></tr>' in page
