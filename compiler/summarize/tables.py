@@ -106,9 +106,7 @@ def _past(row: Mapping[str, Any]) -> Past:
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
     """A list per step: rows of their own would be too many."""
-    return {
-        (row["stage"], row["position"]): tuple(zip(row["seconds"], row["rates"], strict=True)) for row in rows
-    }
+    return {(row["stage"], row["position"]): tuple(zip(row["seconds"], row["rates"], strict=True)) for row in rows}
 
 
 def _facts(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, dict[str, str]]]:
