@@ -7,8 +7,8 @@ import sys
 from compiler.build.job import make
 from compiler.plan import files
 from compiler.plan.model import PlannedBuild
-from compiler.run import signals
-from compiler.run.processes import OrphanedError, follow_parent
+from compiler.run.supervision import signals
+from compiler.run.supervision.processes import OrphanedError, follow_parent
 from compiler.store.store import Store
 
 

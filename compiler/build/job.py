@@ -23,7 +23,7 @@ from compiler.language.site import of_environment
 from compiler.plan.model import PlannedBuild
 from compiler.run.failure import DISK_FULL, disk_full, end_of, is_disk_full
 from compiler.run.hostlock import host_lock
-from compiler.run.signals import Interrupted
+from compiler.run.supervision.signals import Interrupted
 from compiler.store.lock import locked
 from compiler.store.store import Store
 

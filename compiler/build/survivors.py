@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.build.surroundings import COOKIE
-from compiler.run import marked
+from compiler.run.supervision import marked
 
 
 def end(attempt: Path) -> None:

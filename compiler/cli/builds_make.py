@@ -20,8 +20,8 @@ from compiler.drivers.refusals import of_builds
 from compiler.language.units import duration
 from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild
-from compiler.run import signals
-from compiler.run.processes import PARENT
+from compiler.run.supervision import signals
+from compiler.run.supervision.processes import PARENT
 from compiler.store.store import Store
 
 _PAUSE = 0.05  # seconds between two looks at what runs

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from compiler.cli import compiled
 
 if TYPE_CHECKING:
-    from compiler.run.checkup import Section
-    from compiler.run.finding import Finding
+    from compiler.run.checkup.checks import Section
+    from compiler.run.noise.finding import Finding
 
 FINE, PROBLEMS, STOPPED = 0, 1, 3
 WIDTH = 14  # of a name
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         return PROBLEMS
     from compiler.language.site import of_environment
     from compiler.run import here
-    from compiler.run.checkup import sections
+    from compiler.run.checkup.checks import sections
 
     found = sections(here.store(), of_environment(), plan)
     return _json(list(found)) if args.format == "json" else _text(found)
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _restore() -> int:
     from compiler.run.hostlock import path
-    from compiler.run.noise_fix import counted, restore
+    from compiler.run.noise.fix import counted, restore
     from compiler.store.lock import Busy, locked
 
     try:

@@ -81,7 +81,7 @@ def _loaded(path: str) -> Mapping[str, object]:
 
 
 def _reached(plans: Sequence[Plan]) -> Reached:
-    from compiler.run.need import shapes
+    from compiler.run.images.need import shapes
 
     return Reached(
         frozenset(plan.digest for plan in plans),

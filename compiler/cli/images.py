@@ -68,7 +68,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
 def _totals(store: Store, found: Sequence[Image]) -> str:
     from compiler.language.site import of_environment
-    from compiler.run.room import room
+    from compiler.run.images.room import room
     from compiler.store.images import stored
 
     now = room(store, of_environment().disk)
@@ -76,7 +76,7 @@ def _totals(store: Store, found: Sequence[Image]) -> str:
 
 
 def _verified(store: Store, found: Sequence[Image]) -> int:
-    from compiler.run import image as kept
+    from compiler.run.images import image as kept
 
     bad = 0
     for image in found:

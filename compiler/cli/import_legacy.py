@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         print(wrong, file=sys.stderr)
         return USAGE
     compiled.wrong_site(args)
-    from compiler.legacy.fault import Wrong
+    from compiler.legacy.mistake import Wrong
 
     try:
         return _imported(args)

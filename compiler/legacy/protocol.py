@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from compiler.drivers.protocol import Figures
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 Records = TypeVar("Records")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.legacy import KINDS, kind
-from compiler.legacy.fault import Faults, Wrong
+from compiler.legacy.mistake import Faults, Wrong
 from compiler.legacy.planned import Planned, planned, several
 from compiler.legacy.protocol import Beside
 

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 GZ = ".gz"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 Sample = Mapping[str, float]
 NEEDED = ("cs", "us", "sy", "id", "wa")

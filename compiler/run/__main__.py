@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from compiler.run.processes import OrphanedError, follow_parent
-from compiler.run.signals import Interrupted, install
+from compiler.run.supervision.processes import OrphanedError, follow_parent
+from compiler.run.supervision.signals import Interrupted, install
 
 USAGE = "usage: python -m compiler.run PLAN STAGE"
 

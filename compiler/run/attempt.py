@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.run import host, survivors
+from compiler.run import host
 from compiler.run.failure import StageError
 from compiler.run.job import Job
-from compiler.run.marked import MARK
+from compiler.run.supervision import survivors
+from compiler.run.supervision.marked import MARK
 from compiler.store import halfmade
 from compiler.store.durable import write_json
 from compiler.store.store import Store

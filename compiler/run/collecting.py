@@ -16,10 +16,10 @@ from compiler.collectors.protocol import Target
 from compiler.drivers.command.words import argv
 from compiler.drivers.protocol import Context
 from compiler.language.site import Site
-from compiler.run import child as children
 from compiler.run.failure import end_of, telling
-from compiler.run.group import Group
-from compiler.run.supervise import Watch, environment
+from compiler.run.sampling.group import Group
+from compiler.run.supervision import child as children
+from compiler.run.supervision.supervise import Watch, environment
 from compiler.store.durable import write_json
 
 FOLDER, RECORD = "collectors", "collector.json"

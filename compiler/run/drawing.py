@@ -11,10 +11,10 @@ from typing import Any
 from compiler import collectors
 from compiler.collectors.protocol import Drawing
 from compiler.language.site import Site
-from compiler.run.child import MissingError, how
 from compiler.run.collecting import FOLDER, RECORD, note
 from compiler.run.failure import end_of, telling
-from compiler.run.supervise import environment, supervise
+from compiler.run.supervision.child import MissingError, how
+from compiler.run.supervision.supervise import environment, supervise
 
 SECONDS = 600.0  # for one drawing
 

@@ -9,7 +9,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.run.devices import existing
+from compiler.run.sampling.devices import existing
 
 LINES = 15
 NOTHING = 1 << 18  # bytes free that count as none

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from compiler.language import site as sites
-from compiler.run import children, here, hostlock, killed, leaving, noise_fix, onlookers
+from compiler.run import here, hostlock, killed, leaving, onlookers
 from compiler.run.again import ask_for_bases
-from compiler.run.processes import die_with_parent
+from compiler.run.noise import fix
 from compiler.run.progress import head
-from compiler.run.signals import nothing
 from compiler.run.soundness import set_aside
+from compiler.run.supervision import children
+from compiler.run.supervision.processes import die_with_parent
+from compiler.run.supervision.signals import nothing
 from compiler.run.tally import count
 from compiler.run.unstarted import unstarted
 from compiler.run.until import in_force
@@ -57,7 +59,7 @@ class Hooks:
             say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
         if site := os.environ.get(sites.GIVEN):
             say(f"site file: {here.named(site)}")
-        if sentence := noise_fix.refused(sites.of_environment()):
+        if sentence := fix.refused(sites.of_environment()):
             say(sentence)
         asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
         for sentence in onlookers.sentences(asked, sites.of_environment()):

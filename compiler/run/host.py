@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from compiler.language.site import Site
-from compiler.run import devices, sysfs
+from compiler.run import sysfs
+from compiler.run.sampling import devices
 
 GIB = 1 << 30
 FIRST_CPU = 8192  # bytes of /proc/cpuinfo: on a large host all of it takes long

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from compiler.run import cgroup
 from compiler.run.holder import described
-from compiler.run.noise_fix import restore_left
+from compiler.run.noise.fix import restore_left
+from compiler.run.supervision import cgroup
 from compiler.store.lock import Busy, locked
 from compiler.store.lock import holders as lock_holders
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from compiler.plan.model import BUILD_PREFIX
-from compiler.run import survivors
 from compiler.run.attempt import FAILED, JOURNAL, write_failure
 from compiler.run.failure import StageError
+from compiler.run.supervision import survivors
 from compiler.run.workflow import Work
 from compiler.store.lock import Busy, locked
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from compiler import collectors
 from compiler.language.site import Site
 from compiler.plan.model import PlannedStage
-from compiler.run.finding import WARNING, Finding
+from compiler.run.noise.finding import WARNING, Finding
 
 
 class Lacking(NamedTuple):

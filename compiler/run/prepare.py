@@ -10,11 +10,12 @@ from typing import Any
 
 from compiler.engines import engine
 from compiler.plan.model import PlannedStage
-from compiler.run import image, options
+from compiler.run import options
 from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
+from compiler.run.images import image
+from compiler.run.images.trust import distrusting
 from compiler.run.steps import Bench
-from compiler.run.trust import distrusting
 from compiler.store import images
 from compiler.store.asked import measured
 

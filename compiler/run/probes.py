@@ -14,8 +14,8 @@ from compiler.drivers.protocol import Command, Context
 from compiler.engines.counting import difference
 from compiler.run.attached import attach
 from compiler.run.failure import StageError, end_of, telling
-from compiler.run.server import LAST_WORDS, Server
-from compiler.run.supervise import MissingError, environment, supervise
+from compiler.run.server.process import LAST_WORDS, Server
+from compiler.run.supervision.supervise import MissingError, environment, supervise
 from compiler.store.durable import write_json
 
 BEFORE, AFTER = "before", "after"

@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from compiler.build.changed import changed
-from compiler.run import image, options, progress
+from compiler.run import options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
-from compiler.run.budget import make_room
-from compiler.run.cache import set_up
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from compiler.run.hostlock import host_lock
+from compiler.run.images import image
+from compiler.run.images.budget import make_room
+from compiler.run.images.cache import set_up
+from compiler.run.images.live import live
+from compiler.run.images.need import learn
+from compiler.run.images.trust import distrusting
 from compiler.run.intime import Late, late, refuse_late
 from compiler.run.job import Job
-from compiler.run.live import live
 from compiler.run.machines import mismatch
-from compiler.run.need import learn
+from compiler.run.noise.look import quiet
 from compiler.run.prepare import immutable, lacks_results, prepare
-from compiler.run.quiet import quiet
-from compiler.run.signals import Interrupted
 from compiler.run.soundness import Broken, fault, set_aside, unreadable
 from compiler.run.steps import Bench
-from compiler.run.trust import distrusting
+from compiler.run.supervision.signals import Interrupted
 from compiler.store.asked import pending
 from compiler.store.lock import locked
 

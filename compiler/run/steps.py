@@ -13,10 +13,9 @@ from typing import Any, cast
 from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Command, Context, ParseError, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import marked, progress
+from compiler.run import progress
 from compiler.run.attached import attach
 from compiler.run.attempt import Attempt
-from compiler.run.cgroup import caged
 from compiler.run.collecting import Collecting, collecting
 from compiler.run.drawing import draw
 from compiler.run.failure import (
@@ -29,15 +28,17 @@ from compiler.run.failure import (
     read_only,
     telling,
 )
-from compiler.run.in_force import watched
-from compiler.run.launch import Launched, LaunchError, complaint, launched
 from compiler.run.options import Accepted
 from compiler.run.probes import AFTER, BEFORE, Probed, Probing
-from compiler.run.sampler import Sampler
-from compiler.run.server import LAST_WORDS, Server
-from compiler.run.service import serving
-from compiler.run.supervise import Ended, MissingError, Watch, environment, supervise
-from compiler.run.survivors import STARTED
+from compiler.run.sampling.sampler import Sampler
+from compiler.run.server.process import LAST_WORDS, Server
+from compiler.run.server.service import serving
+from compiler.run.supervision import marked
+from compiler.run.supervision.cgroup import caged
+from compiler.run.supervision.in_force import watched
+from compiler.run.supervision.launch import Launched, LaunchError, complaint, launched
+from compiler.run.supervision.supervise import Ended, MissingError, Watch, environment, supervise
+from compiler.run.supervision.survivors import STARTED
 from compiler.store.durable import write_json
 
 GRACE = 600.0

@@ -16,7 +16,7 @@ from compiler.build.programs import programs
 from compiler.engines.program import Program
 from compiler.engines.protocol import Identity, Run
 from compiler.plan.model import PlannedBuild
-from compiler.run.signals import Interrupted
+from compiler.run.supervision.signals import Interrupted
 from compiler.store.store import Store
 from tests.build.snake import VERSION, Snake, planned
 

@@ -176,8 +176,8 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
-    from compiler.run.checksums import sums_of
-    from compiler.run.tree import scan
+    from compiler.run.images.checksums import sums_of
+    from compiler.run.images.tree import scan
 
     assert out(capsys, "images") == "there is no image\n"
     load = next(stage for stage in plan.stages if stage.parent is None)

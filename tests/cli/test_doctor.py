@@ -12,8 +12,10 @@ import pytest
 from compiler.build.recipes import RECIPES
 from compiler.cli import main
 from compiler.cli.doctor import verdict
-from compiler.run import checkup_kernel, checkup_places, checkup_tools, hostlock, noise_record, quiet, sysfs
-from compiler.run.finding import STOPS, UNKNOWN, WARNING, Finding
+from compiler.run import hostlock, sysfs
+from compiler.run.checkup import kernel, places, tools
+from compiler.run.noise import look, record
+from compiler.run.noise.finding import STOPS, UNKNOWN, WARNING, Finding
 from compiler.store.store import Store
 from tests.cli.samples import SPEC
 
@@ -45,7 +47,7 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
 def test_the_page_explains_every_finding(folder: Path) -> None:
     page = (ROOT / "docs/noise.md").read_text(encoding="utf-8")
     rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
-    assert {each.name for each in quiet.look(folder) if not each.name.startswith("device")} <= rows
+    assert {each.name for each in look.look(folder) if not each.name.startswith("device")} <= rows
 
 
 def test_as_data(capsys: Capture) -> None:
@@ -88,18 +90,18 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
 
 
 def test_every_recipe_says_what_it_needs() -> None:
-    assert {type(recipe).__name__ for recipe in RECIPES} == set(checkup_tools.RECIPES)
+    assert {type(recipe).__name__ for recipe in RECIPES} == set(tools.RECIPES)
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
-    found = {each.name: each for each in checkup_places.findings(Store())}
+    found = {each.name: each for each in places.findings(Store())}
     assert (found["outputs"].severity, found["outputs"].said) == (STOPS, f"{folder} cannot be written")
 
 
 def test_what_the_system_does_not_say(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sysfs, "ROOT", folder)
-    found = {each.name: each.severity for each in checkup_kernel.findings()}
+    found = {each.name: each.severity for each in kernel.findings()}
     assert (found["perf counters"], found["supervision"]) == (UNKNOWN, WARNING)
 
 
@@ -111,7 +113,7 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     turbo.parent.mkdir(parents=True)
     turbo.write_text("1")
     before = {"boot": None, "before": {str(turbo.relative_to(folder)): "0"}}
-    noise_record.path(folder / "lock").write_text(json.dumps(before))
+    record.path(folder / "lock").write_text(json.dumps(before))
     with hostlock.locked(folder / "lock"):
         assert main(["doctor", "--restore"]) == 3
     said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"

@@ -17,8 +17,8 @@ import pytest
 from compiler.build.apt.pick import fetch
 from compiler.build.problem import BuildError
 from compiler.collect.usage import usage
-from compiler.run import devices
-from compiler.run.sampler import Sampler
+from compiler.run.sampling import devices
+from compiler.run.sampling.sampler import Sampler
 from tests.integration import tools
 
 WINDOWS = (15, 30, 60)  # seconds: of a machine that others use as well, the longer one says more

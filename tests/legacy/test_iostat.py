@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.legacy import iostat
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from tests.legacy.made import IOSTAT
 
 PATH = Path("sb.io")

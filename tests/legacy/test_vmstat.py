@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compiler.legacy import vmstat
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from tests.legacy.made import VMSTAT
 
 PATH = Path("sb.vm")

@@ -37,7 +37,7 @@ def settings(root: Path) -> dict[str, str]:
 
 if __name__ == "__main__":
     from compiler.run.hostlock import host_lock
-    from compiler.run.noise_fix import fixed
+    from compiler.run.noise.fix import fixed
 
     sysfs.ROOT = Path(sys.argv[1])
     with host_lock(shared=False), fixed(Path(sys.argv[2])):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import devices, host, sysfs
+from compiler.run import host, sysfs
+from compiler.run.sampling import devices
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from compiler.run.tree import scan
+from compiler.run.images.tree import scan
 
 SHOW = """
 import os, sys

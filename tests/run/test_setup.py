@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from compiler.drivers.protocol import Command
-from compiler.run import cache, cgroup, launch, sysfs
+from compiler.run import sysfs
+from compiler.run.images import cache
+from compiler.run.supervision import cgroup, launch
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -138,7 +140,7 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
 
 
 def _has_a_device(path: Path) -> bool:
-    from compiler.run.devices import mount
+    from compiler.run.sampling.devices import mount
 
     found = mount(path)
     return found is not None and found.filesystem in ("ext4", "xfs", "btrfs")

@@ -12,7 +12,7 @@ from compiler.cli import main
 from compiler.language.problem import Problems, SpecError
 from compiler.plan.model import Plan
 from compiler.run import here, host, remembered, workflow
-from compiler.run.live import live
+from compiler.run.images.live import live
 from compiler.run.machines import contradicted
 from compiler.store.reach import Reached, remove, unreached
 from compiler.store.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compiler.engines.serving import Seen
-from compiler.run import counters, devices
+from compiler.run.sampling import counters, devices
 
 SECTOR = 512
 SHORTEST = 0.1  # seconds: the rate of an instant says nothing; the next look has it

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler.engines.serving import Seen
-from compiler.run.processes import die_with_parent
+from compiler.run.supervision.processes import die_with_parent
 
 OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
 TO_STOP = 10.0  # seconds between SIGTERM and SIGKILL

@@ -11,7 +11,7 @@ from compiler.legacy.db_bench import beside, clean, folder, sources, summaries
 from compiler.legacy.db_bench.columns import Row
 from compiler.legacy.db_bench.logs import Log
 from compiler.legacy.db_bench.source import Column, Source
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.protocol import Beside, Kind, Measured
 
 NO_RESULT = "the published row says that it failed"

@@ -12,7 +12,7 @@ from compiler.legacy.db_bench.columns import COLUMNS
 from compiler.legacy.db_bench.grouped import Grouped
 from compiler.legacy.db_bench.logs import Log
 from compiler.legacy.db_bench.names import Cut
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compiler.legacy import text
 from compiler.legacy.db_bench.columns import COLUMNS, HEAD, LATER, Row
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 Block = Sequence[Row | None]  # None: the report of that build has no such line
 

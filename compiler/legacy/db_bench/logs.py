@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from compiler.legacy import text
 from compiler.legacy.awk import field, number
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 PREFIX, SUFFIX = "benchmark_", ".log"
 TIME, SERIES = ".time", ".r.csv"

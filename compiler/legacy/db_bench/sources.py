@@ -14,7 +14,7 @@ from compiler.legacy.db_bench.grouped import Grouped
 from compiler.legacy.db_bench.logs import Log
 from compiler.legacy.db_bench.names import Cut
 from compiler.legacy.db_bench.source import Column, Source
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 
 def sources(folder: Folder, faults: Faults) -> list[Source]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler.legacy.fault import Faults
 from compiler.legacy.insert_benchmark import folder, measured, summaries, wrong
 from compiler.legacy.insert_benchmark.folder import Records
+from compiler.legacy.mistake import Faults
 from compiler.legacy.protocol import Beside, Kind, Measured
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 PREFIX = "o.ib."
 FIRST = "i_sec"

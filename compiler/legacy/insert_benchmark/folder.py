@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
 from compiler.legacy.insert_benchmark import outcome, probe, raw, steps, table
 from compiler.legacy.insert_benchmark.probe import Probe
 from compiler.legacy.insert_benchmark.raw import Raw
 from compiler.legacy.insert_benchmark.table import Row, Table
+from compiler.legacy.mistake import Faults
 
 SUMMARY, MERGED = "o.sum.t.", "mrg."
 

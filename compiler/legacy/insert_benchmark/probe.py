@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 PREFIX, SORTED = "o.getmin", ".r"
 STEPS = ("l.i0", "q100", "q500", "q1000")

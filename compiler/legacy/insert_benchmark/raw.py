@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.legacy import iostat, text, vmstat
-from compiler.legacy.fault import Faults
 from compiler.legacy.insert_benchmark import client, outcome
 from compiler.legacy.insert_benchmark.client import Client
 from compiler.legacy.insert_benchmark.outcome import Outcome
+from compiler.legacy.mistake import Faults
 
 IOSTAT, VMSTAT = "o.io.", "o.vm."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 BREAK = "-"  # a line between groups; the row after it is the base of the next group
 TAG, FIRST = "tag", "ips"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.protocol import Beside, Kind, Measured
 from compiler.legacy.sysbench import beside, device, measured, qps, runs, summaries
 from compiler.legacy.sysbench.qps import Table

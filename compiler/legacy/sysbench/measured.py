@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from compiler.drivers.protocol import Figures
 from compiler.legacy import iostat, vmstat
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.protocol import Measured
 from compiler.legacy.sysbench import command, names, scan
 from compiler.legacy.sysbench.qps import Row, Table

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.sysbench import names
 
 ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"

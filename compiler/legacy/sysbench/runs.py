@@ -10,8 +10,8 @@ from compiler.drivers.protocol import Figures, ParseError
 from compiler.drivers.sysbench.parse import fatal, parse
 from compiler.drivers.sysbench.parse.report import Report, report
 from compiler.legacy import iostat, text, vmstat
-from compiler.legacy.fault import Faults
 from compiler.legacy.iostat import Iostat
+from compiler.legacy.mistake import Faults
 from compiler.legacy.sysbench import names
 from compiler.legacy.sysbench.names import Test
 from compiler.legacy.vmstat import Vmstat

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler.drivers.protocol import Figures
 from compiler.legacy import text
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.protocol import Beside, Kind, Measured
 from compiler.legacy.vector_search import plot, summaries
 from compiler.legacy.vector_search.plot import Plot, Search

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 
 NAME = "o.plot"
 KNN = "Computing knn metrics"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler.legacy.db_bench.columns import HEAD
-from compiler.legacy.fault import Wrong
+from compiler.legacy.mistake import Wrong
 from compiler.legacy.protocol import Measured
 from compiler.legacy.read import Found, read
 from tests.legacy.db_bench.made import failed, log, report, row

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler.legacy.db_bench import clean, logs, tag
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from tests.legacy.db_bench.made import log
 
 OLD = (

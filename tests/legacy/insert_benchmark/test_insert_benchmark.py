@@ -6,8 +6,8 @@ import pytest
 
 from compiler.collect.metrics import METRICS
 from compiler.layouts.insert_benchmark import sustained
-from compiler.legacy.fault import Wrong
 from compiler.legacy.insert_benchmark import merged, probe, steps
+from compiler.legacy.mistake import Wrong
 from compiler.legacy.protocol import Measured
 from compiler.legacy.read import Found, read
 from tests.legacy.insert_benchmark.made import HEAD, client, run, table

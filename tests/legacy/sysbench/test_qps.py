@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.fault import Faults
+from compiler.legacy.mistake import Faults
 from compiler.legacy.sysbench import qps
 from tests.legacy.made import TABLE
 

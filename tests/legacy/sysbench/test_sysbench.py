@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.fault import Wrong
+from compiler.legacy.mistake import Wrong
 from compiler.legacy.protocol import Measured
 from compiler.legacy.read import Found, read
 from tests.legacy.made import TABLE, run, sysbench

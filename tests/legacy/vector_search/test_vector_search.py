@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.fault import Wrong
+from compiler.legacy.mistake import Wrong
 from compiler.legacy.read import read
 
 LINES = (

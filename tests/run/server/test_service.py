@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import compiler.engines
+from compiler.drivers.protocol import Command
+from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+from compiler.run.attempt import Attempt
+from compiler.run.failure import StageError
+from compiler.run.job import Job
+from compiler.run.options import Accepted
+from compiler.run.server.process import Server
+from compiler.run.server.service import serving
+from compiler.run.server.stepdown import User
+
+LISTEN = """
+import os, signal, socket, sys, time
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen()
+print("listening as", os.getuid(), file=sys.stderr, flush=True)
+"""
+UNTIL_TERM = LISTEN + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\nsignal.pause()\n"
+DEAF = LISTEN + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)\n"
+NEVER_READY = "import time; time.sleep(60)"
+DIES = "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"
+
+
+class Asking:
+    def __init__(self, access: Access) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(str(access.socket))
+
+    def query(self, sql: str) -> list[Mapping[str, Any]]:
+        return []
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Toy:
+    name = "trial"
+    programs: tuple[str, ...] = ("python",)
+    kinds: tuple[str, ...] = ("trial",)
+    immutable: tuple[str, ...] = ()
+    default_storage_engine = "toys"
+    server = True
+    stop = signal.SIGTERM
+    socket = "toy.sock"
+    port = 1
+    user = database = "toy"
+    code = UNTIL_TERM
+    make = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch()"
+
+    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"toy.cnf": "".join(f"{name}={value}\n" for name, value in options.items())}
+
+    def initialize(self, home: Home) -> Sequence[Command]:
+        return [Command((sys.executable, "-c", self.make, str(home.data)), files={"secret": home.access.password})]
+
+    def prepare(self, home: Home) -> Sequence[Command]:
+        return ()
+
+    def serve(self, home: Home) -> Command:
+        return Command((sys.executable, "-c", self.code, str(home.access.socket)))
+
+    def connect(self, access: Access) -> Connection:
+        return Asking(access)
+
+    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
+
+    def counters(self, connection: Connection) -> Mapping[str, float]:
+        return {}
+
+    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def analyze(self, connection: Connection, access: Access) -> None: ...
+
+    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+        return ()
+
+
+Serve = Callable[..., AbstractContextManager[Server | None]]
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    module = type(sys)("toy_server")
+    module.ENGINE = made = Toy()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "toy_server", module)
+    monkeypatch.setitem(compiler.engines._MODULES, "trial", "toy_server")
+    return made
+
+
+@pytest.fixture
+def attempt(checkout: Any, stage: Any, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage())
+    return Attempt(Job.of(checkout.store, "p", "s-load"))
+
+
+@pytest.fixture
+def serve(toy: Toy, attempt: Attempt, tmp_path: Path) -> Serve:
+    data = tmp_path / "live" / "data"
+    data.mkdir(parents=True)
+
+    def served(**options: Any) -> AbstractContextManager[Server | None]:
+        return serving(attempt, attempt.job.stage, attempt.folder, data, [Accepted(options)])
+
+    return served
+
+
+def _journal(attempt: Attempt) -> dict[str, dict[str, Any]]:
+    lines = (attempt.folder / "journal.jsonl").read_text().splitlines()
+    return {event["event"]: event for event in map(json.loads, lines)}
+
+
+def _failure(serve: Serve, **options: Any) -> StageError:
+    with pytest.raises(StageError) as caught, serve(**options):
+        raise AssertionError("it began")
+    return caught.value
+
+
+def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone: Callable[[int], bool]) -> None:
+    with serve(a=1, b=2) as server:
+        assert server is not None
+        assert server.access.socket.stat()
+        assert server.access.sockets.stat().st_mode & 0o777 == 0o700
+        assert server.gone() is False
+        pid, place = server.pid, server.access.sockets
+    assert gone(pid)
+    assert not place.exists()
+    told = _journal(attempt)
+    assert [name for name in told if name.startswith("server")] == [
+        "server initialize",
+        "server started",
+        "server ready",
+        "server stopped",
+    ]
+    assert (told["server stopped"]["exit"], told["server stopped"]["killed"]) == (0, False)
+    own = attempt.folder / "server"
+    assert (own / "toy.cnf").read_text() == "a=1\nb=2\n"
+    assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
+    assert server.warnings == ["`b`: it is 1"]
+    assert server.noted({"name": "x"}) == {"name": "x", "warnings": ["`b`: it is 1"]}
+    assert not [*own.rglob("secret")]
+
+
+def test_a_database_is_made_once(serve: Serve, attempt: Attempt, toy: Toy) -> None:
+    with serve():
+        pass
+    (attempt.folder / "server").rename(attempt.folder / "first")
+    toy.make = "raise SystemExit('made again')"
+    with serve():
+        pass
+
+
+def test_it_is_not_root(serve: Serve, attempt: Attempt) -> None:
+    with serve():
+        pass
+    assert "listening as 0\n" not in (attempt.folder / "server" / "stderr").read_text()
+
+
+def test_a_server_that_ends_before_it_is_ready(serve: Serve, toy: Toy, attempt: Attempt) -> None:
+    toy.code = DIES
+    failure = _failure(serve)
+    assert failure.message == "the server ended with exit status 1 before it was ready: no such page size"
+    assert failure.tail == "2026-01-01 0 [ERROR] /a/b: no such page size."
+    assert failure.log == attempt.folder.resolve() / "server" / "stderr"
+
+
+def test_a_server_that_is_never_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.code = NEVER_READY
+    monkeypatch.setenv("STEPGRID_READY", "0.5")
+    said = "the server was not ready within 0.5 s; its client was told: [Errno 2] No such file or directory"
+    assert _failure(serve).message == said
+
+
+def test_a_server_that_is_halted_before_it_is_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.code = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+    monkeypatch.setenv("STEPGRID_READY", "0.5")
+    said = "the server was not ready within 0.5 s: it was stopped (state T), by SIGSTOP or a debugger"
+    assert _failure(serve).message == said
+
+
+def test_a_client_that_is_refused(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_access: Access) -> Connection:
+        raise RuntimeError("wrong password")
+
+    monkeypatch.setattr(toy, "connect", refuse, raising=False)
+    assert _failure(serve).message == "the server runs, but does not let its client in: wrong password"
+
+
+def test_a_database_that_cannot_be_made(serve: Serve, toy: Toy) -> None:
+    toy.make = "import os; os.kill(os.getpid(), 9)"
+    said = "making the database failed: it was killed by SIGKILL (by the kernel when memory runs out, or by someone)"
+    assert _failure(serve).message == said
+
+
+def test_a_program_that_is_not_there(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy, "serve", lambda _home: Command(("/gone/server",)), raising=False)
+    assert _failure(serve).message == "the program /gone/server cannot be started: No such file or directory"
+
+
+def test_a_server_that_does_not_end_is_killed_and_that_is_told(
+    serve: Serve, toy: Toy, attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.code = DEAF
+    monkeypatch.setenv("STEPGRID_PATIENCE", "0.5")
+    with serve() as server:
+        assert server is not None
+        time.sleep(0.2)  # until it is deaf
+    assert server.warnings == ["the server did not end within 0.5 s, and was killed"]
+    assert _journal(attempt)["server stopped"]["killed"] is True
+
+
+def test_a_server_that_is_killed_is_blamed(serve: Serve) -> None:
+    with serve() as server:
+        assert server is not None
+        os.kill(server.pid, signal.SIGKILL)
+        assert server.gone(10.0)
+        failure = server.failure(" while the step ran", "a")
+        assert failure.step == "a"
+        assert failure.message == (
+            "the server was killed by SIGKILL (by the kernel when memory runs out, or by someone) while the step ran"
+        )
+
+
+def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Callable[[int], bool]) -> None:
+    toy.code = DEAF
+    seen: list[int] = []
+
+    def failing() -> None:
+        with serve() as server:
+            assert server is not None
+            seen.append(server.pid)
+            raise StageError("a step failed")
+
+    with pytest.raises(StageError, match="a step failed"):
+        failing()
+    assert gone(seen[0])
+
+
+def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(compiler.engines._MODULES, "trial", "compiler.engines.program")
+    with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
+        assert server is None
+    assert not (attempt.folder / "server").exists()
+
+
+def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from compiler.run.server import namespace, stepdown
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(namespace, "possible", lambda *_: False)
+    monkeypatch.setattr(stepdown, "_closed", lambda _user, path: path.parents[-2])
+    top = tmp_path.parents[-2]
+    assert _failure(serve).message == (
+        f"servers do not run as root, so this one would run as nobody, who cannot enter {top}; use a folder that "
+        "everyone may enter (`chmod o+x`, or `data` of a site file), or run as an ordinary user"
+    )
+
+
+def test_who_it_becomes_is_told(serve: Serve, attempt: Attempt) -> None:
+    with serve():
+        pass
+    about = _journal(attempt)["server started"]
+    assert about.get("user") == ("nobody" if os.geteuid() == 0 else None)
+    assert User("a", 1, 2).inside is False
