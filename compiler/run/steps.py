@@ -11,23 +11,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.drivers import runnable, running
-from compiler.drivers.protocol import Command, Context, ParseError, Runner
+from compiler.drivers.protocol import Command, Context, Runner
 from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import progress
+from compiler.run import outcome, progress
 from compiler.run.attached import attach
 from compiler.run.attempt import Attempt
 from compiler.run.collecting import Collecting, collecting
 from compiler.run.drawing import draw
-from compiler.run.failure import (
-    StageError,
-    disk_full,
-    end_of,
-    is_disk_full,
-    killed_by,
-    met_full_disk,
-    read_only,
-    telling,
-)
+from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, telling
 from compiler.run.options import Accepted
 from compiler.run.probes import AFTER, BEFORE, Probed, Probing
 from compiler.run.sampling.sampler import Sampler
@@ -104,29 +95,44 @@ class _Step:
     def _run(self) -> Mapping[str, Any]:
         kind = running(self.step.kind)
         done, seen = self._command(kind), dict[str, Any]()
-        command = done.command
-        deadline = seconds_allowed(command, kind.estimate(self.step.settings))
+        deadline = seconds_allowed(done.command, kind.estimate(self.step.settings))
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
         device = self.bench.attempt.job.site.device
         sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, device, beside)
-        env = environment(command.env)
-        try:
-            with caged(done.memory) as cage, self._collecting(beside) as collectors:
-                started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
-                ended = supervise(command.argv, env, self.folder, deadline, started, ending, beside, cage=cage)
-        except (MissingError, LaunchError) as error:
-            raise StageError(str(error), self.step.name) from None
-        message = self._complaint(ended, deadline) or self._not_launched() or self._unreadable(kind)
+        ended = self._supervised(done, deadline, sampler, seen)
+        message = self._wrong(kind, ended, deadline)
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
-        record = self._record(ended, deadline, lost.message if lost else message, timed, seen)
+        dropped, said = self.accepted.dropped, lost.message if lost else message
+        record = outcome.record(self.step, ended, deadline, said, dropped, timed, seen)
+        write_json(self.folder / "step.json", record)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
             raise lost
         if message:
             raise self._failure(message)
         return record
+
+    def _supervised(self, done: Launched, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> Ended:
+        """`seen`: gets how the program was found to run."""
+        beside, env = self.server.pid if self.server else None, environment(done.command.env)
+        try:
+            with caged(done.memory) as cage, self._collecting(beside) as collectors:
+                started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
+                argv = done.command.argv
+                return supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+        except (MissingError, LaunchError) as error:
+            raise StageError(str(error), self.step.name) from None
+
+    def _wrong(self, kind: Runner, ended: Ended, deadline: float) -> str | None:
+        """The parser is a check: output that cannot be read later is a failure now."""
+        folder, data = self.folder, self.bench.data
+        return (
+            outcome.complaint(ended, deadline, folder, data, self.server)
+            or complaint(self._launch, folder / "stderr")
+            or outcome.unreadable(kind, self.step.settings, folder, data)
+        )
 
     def _lost(self, failed: bool) -> StageError | None:
         """A client that lost its server says so in its own way, often before the server is quite gone."""
@@ -182,73 +188,6 @@ class _Step:
 
     def _probe(self, when: str) -> dict[str, Probed]:
         return Probing(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
-
-    def _not_launched(self) -> str | None:
-        return complaint(self._launch, self.folder / "stderr")
-
-    def _complaint(self, ended: Ended, deadline: float) -> str | None:
-        if ended.exit == 0 and not ended.overdue:
-            return None
-        if any(met_full_disk(folder, self.bench.data) for folder in self._logs):
-            return self._disk_full()
-        if said := read_only(self.folder, self.bench.data):
-            return said
-        if ended.overdue:
-            return f"it did not end within {deadline:g} s, and was stopped{self._halted(ended)}"
-        if ended.exit < 0:
-            return f"it was killed by {killed_by(-ended.exit)}"
-        return f"it ended with exit status {ended.exit}"
-
-    @property
-    def _logs(self) -> tuple[Path, ...]:
-        """A client may only be told that its table is full."""
-        return (self.folder, self.server.folder) if self.server else (self.folder,)
-
-    def _halted(self, ended: Ended) -> str:
-        who = "its program" if ended.halted else "the server" if self.server and self.server.halted else ""
-        return f"; {who} was halted (state T), by SIGSTOP or a debugger" if who else ""
-
-    def _unreadable(self, kind: Runner) -> str | None:
-        """The parser as a check: output that cannot be read later is a failure now."""
-        try:
-            kind.parse(self.folder, self.step.settings)
-        except ParseError as error:
-            return self._disk_full() if met_full_disk(self.folder, self.bench.data) else str(error)
-        except OSError as error:
-            if is_disk_full(error):
-                raise
-            return f"its output cannot be read: {error}"
-        return None
-
-    def _record(
-        self,
-        ended: Ended,
-        deadline: float,
-        message: str | None,
-        timed: Mapping[str, Probed],
-        seen: Mapping[str, Any],
-    ) -> Mapping[str, Any]:
-        counted = {name: dict(seen.counters) for name, seen in timed.items() if seen.counters}
-        record = {
-            "name": self.step.name,
-            "kind": self.step.kind,
-            "status": "failed" if message else "done",
-            "exit": ended.exit,
-            "overdue": ended.overdue,
-            "started": ended.started,
-            "ended": ended.ended,
-            "seconds": ended.seconds,
-            "user": ended.user,
-            "system": ended.system,
-            "max_rss": ended.max_rss,
-            "deadline": deadline,
-            "dropped": list(self.accepted.dropped),
-            **({"probes": {name: seen.seconds for name, seen in timed.items()}} if timed else {}),
-            **({"counters": counted} if counted else {}),
-            **({"launch": dict(seen)} if seen else {}),  # how it was found to run
-        }
-        write_json(self.folder / "step.json", record)
-        return record
 
     def _disk_full(self) -> str:
         return disk_full(self.bench.data, self.folder)

@@ -55,7 +55,7 @@ OF_IOSTAT = {  # column -> figure, and what a column of two decimals cannot tell
     "util": "device_busy_pct",
 }
 OF_VMSTAT = {  # column -> figure, in one of the column's units, and what the column cannot tell
-    "r": ("run_queue", 1.0, 1.0),  # of an instant, and of another one than ours; newer versions count themselves
+    "r": ("run_queue", 1.0, 2.0),  # of an instant, and of another one than ours; newer versions count themselves
     "b": ("blocked_tasks", 1.0, 1.0),
     "swpd": ("swap_used_bytes", 1 / 1024, 1.0),
     "free": ("memory_free_bytes", 1 / 1024, 1.0),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from synthetic import ASSERTIONS, Experiment
 
 from compiler.collect.tables import collect
+from compiler.summarize import summary
 from compiler.summarize.__main__ import read, write
 from compiler.summarize.report import Report
 
@@ -38,3 +40,8 @@ def report(found: Experiment) -> Report:
     made = read(found.store, found.plan.digest)
     write(found.store, made)
     return made
+
+
+def text(found):
+    """The summary with attempts' times taken out."""
+    return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary.path(found.store, "p-synthetic").read_text(encoding="utf-8"))

@@ -1,0 +1,184 @@
+"""The summary of one experiment, to the letter."""
+
+import pytest
+import scenario
+
+TEXT = """\
+LRU against hyper-clock cache
+=============================
+INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
+in short    cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, readww: 1.50x [1.49, 1.51]
+            faster
+            cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, overwrite: 1.10x [1.10, 1.11]
+            faster
+            readww, cache=hyper against cache=lru: 1 faster (1.50x), 1 failed, 2 unsupported
+            overwrite, cache=hyper against cache=lru: 1 faster (1.10x), 1 failed, 2 unsupported
+warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
+            ratios across builds carry no verdict: the binaries were not made alike (suite bullseye
+            / bookworm)
+compared    build: rocksdb-6.11.4, rocksdb-7.8.3
+            cache: lru (base), hyper
+            threads: 1, 2
+builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
+            rocksdb-7.8.3: 7.8.3 (debian, rocksdb-tools 7.8.3-1)
+repeats     3 loads
+host        AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0
+status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
+            missing: 4 runs: not run yet
+              in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
+            failed: 2 runs: readww: db_bench was killed by SIGKILL
+              in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
+              log: outputs/attempts/s-7.8.3-hyper-2-0/TIME/steps/0-readww/stderr
+            unsupported: 12 runs: rocksdb-6.11.4 has no option cache_type
+
+QPS relative to cache=lru, 95 % intervals
+-----------------------------------------
+  step       build           threads  cache=lru QPS  cache=hyper
+  readww     rocksdb-6.11.4  1        10,000         unsupported
+  readww     rocksdb-6.11.4  2        20,000         unsupported
+  readww     rocksdb-7.8.3   1        10,000         1.50 [1.49, 1.51] faster
+  readww     rocksdb-7.8.3   2        20,000         failed
+  overwrite  rocksdb-6.11.4  1        18,100         unsupported
+  overwrite  rocksdb-6.11.4  2        36,200         unsupported
+  overwrite  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.11] faster
+  overwrite  rocksdb-7.8.3   2        36,200         failed
+
+QPS relative to rocksdb-7.8.3, 95 % intervals
+---------------------------------------------
+  step       cache  threads  rocksdb-7.8.3 QPS  floor  rocksdb-6.11.4
+  fillseq    -      -        300,000            2.0%   1.00 [0.99, 1.01] *
+  readww     lru    1        10,000             2.2%   1.00 [0.99, 1.01] *
+  readww     lru    2        20,000             2.2%   1.00 [0.99, 1.01] *
+  readww     hyper  1        15,000             -      unsupported
+  readww     hyper  2        failed             -      unsupported
+  overwrite  lru    1        18,100             2.2%   1.00 [0.99, 1.01] *
+  overwrite  lru    2        36,200             2.2%   1.00 [0.99, 1.01] *
+  overwrite  hyper  1        20,000             -      unsupported
+  overwrite  hyper  2        failed             -      unsupported
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
+
+fillseq: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+------------------------------------------------------------------------------
+  build           QPS      lowest-highest   p50   p99   p99.9  CPU/op
+  rocksdb-6.11.4  300,000  297,000-303,000  3.33  16.7  30.0   1.67
+  rocksdb-7.8.3   300,000  297,000-303,000  3.33  16.7  30.0   1.67
+
+readww: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+-----------------------------------------------------------------------------
+  build           cache  threads  QPS     lowest-highest  p50   p99  p99.9  CPU/op
+  rocksdb-6.11.4  lru    1        10,000  9,900-10,100    100   500  900    50.0
+  rocksdb-6.11.4  lru    2        20,000  19,800-20,200   50.0  250  450    25.0
+  rocksdb-6.11.4  hyper  1        unsupported
+  rocksdb-6.11.4  hyper  2        unsupported
+  rocksdb-7.8.3   lru    1        10,000  9,900-10,100    100   500  900    50.0
+  rocksdb-7.8.3   lru    2        20,000  19,800-20,200   50.0  250  450    25.0
+  rocksdb-7.8.3   hyper  1        15,000  14,850-15,150   66.7  333  600    33.3
+  rocksdb-7.8.3   hyper  2        failed
+
+overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
+--------------------------------------------------------------------------------
+  build           cache  threads  QPS     lowest-highest  p50   p99  p99.9  CPU/op
+  rocksdb-6.11.4  lru    1        18,100  17,919-18,281   55.2  276  497    11.0
+  rocksdb-6.11.4  lru    2        36,200  35,838-36,562   27.6  138  249    5.52
+  rocksdb-6.11.4  hyper  1        unsupported
+  rocksdb-6.11.4  hyper  2        unsupported
+  rocksdb-7.8.3   lru    1        18,100  17,919-18,281   55.2  276  497    11.0
+  rocksdb-7.8.3   lru    2        36,200  35,838-36,562   27.6  138  249    5.52
+  rocksdb-7.8.3   hyper  1        20,000  19,800-20,200   50.0  250  450    25.0
+  rocksdb-7.8.3   hyper  2        failed
+  stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10% of the seconds below half the median
+  stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10% of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10% of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10% of the seconds below half the median
+
+relative QPS: cache=lru, threads=1
+----------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+  col-1  step
+   1.00  fillseq
+   1.00  readww
+   1.00  overwrite
+
+relative QPS: cache=lru, threads=2
+----------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+  col-1  step
+   1.00  fillseq
+   1.00  readww
+   1.00  overwrite
+
+relative QPS: cache=hyper, threads=1
+------------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+        col-1  step
+         1.00  fillseq
+  unsupported  readww
+  unsupported  overwrite
+
+relative QPS: cache=hyper, threads=2
+------------------------------------
+  Relative to: rocksdb-7.8.3
+  col-1 : rocksdb-6.11.4
+        col-1  step
+         1.00  fillseq
+  unsupported  readww
+  unsupported  overwrite
+
+response time: fillseq
+----------------------
+  p50  p99  p99.9  p99.99   pmax  version
+  3.3   17     30      67  14649  rocksdb-6.11.4
+  3.3   17     30      67  14649  rocksdb-7.8.3
+  microseconds
+
+response time: readww
+---------------------
+    p50  p99  p99.9  p99.99   pmax  version
+  100.0  500    900    2000  14649  rocksdb-6.11.4 cache=lru threads=1
+   50.0  250    450    1000  14649  rocksdb-6.11.4 cache=lru threads=2
+                       unsupported  rocksdb-6.11.4 cache=hyper threads=1
+                       unsupported  rocksdb-6.11.4 cache=hyper threads=2
+  100.0  500    900    2000  14649  rocksdb-7.8.3 cache=lru threads=1
+   50.0  250    450    1000  14649  rocksdb-7.8.3 cache=lru threads=2
+   66.7  333    600    1333  14649  rocksdb-7.8.3 cache=hyper threads=1
+                            failed  rocksdb-7.8.3 cache=hyper threads=2
+  microseconds
+
+response time: overwrite
+------------------------
+   p50  p99  p99.9  p99.99   pmax  version
+  55.2  276    497    1105  14649  rocksdb-6.11.4 cache=lru threads=1
+  27.6  138    249     552  14649  rocksdb-6.11.4 cache=lru threads=2
+                      unsupported  rocksdb-6.11.4 cache=hyper threads=1
+                      unsupported  rocksdb-6.11.4 cache=hyper threads=2
+  55.2  276    497    1105  14649  rocksdb-7.8.3 cache=lru threads=1
+  27.6  138    249     552  14649  rocksdb-7.8.3 cache=lru threads=2
+  50.0  250    450    1000  14649  rocksdb-7.8.3 cache=hyper threads=1
+                           failed  rocksdb-7.8.3 cache=hyper threads=2
+  microseconds
+
+reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
+            geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a
+            step and base hold together)
+            faster, slower: the whole interval is more than 2 % away from 1; same: all of it is
+            less; inconclusive: neither
+            floor: how far apart equal arms came out on this host; a ratio that is no farther from 1
+            is no difference
+page        outputs/summary/p-synthetic/index.html
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_whole_text(here):
+    found = scenario.experiment(here.relative_to(here))
+    scenario.report(found)
+    assert scenario.text(found) == TEXT
+    assert max(map(len, scenario.text(found).splitlines())) <= 100
