@@ -11,7 +11,7 @@ from typing import NamedTuple
 from bench.spent import stepgrid
 from compiler.plan import files
 from compiler.store.store import Store
-from compiler.summarize.__main__ import read
+from compiler.summarize.command import read
 from compiler.summarize.comparison import RATIO, Comparison
 from compiler.summarize.report import Report
 

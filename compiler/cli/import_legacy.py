@@ -91,7 +91,7 @@ def _reported(plan: str) -> int:
     from compiler.collect.__main__ import main as collect
     from compiler.run import here
     from compiler.summarize import summary
-    from compiler.summarize.__main__ import main as summarize
+    from compiler.summarize.command import main as summarize
 
     if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
         return status

@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from compiler.collect.tables import TABLES
-from compiler.plan import files
 from compiler.plan.uncollected import unsearched
-from compiler.run.revision import revision
-from compiler.store.durable import write_text
-from compiler.store.store import Store
-from compiler.summarize import extras, summary, tables
-from compiler.summarize.page import page
-from compiler.summarize.report import Report, report
+from compiler.summarize import svg
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m compiler.summarize", description="Writes a plan's report.")
-    parser.add_argument("plan", help="digest of a plan under outputs/plans/, collected before")
-    parser.add_argument("--partial", action="store_true", help="some results may be missing")
-    options = parser.parse_args(arguments)
-    store = Store()
-    if problem := _unready(store, options.plan):
-        print(f"summarize: {problem}", file=sys.stderr)
-        return 1
-    found = read(store, options.plan)
-    if found.status.incomplete and not options.partial:
-        print(
-            f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
-            "the report says so on top. Run again to measure them.",
-            file=sys.stderr,
-        )
-    write(store, found)
-    store.stamp_report(options.plan, revision())
-    return 0
+def _main() -> int:
+    unsearched()
+    svg.begin()  # before the imports, which take as long
+    from compiler.summarize.command import main
 
-
-def _unready(store: Store, plan: str) -> str | None:
-    if not (store.plan(plan) / files.HEADER).is_file():
-        return f"there is no plan {plan} under {store.root}/plans; start a run first"
-    if not (store.summary(plan) / TABLES / "steps.parquet").is_file():
-        return f"the tables of plan {plan} are missing; first: python -m compiler.collect {plan}"
-    return None
-
-
-def read(store: Store, plan: str) -> Report:
-    header = files.read_header(store.plan(plan))
-    axes = [axis["name"] for axis in header["axes"]]
-    folder = store.summary(plan) / TABLES
-    found = tables.load(folder, axes)
-    return report(header, found, extras.load(folder, store.plan(plan), header, {run.kind for run in found.runs}))
-
-
-def write(store: Store, found: Report) -> None:
-    """The text comes last: where it is, all is."""
-    write_text(summary.page_path(store, found.plan), page(found))
-    write_text(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))
+    return main()
 
 
 if __name__ == "__main__":
-    unsearched()
-    sys.exit(main())
+    sys.exit(_main())

@@ -11,7 +11,7 @@ from compiler.plan.model import Plan
 from compiler.run.over import Products
 from compiler.run.revision import revision
 from compiler.store.store import Store
-from compiler.summarize import __main__ as summarize
+from compiler.summarize import command as summarize
 from compiler.summarize.report import Report
 
 

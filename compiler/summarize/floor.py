@@ -29,21 +29,28 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    _by_step: Mapping[Kind, Spread] = field(default_factory=dict)
-    _by_kind: Mapping[Kind, Spread] = field(default_factory=dict)
+    """Of groups of equal things; worked out when something is compared."""
+
+    _groups: Mapping[Kind, Sequence[Sequence[float]]] = field(default_factory=dict)
+    _known: dict[Kind, Spread | None] = field(default_factory=dict)
 
     def spread(self, step: str, kind: str, again: bool) -> Spread | None:
         """Of the step itself, else of all steps of its kind."""
-        return self._by_step.get((again, step, kind)) or self._by_kind.get((again, "", kind))
+        return self._of((again, step, kind)) or self._of((again, "", kind))
+
+    def _of(self, key: Kind) -> Spread | None:
+        if key not in self._known:
+            self._known[key] = _spread([each for each in self._groups.get(key, ()) if len(each) > 1])
+        return self._known[key]
 
     def floor(self, point: Point, base: Point, again: bool) -> float | None:
         """What equal arms with so many loads stay within, 19 times in 20: 0.013 is 1.3 %."""
-        from scipy.special import stdtrit
-
         found = self.spread(point.step, point.runs[0].kind, again)
         figures = [_figures(each, again) for each in (point, base)]
         if found is None or not all(figures):
             return None
+        from scipy.special import stdtrit
+
         error = found.deviation * math.sqrt(sum(1 / each for each in figures))
         return math.expm1(float(stdtrit(found.freedom, (1 + SURE) / 2)) * error)
 
@@ -52,12 +59,11 @@ def floors(runs: Iterable[Run], past: Iterable[Past], hosts: Iterable[str]) -> F
     """`hosts`: the names of those that these runs were measured on; figures of others say nothing here."""
     known, own = set(hosts), [run for run in runs if run.measured and run.same_as is None]
     groups = list(_groups(own, [each for each in past if each.host in known]))
-    by_step: dict[Kind, list[Sequence[float]]] = defaultdict(list)
-    by_kind: dict[Kind, list[Sequence[float]]] = defaultdict(list)
+    found: dict[Kind, list[Sequence[float]]] = defaultdict(list)
     for (again, step, kind), figures in groups:
-        by_step[again, step, kind].append(figures)
-        by_kind[again, "", kind].append(figures)
-    return Floors(_spreads(by_step), _spreads(by_kind))
+        found[again, step, kind].append(figures)
+        found[again, "", kind].append(figures)
+    return Floors(found)
 
 
 def _groups(own: Sequence[Run], past: Sequence[Past]) -> Iterator[tuple[Kind, Sequence[float]]]:
@@ -91,18 +97,13 @@ def _own(runs: Sequence[Run], restored: Mapping[str, bool]) -> Iterator[Figure]:
             yield cell, run.load, (restored.get(cell, True), run.step, run.kind), math.log(qps)
 
 
-def _spreads(groups: Mapping[Kind, Sequence[Sequence[float]]]) -> dict[Kind, Spread]:
-    found = {key: _spread([each for each in figures if len(each) > 1]) for key, figures in groups.items()}
-    return {key: spread for key, spread in found.items() if spread}
-
-
 def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
     """The median over the groups, so that one disturbed hour is no floor; of each, what shows so much half the time."""
-    from scipy.special import chdtri
-
     freedoms = [len(each) - 1 for each in groups]
     if len(groups) < FEWEST_GROUPS or sum(freedoms) < FEWEST:
         return None
+    from scipy.special import chdtri
+
     scaled = [variance(each) * (len(each) - 1) / float(chdtri(len(each) - 1, 0.5)) for each in groups]
     return Spread(math.sqrt(median(scaled)), sum(freedoms), len(groups))
 

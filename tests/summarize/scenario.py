@@ -10,7 +10,7 @@ from synthetic import ASSERTIONS, Experiment
 
 from compiler.collect.tables import collect
 from compiler.summarize import summary
-from compiler.summarize.__main__ import read, write
+from compiler.summarize.command import read, write
 from compiler.summarize.report import Report
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"

@@ -12,8 +12,8 @@ from synthetic import Experiment
 
 from compiler.collect.tables import collect
 from compiler.summarize import claim_words
-from compiler.summarize.__main__ import read
 from compiler.summarize.claims import Claim, claims
+from compiler.summarize.command import read
 from compiler.summarize.report import Report
 
 READS = {"step": "readww", "threads": "1", "build": NEW}

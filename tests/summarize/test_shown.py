@@ -11,7 +11,7 @@ from scenario import NEW, OLD
 
 from compiler.collect.tables import collect
 from compiler.layouts.table import Table
-from compiler.summarize.__main__ import read
+from compiler.summarize.command import read
 from compiler.summarize.report import Report
 
 

@@ -7,8 +7,7 @@ import scenario
 from synthetic import Experiment
 
 from compiler.store.store import Store
-from compiler.summarize import __main__ as command
-from compiler.summarize import summary
+from compiler.summarize import command, summary
 
 
 @pytest.fixture

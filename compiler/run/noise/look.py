@@ -19,7 +19,7 @@ from compiler.run.supervision import cgroup
 if TYPE_CHECKING:
     from compiler.run.attempt import Attempt
 
-LOOK = 0.5  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
+LOOK = 0.3  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
 OVERRIDE = "STEPGRID_LOOK"  # of the tests
 
 
@@ -36,7 +36,7 @@ def quiet(attempt: Attempt) -> Iterator[None]:
 
 
 def look(data: Path, device: str | None = None) -> list[Finding]:
-    """Takes half a second, in which nothing of ours works."""
+    """Takes a moment, in which nothing of ours works."""
     name = devices.device(data, device)
     names = devices.members(name) if name else []
     seen = activity.observed(seconds(), names)
