@@ -45,14 +45,14 @@ def sentences(steps: Sequence[tuple[str, Sequence[Point]]]) -> Iterator[str]:
 
 def of(step: str, points: Iterable[Point]) -> Drift | None:
     """By least squares, with a mean for every arm and every load; None where too little is left to tell."""
-    import numpy as np
-    from scipy.special import stdtr
-
     rows = list(_rows(points))
     arms, loads = ({row[at] for row in rows} for at in (0, 1))
     freedom = len(rows) - len(arms) - len(loads)
     if freedom < FEWEST:
         return None
+    import numpy as np
+    from scipy.special import stdtr
+
     of_arm, of_load = (_numbered([row[at] for row in rows]) for at in (0, 1))
     time, logs = (_centred(np.array([row[at] for row in rows]), of_arm, of_load) for at in (2, 3))
     if not (spread := float(time @ time)) > 1e-9:
