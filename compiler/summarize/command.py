@@ -49,7 +49,7 @@ def read(store: Store, plan: str) -> Report:
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.summary(plan) / TABLES
     found = tables.load(folder, axes)
-    return report(header, found, extras.load(folder, store.plan(plan), header, {run.kind for run in found.runs}))
+    return report(header, found, extras.load(folder, store.plan(plan), header, found))
 
 
 def write(store: Store, found: Report) -> None:

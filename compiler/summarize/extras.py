@@ -6,17 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler.layouts.block import Level
 from compiler.layouts.insert_benchmark import TARGET
 from compiler.plan import files
 from compiler.plan.model import PlannedStage
 from compiler.summarize import windows
-from compiler.summarize.tables import Place
+from compiler.summarize.tables import Place, Tables
 from compiler.summarize.windows import Figures, Window
 
-LEVELS = "levels.parquet"
 KIND = "insert_benchmark"
 
 
@@ -27,25 +26,18 @@ class Extras:
     targets: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
 
 
-def load(folder: Path, plan: Path, header: Mapping[str, Any], kinds: set[str]) -> Extras:
+def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> Extras:
     """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
     wanted = (tuple(table["window"]) for table in header["report"]["tables"] if "window" in table)
-    targets = dict(_targets(files.read(plan).stages)) if KIND in kinds else {}
-    return Extras(windows.figures(folder, wanted), _levels(folder / LEVELS), targets)
+    needed = any(run.kind == KIND for run in found.runs)
+    targets = dict(_targets(files.read(plan).stages)) if needed else {}
+    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets)
 
 
-def _levels(path: Path) -> dict[Place, list[Level]]:
-    from compiler.collect import parquet
-
-    if not path.is_file():
-        return {}
+def _levels(rows: Iterable[Level]) -> dict[Place, list[Level]]:
     found: dict[Place, list[Level]] = defaultdict(list)
-    with parquet.connect() as connection:
-        rows = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
-        names = [column[0] for column in rows.description or ()]
-        for row in rows.fetchall():
-            level = dict(zip(names, row, strict=True))
-            found[level["stage"], level["position"]].append(level)
+    for row in rows:
+        found[str(row["stage"]), cast(int, row["position"])].append(row)
     return found
 
 

@@ -65,6 +65,7 @@ class Tables:
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
     units: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Past, ...] = ()
+    levels: Sequence[Mapping[str, Any]] = ()  # rows of the compaction tables
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -79,7 +80,8 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         columns = axis_columns(axes)
         runs = tuple(_run(row, columns, metrics) for row in rows("steps"))
         past = tuple(map(_past, rows("history")))
-        return Tables(runs, _series(rows("series", SECONDS)), _facts(rows("environment")), metrics, past)
+        series, facts = _series(rows("series", SECONDS)), _facts(rows("environment"))
+        return Tables(runs, series, facts, metrics, past, rows("levels"))
 
 
 _SAME = (

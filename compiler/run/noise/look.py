@@ -19,7 +19,7 @@ from compiler.run.supervision import cgroup
 if TYPE_CHECKING:
     from compiler.run.attempt import Attempt
 
-LOOK = 0.3  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
+LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
 OVERRIDE = "STEPGRID_LOOK"  # of the tests
 
 
