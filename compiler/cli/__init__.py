@@ -74,12 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _without_garbage(command: str | None) -> None:
     """In a process of our own."""
-    from compiler.plan.uncollected import unsearched
-
-    unsearched()
     gc.set_threshold(_SELDOM)  # Snakemake is far more than that, and all of it stays
     if command in _BRIEF:
         gc.disable()
+    from compiler.plan.uncollected import unsearched
+
+    unsearched()
 
 
 def _version() -> str:

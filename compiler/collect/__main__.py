@@ -10,7 +10,7 @@ from compiler.collect.states import DONE, UNSUPPORTED, State
 from compiler.collect.tables import collect
 from compiler.plan import files
 from compiler.plan.model import Plan
-from compiler.plan.uncollected import unsearched
+from compiler.run.leaving import leave
 from compiler.run.revision import revision
 from compiler.store.store import Store
 
@@ -50,5 +50,4 @@ def _is_open(state: State) -> bool:
 
 
 if __name__ == "__main__":
-    unsearched()
-    sys.exit(main())
+    leave(main())

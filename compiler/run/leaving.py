@@ -31,7 +31,7 @@ def no_folder(temporary: Path) -> None:
 
 
 def leave(status: int | None = None) -> NoReturn:
-    """Without waiting for Snakemake's threads and timers, which takes it seconds on a busy machine."""
+    """Without waiting for Snakemake's threads and timers, or for DuckDB to be taken apart: it takes them long."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
-from compiler.plan.uncollected import unsearched
+from compiler.run.leaving import leave
 from compiler.summarize import svg
 
 
 def _main() -> int:
-    unsearched()
     svg.begin()  # before the imports, which take as long
     from compiler.summarize.command import main
 
@@ -17,4 +14,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    leave(_main())
