@@ -69,7 +69,7 @@ def test_the_last_sample_has_what_the_group_used_in_all(busy):
 
 
 def test_a_group_keeps_what_its_ended_members_used():
-    code = "import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass\ntime.sleep(60)"
+    code = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\ntime.sleep(60)"
     leader = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], process_group=0)
     member = subprocess.Popen([sys.executable, "-c", code], process_group=leader.pid)
     group = Group(leader.pid)
