@@ -56,10 +56,14 @@ def _was_over(args: argparse.Namespace) -> bool:
 
 
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    from compiler.run.ahead import worked_out
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
+    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
+    with worked_out(asked):
+        import snakemake.cli  # noqa: F401  # most of what starting it takes
     try:
-        work = work_of({"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)})
+        work = work_of(asked)
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status
