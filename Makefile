@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo builds-all test lint format lock clean
+.PHONY: setup demo builds-all gallery test lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -19,6 +19,9 @@ demo: $(STAMP)
 
 builds-all: $(STAMP)  # every build of specs/builds: hours
 	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --make || failed=1; done; test -z "$$failed"
+
+gallery: $(STAMP)  # the RocksDB posts at their smoke scale: docs/gallery
+	@$(BIN)/python scripts/gallery.py
 
 test: lint  # pytest last: its summary is the end of the output
 	@$(BIN)/python -m pytest

@@ -7,11 +7,12 @@ results but one, once more with that one beside them, once for a plan with one c
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,7 @@ STEP = "{{name: step{number}, kind: db_bench, benchmarks: [{benchmark}, stats]}}
 BENCHMARKS = ("overwrite", "readwhilewriting", "readrandom", "seekrandom")
 CELLS_PER_FANOUT = 50
 CPU, PEAK = 20.0, 1.5e9
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Cost(NamedTuple):
@@ -51,6 +53,7 @@ def main() -> None:
     for name, number in (("cells", 1000), ("steps", 10), ("seconds", 30)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
+    _adopt()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for line in _measured(max(1, given.cells // CELLS_PER_FANOUT), given.steps, given.seconds):
@@ -87,15 +90,25 @@ def _both(plan: Plan) -> tuple[Cost, Cost]:
 
 
 def _spent(program: Sequence[str], arguments: Sequence[str]) -> tuple[Cost, ...]:
-    """Of a program of its own: so are its peak and its imports."""
+    """Of a program of its own, with its imports and with the process that draws its charts."""
     began = os.times()
     child = os.posix_spawn(
         sys.executable, [sys.executable, *program, *arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    _, status, used = os.wait4(child, 0)
-    if code := os.waitstatus_to_exitcode(status):
+    ended = [os.wait4(child, 0)]
+    seconds = os.times().elapsed - began.elapsed
+    if code := os.waitstatus_to_exitcode(ended[0][1]):
         sys.exit(f"{' '.join(program)} ended with {code}")
-    return (Cost(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024.0, os.times().elapsed - began.elapsed),)
+    with suppress(ChildProcessError):  # what it left behind comes to us
+        while True:
+            ended.append(os.wait4(-1, 0))
+    cpu = sum(used.ru_utime + used.ru_stime for _, _, used in ended)
+    return (Cost(cpu, max(used.ru_maxrss for _, _, used in ended) * 1024.0, seconds),)
+
+
+def _adopt() -> None:
+    """Processes whose parent ended without waiting for them become children of this one."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _line(name: str, costs: tuple[Cost, ...]) -> str:

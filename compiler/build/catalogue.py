@@ -10,6 +10,7 @@ Catalogue: TypeAlias = Mapping[str, Mapping[str, Any]]  # option -> type, defaul
 DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND = "default", "type", "only-first", "only-second"
 KINDS = (DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND)
 
+_EXACT = 15  # digits that a double surely holds
 _BOOLEANS = {"true": "true", "on": "true", "yes": "true", "false": "false", "off": "false", "no": "false"}
 
 
@@ -42,7 +43,13 @@ def _differences(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
 
 
 def default(info: Mapping[str, Any]) -> str:
-    return str(info.get("default", ""))
+    return said(str(info.get("default", "")))
+
+
+def said(value: str) -> str:
+    """2.517, of which gflags prints 2.5169999999999999."""
+    digits = value.strip("-").replace(".", "", 1)
+    return repr(float(value)) if "." in value and digits.isdecimal() and len(digits) > _EXACT else value
 
 
 def same(one: str, other: str) -> bool:

@@ -52,7 +52,7 @@ def wanted(plans: Iterable[Plan]) -> dict[str, Wanted]:
 
 def _names(plan: Plan, build: PlannedBuild) -> set[str]:
     """Of all builds of the spec that are this one, and of their families."""
-    own = {cell.labels["build"] for cell in plan.cells if cell.build == build.id}
+    own = {build.name, *(cell.labels["build"] for cell in plan.cells if cell.build == build.id)}
     return own | {name.removesuffix(f"-{build.version}") for name in own}
 
 

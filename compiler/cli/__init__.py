@@ -26,6 +26,7 @@ COMMANDS = {
     "results": "list all results and attempts of a spec's stages, and which of them count",
     "retract": "take a result out: it is kept, and counts no more",
     "query": "ask the tables of the results in SQL",
+    "parse": "show every figure of an output that people already have",
     "export": "write the results of a spec to a file, for a checkout elsewhere",
     "import": "take in what another checkout exported, or what published scripts measured",
     "images": "list the databases that are kept for what starts from them, verify or remove them",

@@ -51,7 +51,7 @@ class _Comparer:
 
     def _against(self, old: Sequence[Link], spot: Spot) -> Comparison:
         _, repeat, position = spot
-        new = [Link(stage, self._builds[stage.build]) for stage in map(self._stages.__getitem__, repeat.stages)]
+        new = [Link.of(self._stages[node], self._builds.__getitem__) for node in repeat.stages]
         return Comparison("", differences(old, new[: position + 1]), old)
 
     def _candidates(self, spot: Spot) -> Iterator[tuple[Earlier, Sequence[str]]]:

@@ -106,7 +106,7 @@ def _imported(args: argparse.Namespace, name: str) -> Plan | None:
     from compiler.run import here
 
     wrong_site(args)
-    return kept.named(here.store(), name)
+    return kept.named(here.store(), name) or kept.brought(here.store(), name)
 
 
 def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:

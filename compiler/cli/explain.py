@@ -10,7 +10,7 @@ from typing import Any
 from compiler.cli import compiled
 from compiler.cli.cell import Nothing, found
 from compiler.cli.told import counted, may_be_size, value
-from compiler.plan.model import Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from compiler.plan.model import FILES, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
 Catalogue = Mapping[str, Any] | None
 
@@ -45,6 +45,7 @@ def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -
     for stage, step in _steps(plan, cell, name):
         yield ""
         yield f"{step.name} ({step.kind}, stage {stage.id})"
+        yield from _client(plan, step)
         yield from _settings(step)
         yield from _options(step, known)
         if every and known is not None:
@@ -53,11 +54,24 @@ def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -
 
 def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
     yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
-    source = ", ".join(f"{key}: {_source(what)}" for key, what in build.source.items())
-    made_of = f"{build.engine} {build.version} ({source})"
-    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {build.id}: {made_of}"
+    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_made_of(build)}"
     if known is None:
         yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+
+
+def _client(plan: Plan, step: PlannedStep) -> Iterator[str]:
+    yield from (f"  client {_made_of(build)}" for build in plan.builds if build.id == step.client)
+    yield from (f"  file {name} {str(checksum)[:12]}…" for name, checksum in _files(step))
+
+
+def _files(step: PlannedStep) -> Iterator[tuple[str, Json]]:
+    found = step.setup.get(FILES)
+    yield from found.items() if isinstance(found, dict) else ()
+
+
+def _made_of(build: PlannedBuild) -> str:
+    source = ", ".join(f"{key}: {_source(what)}" for key, what in build.source.items())
+    return f"{build.id}: {build.engine} {build.version} ({source})"
 
 
 def _source(said: Json) -> str:

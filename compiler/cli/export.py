@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from compiler.cli import compiled
 from compiler.cli.told import counted
+from compiler.language.site import GIVEN
 from compiler.language.units import size
+from compiler.language.witness import watching
+
+if TYPE_CHECKING:
+    from compiler.language.witness import Witness
+    from compiler.plan.model import Plan
+    from compiler.store.store import Store
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -21,22 +32,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    plan = compiled.quietly(args, args.spec)
+    with watching() as seen:
+        plan = compiled.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
     from compiler.build.problem import BuildError
     from compiler.run import here
-    from compiler.run.exporting import export
 
     if args.file.exists():
         print(f"{args.file} is there already: name another file, or remove it", file=sys.stderr)
         return USAGE
     try:
-        said = export(here.store(), plan, args.file, args.attempts)
+        said = _export(args, here.store(), plan, seen)
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
+    _tell(args, plan, said)
+    return FINE
+
+
+def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
+    from compiler.build import bundle
+    from compiler.run import exporting, sources
+
+    bundle.check_name(args.file)
+    if exporting.has_results(store, plan):
+        _summarized(store, plan)
+    texts = sources.of(seen, os.environ.get(GIVEN)) or sources.kept(store.texts(plan.digest))
+    return exporting.export(store, plan, args.file, args.attempts, texts)
+
+
+def _summarized(store: Store, plan: Plan) -> None:
+    """The tables and the page that go along say what the results say."""
+    from compiler.summarize.current import current
+
+    with suppress(OSError):  # of a store that cannot be written: those that there are
+        current(store, plan)
+
+
+def _tell(args: argparse.Namespace, plan: Plan, said: Mapping[str, Any]) -> None:
     results = [names for names in said["results"].values() if names]
     of = f"{counted(sum(map(len, results)), 'result')} of {len(results)} of {counted(len(plan.stages), 'stage')}"
     print(f"{args.file}: {of}, {counted(len(said['files']), 'file')}, {size(args.file.stat().st_size)}")
-    return FINE

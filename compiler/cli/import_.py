@@ -13,7 +13,9 @@ from compiler.cli.told import counted
 from compiler.legacy import KINDS
 
 if TYPE_CHECKING:
+    from compiler.plan.model import Plan
     from compiler.run.importing import Taken
+    from compiler.store.store import Store
 
 FINE, USAGE, FAILED = 0, 2, 3
 
@@ -61,8 +63,39 @@ def _results(args: argparse.Namespace) -> int:
     from compiler.run.importing import publish
 
     compiled.wrong_site(args)
-    print("\n".join(_told(publish(here.store(), args.file))))
+    store = here.store()
+    taken = publish(store, args.file)
+    print("\n".join((*_told(taken), _shown(store, taken.plan))))
     return FINE
+
+
+def _shown(store: Store, plan: Plan) -> str:
+    """How to look at them: another spec, lock file or host comes to another plan."""
+    from compiler.legacy.planned import imported
+
+    if imported(plan.spec):
+        return f"`stepgrid report {plan.digest}` shows them"
+    if _comes_to(plan):
+        return f"`stepgrid run {plan.spec}` summarizes them with those of this host"
+    there = Path(plan.spec).is_file()
+    why = f"{plan.spec} comes to another plan here" if there else f"there is no {plan.spec} here"
+    texts = store.texts(plan.digest)
+    was = f"; what they were measured by is in {texts}" if texts.is_dir() else ""
+    return f"`stepgrid report {plan.digest}` shows them: {why}{was}"
+
+
+def _comes_to(plan: Plan) -> bool:
+    """Whether the spec, as it is here, is about these very results."""
+    from compiler.language.problem import SpecError
+    from compiler.run import here
+
+    if not Path(plan.spec).is_file():
+        return False
+    try:
+        own = {stage.id for stage in here.compiled(plan.spec, plan.scale).stages}
+        return own.issuperset(stage.id for stage in plan.stages)
+    except SpecError:
+        return False
 
 
 def _told(taken: Taken) -> Iterator[str]:
@@ -73,4 +106,3 @@ def _told(taken: Taken) -> Iterator[str]:
         yield f"  with the records of builds that are not here: {taken.builds}"
     if taken.known:
         yield f"left as they are here: {counted(len(taken.known), 'result')}"
-    yield f"`stepgrid run {plan.spec}` summarizes them with those of this host"

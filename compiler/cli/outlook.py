@@ -77,7 +77,14 @@ class _Look:
             for repeat in cell.repeats:
                 for stage in repeat.stages:
                     found[stage][cell.id] = None
+                    for client in self._clients[stage]:
+                        found[client][cell.id] = None
         return {node: tuple(cells) for node, cells in found.items()}
+
+    @cached_property
+    def _clients(self) -> Mapping[str, Sequence[str]]:
+        """The builds of clients, by stage."""
+        return {stage.id: stage.clients for stage in self.plan.stages}
 
     @cached_property
     def _past(self) -> Mapping[str, list[PlannedStage]]:

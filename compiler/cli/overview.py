@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 GROUPS = {
     "a spec": ("new", "check", "explain", "plan", "lock", "schema"),
     "a run": ("doctor", "builds", "run", "status", "watch"),
-    "its results": ("report", "query", "results", "redo", "retract", "export", "import"),
+    "its results": ("report", "query", "results", "redo", "retract", "export", "import", "parse"),
     "its disk": ("images", "gc"),
 }
 INDENT = 13

@@ -10,6 +10,7 @@ from compiler.collect.states import DONE, UNSUPPORTED, State
 from compiler.collect.tables import collect
 from compiler.plan import files
 from compiler.plan.model import Plan
+from compiler.plan.uncollected import uncollected
 from compiler.run.leaving import leave
 from compiler.run.revision import revision
 from compiler.store.store import Store
@@ -27,7 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1
     store.drop_stamps(plan.digest)
-    known = collect(store, plan)
+    with uncollected():
+        known = collect(store, plan)
     store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
     return _report(plan, known, options.partial)
 

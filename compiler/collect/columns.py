@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.collect.levels import LEVEL, LEVELS
+from compiler.collect.levels import ABOUT, LEVELS
 from compiler.collect.metrics import METRICS
 from compiler.collect.metrics.metric import Metric
 from compiler.collect.parquet import Row
@@ -27,6 +27,7 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "measured": "whether the step is part of the report",
         "build": "label of the build",
         "build_id": "id of the binary: equal for two labels of one binary",
+        "client_id": "id of the client's binary, where that is a build of its own",
         "load": "index of the load, from 0: the unit of replication",
         "run": "index of the run on that load, from 0",
         "same_as": "the cell that this very measurement was counted for already; NULL where it counts",
@@ -45,13 +46,20 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "percentile": "50, 99.9 …",
         "microseconds": "the latency that so many percent of the operations do not exceed",
     },
+    "histograms": {
+        **_KEY,
+        "operation": "likewise",
+        "least": "microseconds: the operations counted here took longer",
+        "most": "microseconds: they took no longer",
+        "operations": "how many there were; in a benchmark of batches, how many batches",
+    },
     "counters": {
         **_KEY,
         "source": "engine, or the probe around which it was counted",
-        "name": "as the engine calls it; .count and .sum: of a histogram",
-        "grown": "by how much it grew: over the probe; of an engine within its client since it was opened",
+        "name": "as the engine calls it; .count, .sum, .max, .p50 …: of a histogram of its own",
+        "grown": "by how much it grew: over the probe or the step; of an engine within its client since it was opened",
     },
-    "levels": {**_KEY, "level": LEVEL, **LEVELS},
+    "levels": {**_KEY, **ABOUT, **LEVELS},
     "history": {
         **_KEY,
         "kind": "the driver that ran the step",

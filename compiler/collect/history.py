@@ -1,7 +1,7 @@
 """Figures of this store that are not of this plan's own results: older ones of its stages, and those of other plans.
 
 Equal things that were measured again say how far apart equal arms come out here: results of one stage, and the loads of
-one cell. Only figures that an earlier collect has read are looked at, of so many results, the newest plans first.
+one cell. Of so many results, the newest plans first; of other plans, those alone whose figures are read already.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from compiler.collect.figures import StepFigures, figures, read_before
 from compiler.collect.parquet import Row
-from compiler.plan.model import Plan
+from compiler.collect.states import BrokenResult, read
+from compiler.plan.model import Plan, PlannedStage
 from compiler.store import history
 from compiler.store.store import Store
 
@@ -28,14 +30,15 @@ class _Look:
     """What was read already: a stage that several cells or plans share counts once."""
 
     store: Store
-    own: Mapping[str, str | None]  # stage of this plan -> the attempt that its tables have
+    stages: Mapping[str, PlannedStage]  # of this plan
+    own: Mapping[str, str | None]  # of each, the attempt that its tables have
     left: int  # results that may still be read
     seen: set[str] = field(default_factory=set)
 
 
 def rows(store: Store, plan: Plan, own: Mapping[str, str | None]) -> Iterator[Row]:
     """A row for each step of each result; `cell` is equal for the loads of one cell."""
-    look = _Look(store, own, left=MOST)
+    look = _Look(store, {stage.id: stage for stage in plan.stages}, own, left=MOST)
     for cells in chain([_own(plan)], map(_others, history.recent(store, PLANS))):
         for cell in cells if look.left else ():
             yield from _cell(look, cell)
@@ -87,20 +90,21 @@ def _results(look: _Look, stage: str, steps: list[_Step]) -> Iterator[Row]:
         if result.name == look.own.get(stage) or not look.left:
             continue
         look.left -= 1
-        figures, host = _figures(result), _host(result)
+        found, host = _figures(result, look.stages.get(stage), steps), _host(result)
         for step in steps:
-            value = figures.get(str(step.index), {}).get("metrics", {}).get(FIGURE)
-            if isinstance(value, int | float):
+            value = found[step.index].metrics.get(FIGURE) if step.index in found else None
+            if value is not None:
                 where = {"stage": stage, "attempt": result.name, "position": step.index}
                 yield {**where, "step": step.name, "kind": step.kind, "host": host, "qps": value}
 
 
-def _figures(result: Path) -> dict[str, dict[str, Any]]:
-    """As the newest parser read them."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in sorted(result.glob("figures.*.json")):
-        found.update(_read(path).get("steps", {}))
-    return found
+def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Mapping[int, StepFigures]:
+    """As this version reads them, whoever read them before."""
+    if stage is None:
+        return {at: step for kind in {step.kind for step in steps} for at, step in read_before(result, kind).items()}
+    with suppress(BrokenResult):
+        return dict(enumerate(figures(result, read(result, stage).folders, stage.steps)))
+    return {}
 
 
 def _host(result: Path) -> str | None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 GB = "printed in tenths of a GiB"
-LEVEL = "L0, L1 …; Sum: of all of them"
+ABOUT: Mapping[str, str] = {
+    "family": "column family, where the engine has such",
+    "level": "L0, L1 …; Sum: of all of them; Int: of them since the statistics before these; NULL: of a priority",
+    "priority": "of the threads that did the work: Low (compactions), High (flushes) …; NULL: of a level",
+}
 
 LEVELS: Mapping[str, str] = {
     "files": "live files",

@@ -11,7 +11,7 @@ from compiler.collect.columnar import Point, Table
 from compiler.collect.figures import StepFigures, figures
 from compiler.collect.latencies import percentile
 from compiler.collect.states import State
-from compiler.collect.usage import Usage
+from compiler.collect.usage import of
 from compiler.plan.model import PlannedStage
 
 if TYPE_CHECKING:
@@ -54,10 +54,11 @@ class Part:
     def _step(self, point: Point, found: StepFigures, record: Mapping[str, Any], folder: Path) -> None:
         if found.error:
             return
-        samples = Usage(folder).series() if found.samples is None else found.samples
+        samples = of(folder).series() if found.samples is None else found.samples
         self.tables["samples"].add(point, samples)
         self.tables["series"].add(point, _named(("second", "qps"), found.qps))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
+        self.tables["histograms"].add(point, _named(("operation", "least", "most", "operations"), _buckets(found)))
         self.tables["counters"].add(point, _named(("source", "name", "grown"), _counters(found, record)))
         self.tables["levels"].add(point, _levels(found))
 
@@ -103,6 +104,10 @@ def _named(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
 def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:
     known = ((percentile(name), value) for name, value in found.metrics.items())
     return [(*at, value) for at, value in known if at is not None]
+
+
+def _buckets(found: StepFigures) -> list[tuple[str | float | None, ...]]:
+    return [(operation or None, *bucket) for operation, *bucket in found.histograms]
 
 
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:

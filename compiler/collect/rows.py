@@ -20,6 +20,7 @@ def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
     columns = schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}
     ids = {build.name: build.id for build in plan.builds}
+    clients = {stage.id: [step.client for step in stage.steps] for stage in plan.stages if stage.clients}
     for cell in plan.cells:
         fixed = {"schema": schema.SCHEMA, "plan": plan.digest, "cell": cell.id}
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
@@ -34,6 +35,7 @@ def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
                 **_where(step, repeat, stage),
                 "build": build,
                 "build_id": ids.get(cell.build, cell.build),
+                "client_id": clients[stage][step.index] if stage in clients else None,
                 "same_as": None if owner == cell.id else owner,
                 **_outcome(states[stage]),
             }

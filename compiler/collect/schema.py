@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from compiler.collect.levels import LEVELS
-from compiler.collect.rates import PER_SECOND
+from compiler.collect.per_second import PER_SECOND
 
-SCHEMA = 2
+SCHEMA = 3
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
@@ -22,6 +22,7 @@ _STEP_REST = {
     "measured": "BOOLEAN",
     "build": "VARCHAR",
     "build_id": "VARCHAR",
+    "client_id": "VARCHAR",
     "load": "INTEGER",
     "run": "INTEGER",
     "stage": "VARCHAR",
@@ -48,7 +49,8 @@ HISTORY = {
 }
 SAMPLES = {**_POINT, "second": "DOUBLE", **dict.fromkeys(PER_SECOND, "DOUBLE")}
 COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
-LEVEL = {**_POINT, "level": "VARCHAR", **dict.fromkeys(LEVELS, "DOUBLE")}
+LEVEL = {**_POINT, **dict.fromkeys(("family", "level", "priority"), "VARCHAR"), **dict.fromkeys(LEVELS, "DOUBLE")}
+HISTOGRAMS = {**_POINT, "operation": "VARCHAR", **dict.fromkeys(("least", "most", "operations"), "DOUBLE")}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
 METRICS = {
     "schema": "INTEGER",
@@ -58,6 +60,7 @@ PARTS = {  # what grows result by result; `attempts` is a part of `environment`
     "series": SERIES,
     "samples": SAMPLES,
     "latencies": LATENCIES,
+    "histograms": HISTOGRAMS,
     "counters": COUNTERS,
     "levels": LEVEL,
     "attempts": ENVIRONMENT,

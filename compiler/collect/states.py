@@ -74,7 +74,7 @@ def _settle(
     if stage.id not in known:
         parent = stages.get(stage.parent) if stage.parent else None
         before = _settle(parent, stages, builds, store, known, trusts) if parent else None
-        known[stage.id] = _own(store, stage, trusts) or _inherited(before, builds.get(stage.build))
+        known[stage.id] = _own(store, stage, trusts) or _inherited(before, _failed(stage, builds))
     return known[stage.id]
 
 
@@ -87,6 +87,11 @@ def _own(store: Store, stage: PlannedStage, trusts: Trust) -> State | None:
             text = f"the result {result} is broken: {error}; remove that folder and run again"
             broken = broken or State(FAILED, text)
     return broken or _failure(store, stage.id, ", ".join(step.name for step in stage.steps))
+
+
+def _failed(stage: PlannedStage, builds: Mapping[str, State | None]) -> State | None:
+    """The first of its builds that cannot be had."""
+    return next((state for build in stage.builds if (state := builds.get(build)) is not None), None)
 
 
 def _inherited(parent: State | None, build: State | None) -> State:

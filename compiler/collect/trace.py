@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+    Section = tuple[Mapping[str, int], Array]  # its counters' rows, and the matrix
 
 Sample = Mapping[str, Any]
 DEVICE = "device"  # as a section: the database's own of all devices
@@ -18,98 +21,138 @@ SHORT = 0.5  # seconds: an interval below it is what is left at the end
 
 
 class Trace:
-    def __init__(self, samples: Sequence[Sample]) -> None:
+    """`ends`: where the samples of one step end and those of the next begin; left out, they are of one."""
+
+    def __init__(self, samples: Sequence[Sample], ends: Sequence[int] = ()) -> None:
         self.samples = samples
-        self._sections: dict[str, Mapping[str, Array]] = {}
+        ends = ends or (len(samples),)
+        self.parts = [slice(begin, end) for begin, end in zip((0, *ends), ends, strict=False)]
+        self._sections: dict[str, Section] = {}
+        self._plain: dict[str, Array] = {}
 
     def __len__(self) -> int:
         return len(self.samples)
 
-    @cached_property
+    @property
     def times(self) -> Array:
         return self.at("monotonic")
 
     def at(self, *keys: str) -> Array:
         if len(keys) == 1:
-            return _numbers([sample.get(keys[0]) for sample in self.samples])
-        found = self.section(keys[0]).get(keys[1])
-        return _nothing(len(self)) if found is None else found
+            return self._at(keys[0])
+        names, values = self.section(keys[0])
+        return values[names[keys[1]]] if keys[1] in names else _nothing(len(self))
 
-    def section(self, name: str) -> Mapping[str, Array]:
+    def _at(self, name: str) -> Array:
+        if name not in self._plain:
+            self._plain[name] = _numbers([sample.get(name) for sample in self.samples])
+        return self._plain[name]
+
+    def section(self, name: str) -> Section:
         if name not in self._sections:
             rows = self._devices() if name == DEVICE else [sample.get(name) for sample in self.samples]
-            self._sections[name] = _columns(rows)
+            self._sections[name] = _section(rows)
         return self._sections[name]
 
     def _devices(self) -> list[Any]:
-        """Of one device: counters of two that followed each other make no difference."""
-        names = [sample.get(DEVICE) for sample in self.samples]
-        name = names[-1] if names else None
-        known = [sample.get("devices", {}).get(name) for sample in self.samples]
-        return [row if own in (name, None) else None for row, own in zip(known, names, strict=True)]
+        return [row for part in self.parts for row in _devices(self.samples[part])]
 
 
 class Pairs:
-    """Two samples each: the whole intervals of a trace, and, as the last pair, its first and its last sample."""
+    """Two samples each: of each step the whole intervals and, as its last pair, its first and its last sample."""
 
     def __init__(self, trace: Trace) -> None:
         import numpy as np
 
         self.trace = trace
-        passed = np.diff(trace.times) if len(trace) else _nothing(0)
-        some = np.flatnonzero(passed > 0)
-        whole = some[passed[some] >= SHORT]
-        kept = whole if len(whole) else some  # of a step that is shorter than one, what there is
-        last = len(trace) - 1
-        spans = last > 0 and trace.times[last] > trace.times[0]
-        self.before = np.append(kept, 0) if spans else np.empty(0, int)
-        self.after = np.append(kept + 1, last) if spans else np.empty(0, int)
-        self._deltas: dict[str, Mapping[str, Array]] = {}
-        self.seconds: Array = trace.times[self.after] - trace.times[self.before] if spans else _nothing(0)
-
-    def __len__(self) -> int:
-        """Of the intervals."""
-        return max(len(self.before) - 1, 0)
+        found = [_pairs(trace.times, part) for part in trace.parts]
+        ends = np.cumsum([len(before) for before, _ in found]).tolist()
+        self.parts = [slice(begin, end) for begin, end in zip((0, *ends), ends, strict=False)]
+        self.before = np.concatenate([before for before, _ in found])
+        self.after = np.concatenate([after for _, after in found])
+        self.seconds: Array = trace.times[self.after] - trace.times[self.before]
+        self._passed: dict[str, Array] = {}
 
     def delta(self, *keys: str) -> Array:
         """How far a counter went; NaN where either sample lacks it, or it went back (a device that was replaced)."""
         if len(keys) == 1:
-            return self._passed(self.trace.at(keys[0]))
-        found = self.deltas(keys[0]).get(keys[1])
-        return _nothing(len(self.seconds)) if found is None else found
+            return self._between(self.trace.at(keys[0]))
+        names, passed = self._section(keys[0])
+        return passed[names[keys[1]]] if keys[1] in names else _nothing(len(self.seconds))
 
     def deltas(self, section: str) -> Mapping[str, Array]:
-        if section not in self._deltas:
-            import numpy as np
+        return dict(zip(*self._section(section), strict=True))
 
-            values = self.trace.section(section)
-            passed = self._passed(np.array(list(values.values())).reshape(len(values), len(self.trace)))
-            self._deltas[section] = dict(zip(values, passed, strict=True))
-        return self._deltas[section]
+    def _section(self, name: str) -> Section:
+        names, values = self.trace.section(name)
+        if name not in self._passed:
+            self._passed[name] = self._between(values)
+        return names, self._passed[name]
 
-    def _passed(self, values: Array) -> Array:
+    def _between(self, values: Array) -> Array:
         import numpy as np
 
         found: Array = values[..., self.after] - values[..., self.before]
         return np.where(found >= 0, found, np.nan)
 
 
-def _columns(rows: Sequence[Any]) -> Mapping[str, Array]:
+def _devices(samples: Sequence[Sample]) -> list[Any]:
+    """Of one device: counters of two that followed each other make no difference."""
+    names = [sample.get(DEVICE) for sample in samples]
+    name = names[-1] if names else None
+    known = [sample.get("devices", {}).get(name) for sample in samples]
+    return [row if own in (name, None) else None for row, own in zip(known, names, strict=True)]
+
+
+def _pairs(every: Array, part: slice) -> tuple[Indices, Indices]:
+    import numpy as np
+
+    times = every[part]
+    if len(times) < 2 or not times[-1] > times[0]:
+        return np.empty(0, int), np.empty(0, int)
+    passed = np.diff(times)
+    some = np.flatnonzero(passed > 0)
+    whole = some[passed[some] >= SHORT]
+    kept = (whole if len(whole) else some) + part.start  # of a step that is shorter than one, what there is
+    return np.append(kept, part.start), np.append(kept + 1, part.stop - 1)
+
+
+def column(values: Iterable[float]) -> Array:
+    """One for each row of a matrix."""
+    import numpy as np
+
+    return np.array(list(values))[:, None]
+
+
+def _section(rows: Sequence[Any]) -> Section:
     """Mostly all rows have the same names, in one order: then they are one matrix."""
     import numpy as np
 
-    there = [index for index, row in enumerate(rows) if type(row) is dict]
+    there = [row for row in rows if type(row) is dict]
     if not there:
-        return {}
-    names = tuple(rows[there[0]])
-    if len(there) < len(rows) or any(tuple(row) != names for row in rows):
-        names = tuple(dict.fromkeys(name for index in there for name in rows[index]))
-        return {name: _numbers([row.get(name) if row else None for row in rows]) for name in names}
+        return {}, np.empty((0, len(rows)))
+    names = tuple(there[0])
+    if len(there) == len(rows) and [*map(tuple, rows)].count(names) == len(rows):
+        found = _matrix(rows, len(names))
+        if found is not None:
+            return _places(names), found
+    names = tuple(dict.fromkeys(name for row in there for name in row))
+    return _places(names), np.array([_numbers([row.get(name) if row else None for row in rows]) for name in names])
+
+
+def _places(names: Sequence[str]) -> Mapping[str, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+def _matrix(rows: Sequence[Mapping[str, Any]], width: int) -> Array | None:
+    """None where some value is missing, or no number."""
+    import numpy as np
+
+    values = chain.from_iterable(row.values() for row in rows)
     try:
-        matrix = np.array([tuple(row.values()) for row in rows], dtype=float).T
+        return np.fromiter(values, float, len(rows) * width).reshape(len(rows), width).T
     except (TypeError, ValueError):
-        return {name: _numbers([row[name] for row in rows]) for name in names}
-    return dict(zip(names, matrix, strict=True))
+        return None
 
 
 def _numbers(values: Sequence[Any]) -> Array:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.collect.rates import AT_THE_END, GAUGES, RATES, RATIOS
+from compiler.collect import measurement
+from compiler.collect.gauges import at_the_end, averaged
+from compiler.collect.measurement import Window
+from compiler.collect.rates import rates, ratios
 from compiler.collect.trace import Pairs, Sample, Trace
 
 if TYPE_CHECKING:
@@ -23,35 +27,68 @@ if TYPE_CHECKING:
 PROCESS, SERVER = "process", "server"
 
 
+class Samples:
+    """Of the steps of a result: worked out together, for numpy costs more to call than to run."""
+
+    def __init__(self, steps: Sequence[Sequence[Sample]]) -> None:
+        self.trace = Trace([sample for step in steps for sample in step], list(accumulate(map(len, steps))))
+        self.pairs = Pairs(self.trace)
+
+    @cached_property
+    def rates(self) -> Mapping[str, Array]:
+        return rates(self.pairs)
+
+    @cached_property
+    def ratios(self) -> Mapping[str, Array]:
+        return ratios(self.pairs)
+
+    @cached_property
+    def averaged(self) -> Mapping[str, Array]:
+        return averaged(self.trace)
+
+    @cached_property
+    def at_the_end(self) -> Mapping[str, Array]:
+        return at_the_end(self.trace)
+
+
 class Usage:
-    """Of one step: its samples are read once."""
+    """Of one step: the so-manieth of its samples."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._samples = read(folder)
-        self._trace = Trace(self._samples)
-        self._pairs = Pairs(self._trace)
+    def __init__(self, folder: Path, samples: Samples, index: int, whole: Usage | None = None) -> None:
+        self._folder, self._all, self._whole = folder, samples, whole  # the whole step, where this is a part of it
+        self._part, self._pairs = samples.trace.parts[index], samples.pairs.parts[index]
+        self._samples = samples.trace.samples[self._part]
+        self._last = self._pairs.stop - 1 if self._pairs.stop > self._pairs.start else None  # the whole step
 
-    @cached_property
-    def _rates(self) -> Mapping[str, Array]:
-        if not len(self._pairs.seconds):
+    def within(self, window: Window | None) -> Usage:
+        """Of the part that was measured; itself where that is all."""
+        part = measurement.within(self._samples, window)
+        return self if len(part) == len(self._samples) else Usage(self._folder, Samples([part]), 0, self)
+
+    def after(self) -> dict[str, float]:
+        """Of what came after a part."""
+        known, end = (self._processes(), self._whole._processes()) if self._whole else ([], [])
+        step = _step(self._folder)
+        if not known:
             return {}
-        return {name: figure(self._pairs) for name, figure in {**RATES, **RATIOS}.items()}
+        wrote, both = _passed([known[-1], end[-1]], "write_bytes"), ("user", "system")
+        found = {} if wrote is None else {"drain_write_bytes": wrote}
+        if all(name in each for name in both for each in (step, known[-1])):
+            found["drain_cpu_seconds"] = max(0.0, sum(step[name] - known[-1][name] for name in both))
+        return found
 
-    @cached_property
-    def _gauges(self) -> Mapping[str, Array]:
-        return {name: gauge(self._trace) for name, gauge in GAUGES.items()}
+    def _processes(self) -> list[Mapping[str, float]]:
+        return [sample[PROCESS] for sample in self._samples if PROCESS in sample]
 
     def series(self) -> Mapping[str, Array]:
         """By interval between two samples: `second` since the step's start, and the rates of that interval."""
-        pairs = self._pairs
-        if not len(pairs):
+        if self._last in (None, self._pairs.start):
             return {}
-        after = pairs.after[:-1]
-        last = {name: gauge(self._trace) for name, gauge in AT_THE_END.items()}
-        gauges = {name: values[after] for name, values in {**self._gauges, **last}.items()}
-        rates = {name: values[:-1] for name, values in self._rates.items()}
-        return {"second": self._trace.times[after] - self._trace.times[0], **rates, **gauges}
+        every, whole = self._all, slice(self._pairs.start, self._last)
+        after, times = every.pairs.after[whole], every.trace.times
+        gauges = {name: values[after] for name, values in {**every.averaged, **every.at_the_end}.items()}
+        passed = {name: values[whole] for name, values in {**every.rates, **every.ratios}.items()}
+        return {"second": times[after] - times[self._part.start], **passed, **gauges}
 
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
@@ -63,11 +100,14 @@ class Usage:
         return {name: value for name, value in figures.items() if value is not None}
 
     def _over(self) -> dict[str, float | None]:
-        return {name: _value(values[-1]) for name, values in self._rates.items() if name in RATES}
+        if self._last is None:
+            return {}
+        return {name: _value(values[self._last]) for name, values in self._all.rates.items()}
 
     def _means(self) -> dict[str, float | None]:
-        ratios = {name: _mean(values[:-1]) for name, values in self._rates.items() if name in RATIOS}
-        return {**ratios, **{name: _mean(values) for name, values in self._gauges.items()}}
+        whole = slice(self._pairs.start, self._last)
+        ratios = {} if self._last is None else _mean(self._all.ratios, whole)
+        return {**ratios, **_mean(self._all.averaged, self._part)}
 
     def _sensors(self) -> dict[str, float | None]:
         found = [sample["sensors"] for sample in self._samples if "sensors" in sample]
@@ -77,19 +117,24 @@ class Usage:
         }
 
     def _database(self) -> dict[str, float | None]:
-        return {"database_bytes": _last(self._samples, "database_bytes")}
+        """At the end of the step."""
+        whole = self._whole or self
+        return {"database_bytes": _last(whole._samples, "database_bytes")}
 
     def _client(self, step: Mapping[str, Any]) -> dict[str, float | None]:
         """The step's own processes began with it: what they had used when last seen is what the step used."""
-        known = [sample[PROCESS] for sample in self._samples if PROCESS in sample]
+        known = self._processes()
         resident = _resident(known)
-        user, system = step.get("user"), step.get("system")
+        if self._whole:
+            user, system = _passed(known, "user"), _passed(known, "system")
+        else:
+            user, system = step.get("user"), step.get("system")
         return {
             "client_cpu_seconds": None if user is None or system is None else user + system,
             "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
             "process_max_rss_bytes": step.get("max_rss"),
-            "process_read_bytes": _last(known, "read_bytes"),
-            "process_write_bytes": _last(known, "write_bytes"),
+            "process_read_bytes": (_passed if self._whole else _last)(known, "read_bytes"),
+            "process_write_bytes": (_passed if self._whole else _last)(known, "write_bytes"),
         }
 
     def _server(self) -> dict[str, float | None]:
@@ -118,21 +163,45 @@ class Usage:
 
     def _counted(self, ops: float, *keys: str) -> float | None:
         """From the first sample to the last."""
-        return _value(self._pairs.delta(*keys)[-1] / ops) if len(self._pairs.seconds) else None
+        return None if self._last is None else _value(self._all.pairs.delta(*keys)[self._last] / ops)
+
+
+def usages(folders: Sequence[Path]) -> list[Usage | ValueError]:
+    """One per step of a result; what is wrong with its samples where they cannot be read."""
+    found = [_tried(folder) for folder in folders]
+    samples = Samples([[] if isinstance(each, ValueError) else each for each in found])
+    every = zip(folders, found, strict=True)
+    return [
+        each if isinstance(each, ValueError) else Usage(folder, samples, at) for at, (folder, each) in enumerate(every)
+    ]
+
+
+def of(folder: Path) -> Usage:
+    """Of one step alone."""
+    return Usage(folder, Samples([read(folder)]), 0)
 
 
 def usage(folder: Path, ops: float | None) -> dict[str, float]:
-    return Usage(folder).figures(ops)
+    return of(folder).figures(ops)
 
 
-def read(folder: Path) -> list[Sample]:
-    """The step's samples; a last line that a kill has cut is left out."""
+def _tried(folder: Path) -> Sequence[Sample] | ValueError:
     try:
-        text = (folder / "samples.jsonl").read_text(encoding="utf-8")
+        return read(folder)
+    except ValueError as error:
+        return error
+
+
+def read(folder: Path) -> Sequence[Sample]:
+    """The step's samples; a last line that a kill has cut is left out."""
+    from pydantic_core import from_json  # as json.loads, in half its time
+
+    try:
+        content = (folder / "samples.jsonl").read_bytes()
     except OSError:
         return []
-    lines = text[: text.rfind("\n") + 1].split("\n")
-    found: list[Sample] = json.loads(f"[{','.join(filter(None, lines))}]")
+    lines = content[: content.rfind(b"\n") + 1].split(b"\n")
+    found: list[Sample] = from_json(b"[" + b",".join(filter(None, lines)) + b"]")
     return found
 
 
@@ -153,9 +222,15 @@ def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
     return {"cpu_seconds": None if client is None or server is None else client + server}
 
 
-def _mean(values: Array) -> float | None:
-    known = values[values == values]  # NaN is unlike itself
-    return float(known.sum() / len(known)) if len(known) else None
+def _mean(named: Mapping[str, Array], part: slice) -> dict[str, float | None]:
+    import numpy as np
+
+    if not named:
+        return {}
+    values = np.array(list(named.values()))[:, part]
+    known = values == values  # NaN is unlike itself
+    counts, sums = known.sum(axis=1).tolist(), np.where(known, values, 0.0).sum(axis=1).tolist()
+    return {name: each / count if count else None for name, each, count in zip(named, sums, counts, strict=True)}
 
 
 def _value(found: float) -> float | None:
@@ -178,6 +253,6 @@ def _last(known: Iterable[Mapping[str, Any]], name: str) -> float | None:
 
 def series(folder: Path) -> list[dict[str, float]]:
     """A row per interval, without what is missing in it."""
-    found = Usage(folder).series()
+    found = of(folder).series()
     rows = zip(*(values.tolist() for values in found.values()), strict=True)
     return [{name: value for name, value in zip(found, row, strict=True) if value == value} for row in rows]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from compiler.drivers.protocol import Driver, Runner
+    from compiler.drivers.protocol import Driver, Runner, WithFiles
 
 _MODULES = {
     "db_bench": "compiler.drivers.db_bench",
@@ -30,6 +31,24 @@ def driver(kind: str) -> Driver:
     if kind not in _MODULES:
         raise LookupError(f"there is no step kind {kind!r}; the kinds are: {', '.join(_MODULES)}")
     return cast("Driver", import_module(_MODULES[kind]).DRIVER)
+
+
+@cache
+def client(kind: str) -> str | None:
+    """The engine of whose builds a kind's client is one; None where the engine's own build has all programs."""
+    from compiler.drivers.protocol import Client
+
+    found = driver(kind)
+    return found.client if isinstance(found, Client) else None
+
+
+@cache
+def with_files(kind: str) -> WithFiles | None:
+    """A kind whose steps need files."""
+    from compiler.drivers.protocol import WithFiles
+
+    found = driver(kind)
+    return found if isinstance(found, WithFiles) else None
 
 
 def runnable(kind: str) -> Runner | None:

@@ -92,7 +92,7 @@ def _of(field: FieldInfo) -> str:
     if kind is not None:
         return kind
     annotation = str(field.annotation)
-    names = {"bool": "true or false", "dict": "map", "tuple": "list", "Literal": "a word", "Generated": "name or map"}
+    names = {"dict": "map", "bool": "true or false", "tuple": "list", "Literal": "a word", "Generated": "name or map"}
     names |= {"Series": "map", "float": "number"}
     return next((shown for name, shown in names.items() if name in annotation), "text")
 

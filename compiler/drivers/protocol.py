@@ -6,7 +6,7 @@ there for the kinds that this version runs: a kind that is only declared does no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -27,6 +27,7 @@ class Context(NamedTuple):
     seed: int
     server: Access | None = None  # of an engine that is a server: the one that was started for the stage
     device: str | None = None  # that the database is on, where the site file says so
+    client_version: str | None = None  # of the step's client, where that is a build of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,16 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
     duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
     files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
+    keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
+
+
+class Bucket(NamedTuple):
+    """Of a histogram of latencies: so many operations took longer than `least`, and at most `most`."""
+
+    operation: str  # read, write …; "" = all operations
+    least: float  # microseconds
+    most: float
+    operations: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,8 @@ class Figures:
     warnings: Sequence[str] = ()  # what the engine says about itself
     counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
     levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
+    histograms: Sequence[Bucket] = ()  # of latencies, whole
+    window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
 
 
 class ParseError(Exception):
@@ -102,6 +115,60 @@ class Live(Protocol):
 
         Asked every second beside a measurement: of a file it reads the end and no more.
         """
+        ...
+
+
+@runtime_checkable
+class Complains(Protocol):
+    """A kind whose program says in its output why it failed."""
+
+    def complaint(self, folder: Path) -> str | None:
+        """Of a program that ended with an error, as a sentence; None where its output has none."""
+        ...
+
+
+@runtime_checkable
+class Client(Protocol):
+    """A kind whose program is a build of its own: the step's setting `client` is the name of that build."""
+
+    client: str  # the engine that such a build is of
+
+
+@runtime_checkable
+class WithFiles(Protocol):
+    """A kind whose steps need files: they are in the step's folder when its command starts."""
+
+    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
+        """Name in the step's folder -> text. Asked when the spec is planned: what a file holds is part of the identity.
+
+        `own` gives the text of a file that the spec brings, by its name, or raises: what it raises is the caller's.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedStep:
+    """One step of a log that people already have."""
+
+    name: str  # as the log has it: a benchmark, a script
+    figures: Figures
+    intervals: Sequence[Interval] = ()  # where clients report one by one; the rate of all together is figures.qps
+
+
+class Interval(NamedTuple):
+    """What one client did up to a second since the step's start."""
+
+    client: int
+    second: float
+    operations_per_s: float
+
+
+@runtime_checkable
+class Printed(Protocol):
+    """A kind whose output can be read without the step that made it: `stepgrid parse KIND FILE`."""
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        """Every step that the log holds, in its order. ParseError where it is none: what was looked for."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
@@ -20,7 +20,7 @@ def counted(engine: Serving, connection: Connection, named: str) -> dict[str, fl
     if chosen or not _TABLE.fullmatch(named):
         return chosen
     try:
-        return _in_table(connection, named)
+        return in_rows(connection.query(f"select * from {named}"))
     except Exception as error:  # of each client its own
         raise LookupError(f"the server has no counter and no table `{named}`") from error
 
@@ -30,9 +30,10 @@ def difference(before: Mapping[str, float], after: Mapping[str, float]) -> dict[
     return {name: after[name] - value for name, value in before.items() if name in after}
 
 
-def _in_table(connection: Connection, table: str) -> dict[str, float]:
+def in_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Of several rows of one name: their sum."""
     found: dict[str, float] = {}
-    for row in connection.query(f"select * from {table}"):
+    for row in rows:
         for name, value in _of_row(row):
             found[name] = found.get(name, 0.0) + value
     return found

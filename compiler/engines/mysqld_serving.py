@@ -11,6 +11,7 @@ from typing import Any
 
 from compiler.drivers.protocol import Command
 from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+from compiler.engines.statistics import Looks
 from compiler.language.version import Version
 
 CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
@@ -82,6 +83,11 @@ class MysqldServing:
         from compiler.engines.mysqld_effective import counters
 
         return counters(connection)
+
+    def looks(self, connection: Connection) -> Looks:
+        from compiler.engines import mysqld_statistics
+
+        return mysqld_statistics.looks(connection)
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
         from compiler.engines import mysqld_quiet

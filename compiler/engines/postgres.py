@@ -14,6 +14,7 @@ from compiler.engines.versions import Release, reached
 if TYPE_CHECKING:
     from compiler.drivers.protocol import Command
     from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+    from compiler.engines.statistics import Looks
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -115,6 +116,11 @@ class Postgres:
         from compiler.engines import postgres_state
 
         return postgres_state.counters(connection)
+
+    def looks(self, connection: Connection) -> Looks:
+        from compiler.engines import postgres_statistics
+
+        return postgres_statistics.looks(connection)
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
         from compiler.engines import postgres_quiet

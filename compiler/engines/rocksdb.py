@@ -14,6 +14,8 @@ from compiler.engines.versions import Release, reached
 # The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
 # `waitforcompaction` can hang under universal compaction before 8.7: for that there is a name of its own.
 _SINCE: Mapping[str, Release] = {
+    "benchmark_read_rate_limit": (5, 1),
+    "max_background_jobs": (5, 7),
     "mixgraph": (6, 0),
     "multiread_batched": (6, 2),
     "enable_blob_files": (6, 18),

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from compiler.drivers.protocol import Command
+from compiler.engines.statistics import Looks
 
 
 class Access(NamedTuple):
@@ -98,6 +99,10 @@ class Serving(Protocol):
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
         """What the server has counted so far, by its own names."""
+        ...
+
+    def looks(self, connection: Connection) -> Looks:
+        """What it can say of itself beside a step; what this release lacks is not among them."""
         ...
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:

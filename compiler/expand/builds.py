@@ -12,10 +12,10 @@ from compiler.build.declared import SOURCES, extension_faults
 from compiler.build.flags import flag_faults
 from compiler.engines import engine as engine_named
 from compiler.engines import names as engine_names
-from compiler.expand.definitions import Defined
+from compiler.expand.definitions import Defined, place_of_build
 from compiler.expand.extends import chain
 from compiler.language import models
-from compiler.language.nodes import Map, Text, key_place, place
+from compiler.language.nodes import Text, key_place, place
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
 
@@ -37,22 +37,34 @@ class Build:
 
 
 def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
-    spec = document.spec
-    nodes = document.nodes["builds"]
-    assert isinstance(nodes, Map)
+    builds: list[Build] = []
+    for family, definition in document.spec.builds.items():
+        if not definition.abstract:
+            builds += members(family, document, defined, problems)
+    return _unique(builds, problems)
+
+
+def members(family: str, document: Document, defined: Defined, problems: Problems) -> list[Build]:
+    """What one definition comes to, the spec's own or an include's: a build for each of its versions."""
+    known = [*document.spec.builds, *defined.builds]
+    links = _links(family, document, defined, problems)
+    return _members(family, links, known, place_of_build(document, family), problems)
+
+
+def outline(family: str, document: Document, defined: Defined) -> tuple[str | None, list[str]]:
+    """Its engine, and the names of its builds. What is wrong with it is said where it is used."""
+    links = _links(family, document, defined, Problems())
+    return _last(links, "engine"), [name for name, _ in _versions(family, links)]
+
+
+def _links(family: str, document: Document, defined: Defined, problems: Problems) -> list[models.Build]:
+    own = document.spec.builds
 
     def parent(child: str, name: str) -> models.Build | None:
-        own = spec.builds.get(name) if name != child else None
-        return own or defined.builds.get(name)
+        return (own.get(name) if name != child else None) or defined.builds.get(name)
 
-    builds: list[Build] = []
-    known = [*spec.builds, *defined.builds]
-    for family, definition in spec.builds.items():
-        if definition.abstract:
-            continue
-        links = chain(family, definition, parent, known, problems)
-        builds += _members(family, links, known, nodes.at[family], problems)
-    return _unique(builds, problems)
+    first = own.get(family) or defined.builds[family]
+    return chain(family, first, parent, [*own, *defined.builds], problems)
 
 
 def _members(

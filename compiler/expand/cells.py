@@ -9,9 +9,11 @@ from compiler.expand import axes as axes_of
 from compiler.expand import builds as builds_of
 from compiler.expand import collectors, definitions, probes, sources
 from compiler.expand import steps as steps_of
+from compiler.expand.attached import Attached
 from compiler.expand.axes import Axis
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
+from compiler.expand.clients import Clients
 from compiler.expand.frame import Ground
 from compiler.expand.grid import Also, Grid
 from compiler.expand.hardware import Differs, Machines, stands_in_for_none
@@ -35,6 +37,7 @@ class Cell(NamedTuple):
 
 class Expansion(NamedTuple):
     builds: Sequence[Build]  # that cells use, sources resolved
+    clients: Sequence[Build]  # of steps, likewise
     axes: Sequence[Axis]
     changes: Mapping[str, tuple[str, ...] | None]  # axis -> the steps that it changes; None = all
     cells: Sequence[Cell]
@@ -73,14 +76,16 @@ def expand(
         _no_cells(document, wanted, problems)
     unknown = _unknown(document, axes, items)
     layers = Layers(defined.options, problems)
-    ground = Ground(spec, whole.where, layers, names, problems, unknown.meant)
+    clients = Clients(document, defined, problems)
+    ground = Ground(spec, whole.where, layers, names, problems, clients, Attached(document, problems), unknown.meant)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
-    used = sources.builds(choices, names, problems)
+    made = [dict.fromkeys(choice.build for choice in choices), clients.used]
+    used, brought = (sources.builds(each, names, problems) for each in made)
     unknown.report(problems)
     if sound:
         _finish(document, ground.layers, cells, problems)
     problems.stop_on_errors()
-    return Expansion(used, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
+    return Expansion(used, brought, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
 
 
 def _also(document: Document) -> list[Also]:

@@ -33,6 +33,15 @@ def gather(document: Document, problems: Problems) -> Defined:
     return Defined(**tables)
 
 
+def place_of_build(document: Document, name: str) -> Where:
+    """Where it is defined: the spec's own `builds` come first."""
+    own = document.nodes.get("builds")
+    if isinstance(own, Map) and name in own.at:
+        return own.at[name]
+    defined = (nodes for nodes, definitions in _sources(document) if name in definitions.builds)
+    return next((definition_where(nodes, "builds", name) for nodes in defined), document.nodes.where)
+
+
 def check_used(document: Document, problems: Problems) -> None:
     """An option set of the spec's own that nothing names, in no scale: a library's may wait for a spec to use them."""
     own = document.spec.define.options

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from compiler.drivers import driver
+from compiler.drivers import client, driver, with_files
 from compiler.engines import engine
 from compiler.expand import layers, options, settings, setup
+from compiler.expand.attached import Attached
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
+from compiler.expand.clients import Asked, Clients
 from compiler.expand.item import Item
 from compiler.expand.labels import Label
 from compiler.expand.layers import Entries, Layers
@@ -21,7 +23,7 @@ from compiler.expand.resolved import Head, ResolvedStep, Settings
 from compiler.expand.scope import Reported, Scope
 from compiler.language.models import Spec
 from compiler.language.problem import Problems, Where
-from compiler.plan.model import Options
+from compiler.plan.model import CLIENT, Options
 
 
 class Ground(NamedTuple):
@@ -32,6 +34,8 @@ class Ground(NamedTuple):
     layers: Layers
     names: Names
     problems: Problems
+    clients: Clients
+    attached: Attached
     meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
 
 
@@ -51,6 +55,7 @@ class Frame:
         self._runs = Once(whens, self._holds)
         self._settings = Once(given, lambda choice: self._given(choice))
         around = reads.axes([(STORAGE_ENGINE, "")]).union(setup.axes(there))
+        around |= given if client(item.kind) or with_files(item.kind) else frozenset()
         self._setup = Once(around, self._set_up)
         grouped = _grouped(names, reads)
         self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
@@ -77,22 +82,35 @@ class Frame:
 
     def _set_up(self, choice: Choice) -> setup.Setup:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
-        return setup.resolve(self._item, self._build, points, self._ground.spec, self._scope(choice))
+        found = setup.resolve(self._item, self._build, points, self._ground.spec, self._scope(choice))
+        item, kind = self._item, with_files(self._item.kind)
+        given = self._settings(choice) if kind or client(item.kind) else None
+        if given is None:
+            return found
+        files = self._ground.attached.of(kind, item, given) if kind else {}
+        return found.along(self._client(given), files)
+
+    def _client(self, given: Settings) -> Build | None:
+        item, wanted = self._item, client(self._item.kind)
+        if wanted is None or not self._fits():
+            return None
+        at = given.values.at.get(CLIENT)
+        where = item.where if at is None else Where.read(at)
+        return self._ground.clients.named(Asked(str(given.values[CLIENT]), wanted, item.base, where, at is not None))
 
     def _holds(self, choice: Choice) -> bool:
         scope = self._scope(choice)
         if not all(scope.holds(when) for when in self._item.whens):
             return False
-        self._fits()
+        if not self._fits():
+            item, name = self._item, self._build.engine
+            message = f"step `{item.name}` is of kind {item.kind}, which does not run on {name}"
+            hint = f"on it: {', '.join(engine(name).kinds)}"
+            self._ground.problems.add("wrong-kind", item.where, message, hint, len(item.name))
         return True
 
-    def _fits(self) -> None:
-        item, name = self._item, self._build.engine
-        kinds = engine(name).kinds
-        if item.kind not in kinds:
-            message = f"step `{item.name}` is of kind {item.kind}, which does not run on {name}"
-            hint = f"on it: {', '.join(kinds)}"
-            self._ground.problems.add("wrong-kind", item.where, message, hint, len(item.name))
+    def _fits(self) -> bool:
+        return self._item.kind in engine(self._build.engine).kinds
 
     def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
         reserved: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})

@@ -59,13 +59,15 @@ class ResolvedStep:
     setup: Setup
     texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
 
-    def identity(self) -> str:
-        """Everything that decides what is run, but the seed: JSON with sorted keys."""
+    def identity(self, client: str | None = None) -> str:
+        """Everything that decides what is run, but the seed: JSON with sorted keys. `client`: the id of its build."""
         texts: dict[str, str] = {}
         for part in self.texts:
             texts |= part
         options = ",".join([texts[name] for name in self.head.options if name in texts])
         around = f",{self.setup.text}" if self.setup.text else ""
+        if client is not None:
+            around += f",{encode(client)}"
         return f"[{encode(self.head.kind)},{self.head.revision},{self.settings.text},{{{options}}}{around}]"
 
 

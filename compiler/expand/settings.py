@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
-from compiler.drivers import driver
+from compiler.drivers import client, driver
 from compiler.drivers.quantity import Quantity
 from compiler.expand import reads
 from compiler.expand.item import Item
@@ -16,6 +16,7 @@ from compiler.language.nodes import Map, Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import sentence
 from compiler.plan.canonical import encode
+from compiler.plan.model import CLIENT
 
 FAULTY = object()  # a value of which is said already what is wrong
 _STEP_KEYS = (
@@ -31,7 +32,8 @@ def resolve(item: Item, scope: Scope, problems: Problems, meant: Container[str] 
     if found is None:
         return None
     kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
-    text = encode(found.model_dump(mode="json", exclude_defaults=True))
+    named = {CLIENT} if client(item.kind) else set()  # a label: its build is what decides
+    text = encode(found.model_dump(mode="json", exclude_defaults=True, exclude=named))
     return Settings(complete, text, kind.seed_key(complete), kind.estimate(complete))
 
 

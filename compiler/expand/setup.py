@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
 from compiler.engines import engine
@@ -14,12 +16,22 @@ from compiler.expand.reads import STORAGE_ENGINE
 from compiler.expand.scope import UNSET, Scope
 from compiler.language.models import Launch, Probe, Spec
 from compiler.plan.canonical import encode
-from compiler.plan.model import Json
+from compiler.plan.model import FILES, Json
 
 
 class Setup(NamedTuple):
     values: Mapping[str, Json]  # without what is left to itself
     text: str  # what identity has of it; empty where there is nothing
+    client: Build | None = None  # of the step: its id, which identity has, is known when its source is
+    files: Mapping[str, str] = {}  # name in the step's folder -> text
+
+    def along(self, client: Build | None, files: Mapping[str, str]) -> Setup:
+        """The same with what the step brings along: of files identity has the checksums."""
+        if not files:
+            return self._replace(client=client)
+        sums: dict[str, Json] = {name: _sum(text) for name, text in files.items()}
+        values = {**self.values, FILES: sums}
+        return Setup(values, encode(values), client, files)
 
 
 def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope) -> Setup:
@@ -34,6 +46,11 @@ def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope
     }
     said = {name: value for name, value in values.items() if value}
     return Setup(said, encode(said) if said else "")
+
+
+@lru_cache(maxsize=1024)  # many steps have the same
+def _sum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
 
 
 def storage_engine(build: Build, scope: Scope) -> str:

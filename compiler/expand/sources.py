@@ -12,7 +12,6 @@ from compiler.build import unknown
 from compiler.build.complete import complete
 from compiler.build.declared import SOURCES, Fault, faults, kind_of
 from compiler.expand.builds import Build
-from compiler.expand.choice import Choice
 from compiler.expand.names import Names
 from compiler.expand.scope import NOTHING, UNSET, Reported, Scope
 from compiler.language.nodes import Map, key_place, place
@@ -24,9 +23,8 @@ _VERSIONED = frozenset({"maven", "crate", "pypi"})  # which of many is fetched: 
 _COORDINATES = 3  # GROUP:ARTIFACT:VERSION
 
 
-def builds(choices: Iterable[Choice], names: Names, problems: Problems) -> list[Build]:
+def builds(used: Iterable[Build], names: Names, problems: Problems) -> list[Build]:
     sound = not problems.errors  # else a source that is not there may have been of a wrong type, which is said
-    used = dict.fromkeys(choice.build for choice in choices)
     return [_sourced(build, names, problems) if build.source or sound else build for build in used]
 
 

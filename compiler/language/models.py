@@ -191,6 +191,8 @@ class Table(Model):
     by: tuple[Label, ...] = ()
     where: Where = {}
     metrics: tuple[Label, ...] = ()
+    counters: tuple[Label, ...] = ()  # of servers and probes, by pattern; for the layout of that name
+    top: Count | None = None  # of them: so many, the largest
     base: dict[str, Label] | None = None
     labels: dict[str, Name] = {}
     window: Annotated[tuple[Label, ...], Field(min_length=1, max_length=2)] = ()  # the last so long; from, to

@@ -96,7 +96,7 @@ def _table(node: Node) -> Node:
     """A name alone is that of a layout."""
     if isinstance(node, Text):
         return Map({"layout": node}, node.where, {"layout": node.where})
-    return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "window"), _listed))
+    return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "counters", "window"), _listed))
 
 
 def _collector(node: Node) -> Node:

@@ -20,6 +20,8 @@ class Spot(NamedTuple):
     status: str = ""  # failed, unsupported, missing, elsewhere, same as …; "": it has figures
     ratios: Mapping[str, float] = {}  # to the base, where the table has one
     levels: Sequence[Level] = ()
+    margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
+    unlike: str = ""  # why a ratio gets no verdict
 
 
 NOWHERE = Spot(status=ABSENT)  # not in the sweep
@@ -34,6 +36,8 @@ class Block:
     row_axes: tuple[str, ...] = ()
     column_axes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()  # patterns
+    top: int | None = None  # so many of them, the largest
     point: str = ""  # of the axes that make a block each
     base: str | None = None  # what ratios are to
     base_column: int | None = None  # where it is a column

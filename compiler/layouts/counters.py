@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from compiler.layouts.block import Block, Spot, cell
 from compiler.layouts.layout import Layout
@@ -18,7 +19,8 @@ PERF = (
 
 def tables(block: Block) -> list[Table]:
     subjects = block.subjects()
-    names = [name for name in block.metrics or PERF if any(name in spot.values for _, spot in subjects)]
+    wanted = block.metrics or (() if block.counters else PERF)
+    names = [name for name in wanted if any(name in spot.values for _, spot in subjects)] + _counted(block)
     if not names:
         return []
     heads, before = legend([name for name, _ in subjects])
@@ -27,6 +29,16 @@ def tables(block: Block) -> list[Table]:
     if len(subjects) > 1 and not subjects[0][1].status:
         found.append(_relative(block, subjects, names))
     return found
+
+
+def _counted(block: Block) -> list[str]:
+    """Those that are named and those of a pattern that grew anywhere, most first."""
+    most: dict[str, float] = {}
+    for name, value in (pair for spot in block.spots.values() for pair in spot.values.items()):
+        if any(fnmatchcase(name, pattern) for pattern in block.counters):
+            most[name] = max(most.get(name, value), value)
+    names = sorted((name for name, value in most.items() if value or name in block.counters), key=lambda n: -most[n])
+    return names[: block.top]
 
 
 def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequence[str]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.layouts import readable
+from compiler.layouts import compared, readable
 from compiler.layouts.block import Block, Spot, cell
 from compiler.layouts.layout import ARMS, STEP, Layout
 from compiler.layouts.table import ABSENT, Cell, Column, Table
@@ -21,13 +21,14 @@ def tables(block: Block) -> list[Table]:
 
 
 def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
-    heads = [Column(block.call(metric), unit=unit(block, metric)) for metric in metrics]
+    heads = [Column(block.call(each), unit="" if each in block.called else unit(block, each)) for each in metrics]
     rows = tuple(
         (*_labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
         for row in range(len(block.rows))
         if block.spot(row).status != ABSENT
     )
-    return Table(block.title, (*_heads(block), *heads), rows, block.point, _before(block), block.notes)
+    notes = (*_notes(block, metrics), *_units(block, metrics))
+    return Table(block.title, (*_heads(block), *heads), rows, block.point, _before(block), notes)
 
 
 def _by_column(block: Block, metric: str, several: bool) -> Table:
@@ -38,7 +39,7 @@ def _by_column(block: Block, metric: str, several: bool) -> Table:
     )
     said = block.call(metric) + (f", {what}" if (what := unit(block, metric)) else "")
     point = ", ".join(part for part in (block.point, said if several or not block.base else "") if part)
-    return Table(block.title, (*_heads(block), *heads), rows, point, _before(block), block.notes)
+    return Table(block.title, (*_heads(block), *heads), rows, point, _before(block), _notes(block, [metric]))
 
 
 def figure(block: Block, spot: Spot, metric: str) -> Cell:
@@ -48,15 +49,28 @@ def figure(block: Block, spot: Spot, metric: str) -> Cell:
     found = spot.ratios.get(metric)
     if found is None and metric in spot.values and not spot.status:
         return Cell("no base", "missing")
-    return cell(spot, None if found is None else readable.ratio(found), found)
+    return cell(spot, None if found is None else compared.text(spot, metric, readable.ratio(found)), found)
 
 
 def unit(block: Block, metric: str) -> str:
     return "" if block.base is not None else readable.unit(metric)
 
 
+def _units(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
+    """Of figures that the table calls otherwise: their heads stay as short as they were meant."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in block.called and (said := unit(block, metric)):
+            found.setdefault(said, []).append(block.called[metric])
+    return ("; ".join(f"{', '.join(names)}: {said}" for said, names in found.items()),) if found else ()
+
+
 def _before(block: Block) -> tuple[str, ...]:
     return () if block.base is None else (f"relative to {block.base}",)
+
+
+def _notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
+    return (*block.notes, *(compared.notes(block, metrics) if block.base is not None else ()))
 
 
 def _heads(block: Block) -> list[Column]:

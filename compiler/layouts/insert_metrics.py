@@ -11,7 +11,8 @@ from compiler.layouts.table import Cell, Table, columns
 # head -> decimals
 HEADS: Mapping[str, int] = {
     "ips": 0, "qps": 0, "rps": 0, "rmbps": 1, "wps": 0, "wmbps": 1, "rpq": 3, "rkbpq": 3, "wpi": 3, "wkbpi": 3,
-    "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "dbgb1": 1, "rss": 1, "maxop": 3,
+    "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "ccpupq": 0, "dbgb1": 1, "rss": 1, "maxop": 3,
+    "p50": 0, "p99": 0,
 }  # fmt: skip
 _PLAIN = {
     "ips": "inserts_per_s",
@@ -22,12 +23,18 @@ _PLAIN = {
     "wmbps": "device_write_mb_per_s",
     "csps": "context_switches_per_s",
     "cpupq": "host_cpu_us_per_op",
+    "ccpupq": "client_cpu_us_per_op",
     "dbgb1": "database_bytes",
     "rss": "server_rss_bytes",
     "maxop": "max_us",
+    "p50": "median_qps",
+    "p99": "worst_qps_p99",
 }
 _SCALES = {"dbgb1": 2**-30, "rss": 2**-30, "maxop": 1e-6}
-LEGEND = "rpq, rkbpq, cspq, cpupq: per query, or per row where there are none; wpi, wkbpi: per row; maxop: seconds"
+LEGEND = (
+    "rpq, rkbpq, cspq, cpupq, ccpupq: per query, or per row where there are none; wpi, wkbpi: per row; maxop: seconds; "
+    "p50, p99: rates that half, and 99 %, of the seconds reached"
+)
 
 
 def tables(block: Block) -> list[Table]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compiler.layouts import compared as marks
+from compiler.layouts import legend
 from compiler.layouts.block import Block, cell
 from compiler.layouts.layout import ARMS, BASE, STEP, Layout
 from compiler.layouts.table import Cell, Table, columns
 
 QPS = "qps"
+ROOM = 70  # for the names of steps
 
 
 def tables(block: Block) -> list[Table]:
@@ -18,12 +21,13 @@ def tables(block: Block) -> list[Table]:
 
 
 def table(block: Block, rows: Sequence[tuple[Cell, ...]], others: Sequence[int], point: str) -> Table:
-    """The legend stands above the columns, for names of builds are long."""
-    legend = [f"col-{number} : {block.column(index)}" for number, index in enumerate(others, 1)]
-    heads = [f"col-{number}" for number in range(1, len(others) + 1)]
-    before = (f"Relative to: {block.base}", *legend)
+    """The legend stands above the columns, for names of builds are long; where the base is a row they keep them."""
+    room = ROOM if block.base_column is None else 0
+    heads, names = legend.legend([block.column(index) for index in others], room)
+    before = (f"Relative to: {block.base}", *names)
     name = " ".join(block.row_axes) or STEP
-    return Table(block.title, columns(heads, [name]), tuple(rows), point, before, block.notes)
+    notes = (*block.notes, *marks.notes(block, [_metric(block)]))
+    return Table(block.title, columns(heads, [name]), tuple(rows), point, before, notes)
 
 
 def compared(block: Block) -> list[int]:
@@ -39,7 +43,7 @@ def _ratio(block: Block, row: int, column: int) -> Cell:
     found = spot.ratios.get(metric)
     if found is None and not spot.status and metric in spot.values:
         return Cell("no base", "missing")
-    return cell(spot, None if found is None else f"{found:.2f}")
+    return cell(spot, None if found is None else marks.text(spot, metric, f"{found:.2f}"))
 
 
 def _metric(block: Block) -> str:

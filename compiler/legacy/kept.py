@@ -24,3 +24,13 @@ def named(store: Store, digest: str) -> Plan | None:
         return files.read(folder) if imported(files.read_header(folder)["spec"]) else None
     except (OSError, ValueError, KeyError):
         return None
+
+
+def brought(store: Store, digest: str) -> Plan | None:
+    """One that came with results of another checkout, which its own spec may not come to here."""
+    if not store.texts(digest).is_dir():
+        return None
+    try:
+        return files.read(store.plan(digest))
+    except (OSError, ValueError, KeyError):
+        return None

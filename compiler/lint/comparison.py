@@ -13,6 +13,7 @@ from compiler.lint.releases import CHANGES, Change
 from compiler.lint.rule import Finding, Rule
 from compiler.lint.subject import Subject
 from compiler.lint.workloads import READ_ONLY
+from compiler.plan.model import CLIENT
 
 _QUALITY = ("suite",)  # of a source: another suite is another compiler
 # of flags: what decides how fast the code is; the rest says what is in it
@@ -43,25 +44,49 @@ def _agree(labels: Mapping[str, str], base: Mapping[str, str]) -> bool:
 
 
 def _mixed(subject: Subject) -> Iterator[Finding]:
-    """Builds made differently, where the report compares builds."""
-    if not _compares_builds(subject):
-        return
-    made: dict[tuple[str, str], Build] = {}
-    for build in subject.expansion.builds:
-        made.setdefault((build.engine, _how(build)), build)
-    for engine in dict.fromkeys(engine for engine, _ in made):
-        ways = [(how, build) for (name, how), build in made.items() if name == engine]
-        if len(ways) > 1:
-            listed = "; ".join(f"{build.name}: {how}" for how, build in ways)
-            message = f"builds of different quality are compared: {listed}"
-            hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
-            yield Finding(ways[1][1].where, message, hint, width=len(ways[1][1].family))
+    """Builds made differently, where the report compares builds; or the clients that run one step."""
+    if _compares_builds(subject):
+        by_engine: dict[str, list[Build]] = {}
+        for build in subject.expansion.builds:
+            by_engine.setdefault(build.engine, []).append(build)
+        for builds in by_engine.values():
+            yield from _made_differently("builds", builds)
+    if _compares_builds(subject, *_axes_of_clients(subject)):
+        for clients in _clients(subject).values():
+            yield from _made_differently("clients", clients)
 
 
-def _compares_builds(subject: Subject) -> bool:
+def _made_differently(what: str, builds: Sequence[Build]) -> Iterator[Finding]:
+    ways: dict[str, Build] = {}
+    for build in builds:
+        ways.setdefault(_how(build), build)
+    if len(ways) > 1:
+        second = list(ways.values())[1]
+        listed = "; ".join(f"{build.name}: {how}" for how, build in ways.items())
+        message = f"{what} of different quality are compared: {listed}"
+        hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
+        yield Finding(second.where, message, hint, width=len(second.family))
+
+
+def _clients(subject: Subject) -> dict[str, list[Build]]:
+    """By step, with their sources as they are."""
+    made = {build.name: build for build in subject.expansion.clients}
+    found: dict[str, list[Build]] = {}
+    for row in subject.table.rows:
+        if (client := row.step.setup.client) is not None:
+            found.setdefault(row.step.head.name, []).append(made[client.name])
+    return found
+
+
+def _axes_of_clients(subject: Subject) -> list[str]:
+    axes = subject.expansion.axes
+    return [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
+
+
+def _compares_builds(subject: Subject, *others: str) -> bool:
     """A base of other axes is compared with cells of its own build."""
     base: Mapping[str, Any] = subject.spec.report.base
-    return not base or "build" in base
+    return not base or not base.keys().isdisjoint(("build", *others))
 
 
 def _how(build: Build) -> str:

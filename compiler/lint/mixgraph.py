@@ -13,6 +13,8 @@ _INTERVAL = "sine_mix_rate_interval_milliseconds"
 _SINE = ("sine_a", "sine_b", "sine_d")
 _RANGE = ("keyrange_dist_a", "keyrange_dist_b", "keyrange_dist_c", "keyrange_dist_d")
 _KEYS = ("key_dist_a", "key_dist_b")
+_SCAN = ("iter_k", "iter_sigma")
+_PAPER = "the paper's: iter_k: 2.517, iter_sigma: 14.236"
 _SCAN_DEFAULTS = (7, 1)  # from here on db_bench's own iter_k and iter_sigma are those of the paper
 _SWITCH = (6, 26)  # before, the sine is on whatever sine_mix_rate says
 _KEYS_FIRST = (6, 11)  # from here on a distribution over ranges does nothing without the one of keys
@@ -31,13 +33,16 @@ def _threads(facts: Facts) -> Verdict | None:
 
 
 def _scans(facts: Facts) -> Verdict | None:
-    if facts["benchmark"] != _NAME or facts["release"] >= _SCAN_DEFAULTS or facts.amount("mix_seek_ratio", 0) <= 0:
+    if facts["benchmark"] != _NAME or facts.amount("mix_seek_ratio", 0) <= 0:
         return None
-    missing = [name for name in ("iter_k", "iter_sigma") if not facts.given(name)]
-    if not missing:
+    zero = [name for name in _SCAN if facts.given(name) and facts.amount(name, 1) == 0]
+    if zero:
+        return Verdict(zero[0], f"mixgraph with {zero[0]}: 0: its scans have a length of zero", _PAPER)
+    missing = [name for name in _SCAN if not facts.given(name)]
+    if not missing or facts["release"] >= _SCAN_DEFAULTS:
         return None
     message = f"mixgraph without {' and '.join(missing)}: before RocksDB 7.1 its scans then have a length of zero"
-    return Verdict("step", message, "the paper's: iter_k: 2.517, iter_sigma: 14.236")
+    return Verdict("step", message, _PAPER)
 
 
 def _sine(facts: Facts) -> Verdict | None:
@@ -75,7 +80,7 @@ RULES = (
     Rule("mixgraph-threads", "mixgraph with more than one thread",
          each_step(("step", "step.threads"), _threads, ("benchmark",))),
     Rule("mixgraph-scan-length", "mixgraph whose scans have a length of zero",
-         each_step(("mix_seek_ratio", "iter_k", "iter_sigma"), _scans, ("benchmark", "release"))),
+         each_step(("step", "mix_seek_ratio", *_SCAN), _scans, ("benchmark", "release"))),
     Rule("mixgraph-sine", "a sine rate that is not switched on",
          each_step((*_SINE, "sine_mix_rate"), _sine, ("benchmark", "release"))),
     Rule("mixgraph-sine-unasked", "a sine rate that an old release always has",

@@ -20,7 +20,7 @@ _HINT = "`stepgrid lock` writes its commit into the lock file; a tag or a commit
 def _branches(subject: Subject) -> Iterator[Finding]:
     open_ = [
         (build, source)
-        for build in subject.expansion.builds
+        for build in (*subject.expansion.builds, *subject.expansion.clients)
         for source in parts(build.source)
         if "git" in source and moves(source) and not _FIXED.fullmatch(_PLACE.sub("", str(source.get("ref", ""))))
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from compiler.drivers.db_bench.benchmarks import DRAINING
 from compiler.expand.cells import Cell
 from compiler.expand.resolved import ResolvedStep
-from compiler.lint.derived import benchmark_of, release_of
+from compiler.lint.derived import benchmark_of
 from compiler.lint.each_step import Verdict, each_step
 from compiler.lint.facts import Facts
 from compiler.lint.rule import Finding, Rule
@@ -15,7 +15,6 @@ from compiler.lint.subject import Subject
 from compiler.lint.workloads import LOADS, READ_ONLY
 
 QUIESCE = "quiesce"
-WAITING_SINCE = (6, 19)
 
 
 def _read_only(facts: Facts) -> Verdict | None:
@@ -30,7 +29,7 @@ def _undrained(subject: Subject) -> Iterator[Finding]:
     if not LOADS & subject.table.values("benchmark"):
         return
     cells: dict[str, list[int]] = {}
-    known: dict[tuple[int, bool], tuple[bool, bool]] = {}
+    known: dict[int, tuple[bool, bool]] = {}
     for position, cell in enumerate(subject.cells):
         name = _first(cell, known)
         if name is not None:
@@ -41,14 +40,14 @@ def _undrained(subject: Subject) -> Iterator[Finding]:
         yield Finding(subject.places.of_step(name, None), message, hint, positions)
 
 
-def _first(cell: Cell, known: dict[tuple[int, bool], tuple[bool, bool]]) -> str | None:
+def _first(cell: Cell, known: dict[int, tuple[bool, bool]]) -> str | None:
     """The first measured step after a load with nothing that drains in between. `known`: settings -> loads, drains."""
-    loaded, waits = False, _waits(cell)
+    loaded = False
     for segment in cell.segments:
         for step in segment.steps:
-            key = id(step.settings), waits
+            key = id(step.settings)
             if key not in known:
-                known[key] = benchmark_of(step) in LOADS, _drains(step, waits)
+                known[key] = benchmark_of(step) in LOADS, _drains(step)
             loads, drains = known[key]
             if loads:
                 loaded = not drains
@@ -57,16 +56,10 @@ def _first(cell: Cell, known: dict[tuple[int, bool], tuple[bool, bool]]) -> str 
     return None
 
 
-def _drains(step: ResolvedStep, waits: bool) -> bool:
+def _drains(step: ResolvedStep) -> bool:
     named = step.settings.values.get("benchmarks")
     drains = isinstance(named, list) and bool(DRAINING.intersection(map(str, named)))
-    return drains or (waits and step.head.kind == QUIESCE)
-
-
-def _waits(cell: Cell) -> bool:
-    """Whether a step of kind quiesce can do more than look: this RocksDB can be asked to wait."""
-    release = release_of(cell.choice.build)
-    return release is None or release >= WAITING_SINCE
+    return drains or step.head.kind == QUIESCE
 
 
 RULES = (

@@ -17,6 +17,7 @@ from compiler.plan.cells import Cells
 from compiler.plan.model import Axis, Json, Plan, PlannedBuild, PlannedCell, PlannedStage
 from compiler.plan.order import ranks
 from compiler.plan.pins import Pins
+from compiler.plan.setups import Setups
 
 BUILD = "build"
 
@@ -30,9 +31,10 @@ def assemble(
 ) -> Plan:
     """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are."""
     spec = document.spec
-    builds = {build.name: _build(build, pins.get(build.name, Pins())) for build in expansion.builds}
-    tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs)
+    every = (*expansion.builds, *expansion.clients)
+    builds = {build.name: _build(build, pins.get(build.name, Pins())) for build in every}
     ids = {name: build.id for name, build in builds.items()}
+    tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids))
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     alike.check(_telling(expansion), cells, problems)

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from compiler.language.units import duration
+from compiler.plan.arms import BUILD as BUILD
+from compiler.plan.arms import arms
 from compiler.plan.model import Axis, CellStep, Plan, PlannedCell
 
-BUILD = "build"
 Key = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on the axes that touch it
 
 
@@ -24,8 +25,10 @@ def chosen(axes: Sequence[Axis], base: Mapping[str, str]) -> dict[str, str]:
 
 def bases(plan: Plan) -> dict[str, set[str]]:
     """Stage -> the stages of its base: those that measure the same step, all other axes equal."""
-    base = chosen(plan.axes, plan.report.base)
-    measured = dict(_measured(plan))
+    said = {"base": plan.report.base, "tables": plan.report.tables, "claims": plan.report.claims}
+    axes = arms(plan.axes, [cell.labels for cell in plan.cells], said)
+    base = chosen(axes, plan.report.base)
+    measured = dict(_measured(plan, axes))
     found: dict[str, set[str]] = defaultdict(set)
     for key, stage in measured.items():
         against = measured.get(_at(key, base))
@@ -50,10 +53,10 @@ def due(plan: Plan, running: Collection[str], measured: Mapping[str, datetime], 
     return found
 
 
-def _measured(plan: Plan) -> Iterator[tuple[Key, str]]:
+def _measured(plan: Plan, axes: Sequence[Axis]) -> Iterator[tuple[Key, str]]:
     for cell in plan.cells:
         for step in cell.steps:
-            labels = _labels(plan.axes, cell, step) if step.measured else ()
+            labels = _labels(axes, cell, step) if step.measured else ()
             for repeat in cell.repeats if step.measured else ():
                 yield (step.name, repeat.load, repeat.run, labels), repeat.stages[step.stage]
 

@@ -43,9 +43,10 @@ def compile_spec(
             raise SpecError(found.found)
         expansion = expand(document, host, found, only, differs)
         lint.check(document, expansion, found)
-        held = _pins(document.path, expansion.builds, pin, found)
+        every = (*expansion.builds, *expansion.clients)
+        held = _pins(document.path, every, pin, found)
         if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
-            _warn_of_unused(document.path, (build.source for build in expansion.builds), found)
+            _warn_of_unused(document.path, (build.source for build in every), found)
         return assemble(document, expansion, held, found, narrowed=bool(only))
 
 

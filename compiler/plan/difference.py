@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.plan.model import PlannedBuild, PlannedStage, PlannedStep
+from compiler.plan.model import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
+
+_DIGITS = 12  # of a checksum
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,18 @@ class Link:
 
     stage: PlannedStage
     build: PlannedBuild
+    clients: Mapping[str, PlannedBuild] = field(default_factory=dict)  # of its steps, by id
+
+    @classmethod
+    def of(cls, stage: PlannedStage, builds: Callable[[str], PlannedBuild]) -> Link:
+        return cls(stage, builds(stage.build), {client: builds(client) for client in stage.clients})
 
 
 def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
     """Between two chains of stages, root first: each input once, though many steps may have it."""
     found = [*_roots(old[0], new[0])] if old and new else []
     for one, other in zip(old, new, strict=False):
-        found += _stages(one.stage, other.stage)
+        found += _stages(one, other)
     if len(old) != len(new):
         found.append(Input("checkpoints before it", len(old) - 1, len(new) - 1))
     return _once(found)
@@ -50,26 +57,29 @@ def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
 
 def _roots(old: Link, new: Link) -> Iterator[Input]:
     if old.build.id != new.build.id:
-        # with nothing else that differs, another version of this program made the plan
-        yield from _builds(old.build, new.build) or [Input("build", old.build.id, new.build.id, new.build.where)]
+        yield from _builds("build", old.build, new.build)
     yield from _value("hardware", old.stage.hardware, new.stage.hardware, "")
 
 
-def _builds(old: PlannedBuild, new: PlannedBuild) -> list[Input]:
+def _builds(name: str, old: PlannedBuild, new: PlannedBuild) -> list[Input]:
+    # with nothing else that differs, another version of this program made the plan
+    return [*_declared(name, old, new)] or [Input(name, old.id, new.id, new.where)]
+
+
+def _declared(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[Input]:
     where = new.where
-    source = [*_map("build.source", _flat(old.source), _flat(new.source), where)]
+    source = [*_map(f"{build}.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which says no more
     held = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
     pins = [(old.pins.get(name, UNSET), new.pins.get(name, UNSET)) for name in sorted(held)]
-    recipe = [(name, _recipe(old, name), _recipe(new, name)) for name in ("extensions", "flags")]
-    return [
-        *_value("build.engine", old.engine, new.engine, where),
-        *_value("build.version", old.version, new.version, where),
-        *source,
-        *(each for before, after in pins for each in _value("build.pin", before, after, where)),
-        *_value("build.patches", _patches(old), _patches(new), where),
-        *(each for name, before, after in recipe for each in _map(f"build.{name}", before, after, where)),
-    ]
+    yield from _value(f"{build}.engine", old.engine, new.engine, where)
+    yield from _value(f"{build}.version", old.version, new.version, where)
+    yield from source
+    for before, after in pins:
+        yield from _value(f"{build}.pin", before, after, where)
+    yield from _value(f"{build}.patches", _patches(old), _patches(new), where)
+    for name in ("extensions", "flags"):
+        yield from _map(f"{build}.{name}", _recipe(old, name), _recipe(new, name), where)
 
 
 def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,29 +98,50 @@ def _patches(build: PlannedBuild) -> list[str]:
     """By their contents."""
     listed = build.recipe.get("patches")
     return (
-        [str(patch["sha256"])[:12] for patch in listed if isinstance(patch, Mapping)]
+        [str(patch["sha256"])[:_DIGITS] for patch in listed if isinstance(patch, Mapping)]
         if isinstance(listed, list)
         else []
     )
 
 
-def _stages(old: PlannedStage, new: PlannedStage) -> Iterator[Input]:
-    yield from _value("load", old.load, new.load, "")
-    yield from _value("run", old.run, new.run, "")
-    if [step.kind for step in old.steps] != [step.kind for step in new.steps]:
-        yield Input("steps", _names(old), _names(new))
+def _stages(old: Link, new: Link) -> Iterator[Input]:
+    yield from _value("load", old.stage.load, new.stage.load, "")
+    yield from _value("run", old.stage.run, new.stage.run, "")
+    if [step.kind for step in old.stage.steps] != [step.kind for step in new.stage.steps]:
+        yield Input("steps", _names(old.stage), _names(new.stage))
         return
-    for one, other in zip(old.steps, new.steps, strict=True):
+    for one, other in zip(old.stage.steps, new.stage.steps, strict=True):
         yield from _steps(one, other)
+        yield from _clients(old.clients.get(one.client or ""), new.clients.get(other.client or ""))
+        yield from _map("files", _files(one), _files(other), "")
+
+
+def _clients(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterator[Input]:
+    if old is not None and new is not None and old.id != new.id:
+        yield from _builds(CLIENT, old, new)
+    elif (old is None) != (new is None):
+        before, after = (UNSET if build is None else build.name for build in (old, new))
+        yield from _value(CLIENT, before, after, "" if new is None else new.where)
+
+
+def _files(step: PlannedStep) -> dict[str, str]:
+    """By their contents."""
+    found = step.setup.get(FILES)
+    return {name: str(checksum)[:_DIGITS] for name, checksum in found.items()} if isinstance(found, Mapping) else {}
 
 
 def _steps(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
     yield from _value(f"revision of {new.kind}", old.revision, new.revision, "")
-    yield from _map("params", old.settings, new.settings, "")
+    yield from _map("params", _settings(old), _settings(new), "")
     yield from _options(old, new)
     # what is done decides the seed: where that differs, the seed is no reason of its own
     if old.settings == new.settings:
         yield from _value(f"{new.name}: seed", old.seed, new.seed, "")
+
+
+def _settings(step: PlannedStep) -> Mapping[str, Any]:
+    """A client's name is a label: what it names decides."""
+    return {name: value for name, value in step.settings.items() if name != CLIENT} if step.client else step.settings
 
 
 def _options(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:

@@ -12,6 +12,8 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 BUILD_PREFIX = "b-"
 STAGE_PREFIX = "s-"
 
+CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's build; name of a file -> checksum
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedBuild:
@@ -71,7 +73,14 @@ class PlannedStep:
     seed: int
     measured: bool = True
     mutates: bool = False
-    setup: Mapping[str, Json] = field(default_factory=dict)  # launch, start, storage_engine, before and after: probes
+    setup: Mapping[str, Json] = field(default_factory=dict)  # launch, start, storage_engine, probes, client …
+    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text
+
+    @property
+    def client(self) -> str | None:
+        """The build of its client, where that is one of its own."""
+        found = self.setup.get(CLIENT)
+        return None if found is None else str(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,16 @@ class PlannedStage:
     steps: tuple[PlannedStep, ...]
     seconds: float  # declared durations, the rest estimated
     rank: int  # position in the chosen order: the lowest that is ready runs first
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The builds of its steps' clients."""
+        return tuple(dict.fromkeys([client for step in self.steps if (client := step.client) is not None]))
+
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """All that must be made before it runs: the engine's first."""
+        return (self.build, *self.clients)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class Writer:
         if step.setup:
             ids.append(known.get(id(step.setup)) or self._add(id(step.setup), {"setup": step.setup}))
         ids += [known.get(id(part)) or self._add(id(part), {"options": part}) for part in _options(step) if part]
+        if step.files:
+            ids += [known.get(file) or self._add(file, {"files": dict([file])}) for file in step.files.items()]
         listed = '","'.join(ids)
         return f'{{"parts":["{listed}"],"seed":{step.seed}}}'
 
@@ -49,7 +51,8 @@ def step(raw: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> Plan
     own = [known[node] for node in raw["parts"]]
     fields = {name: value for part in own for name, value in part.items()}
     options = Options(part["options"] for part in own if "options" in part)
-    return PlannedStep(**{**fields, "options": options, "seed": raw["seed"]})
+    files = {name: text for part in own if "files" in part for name, text in part["files"].items()}
+    return PlannedStep(**{**fields, "options": options, "seed": raw["seed"], "files": files})
 
 
 def part(raw: dict[str, Any]) -> tuple[str, dict[str, Any]]:

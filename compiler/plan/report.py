@@ -13,6 +13,8 @@ from compiler.plan import claims, window
 from compiler.plan.model import Axis, Json, PlannedCell, PlannedStep, Report
 from compiler.plan.vocabulary import STEP, Vocabulary
 
+COUNTERS = "counters"  # the layout that shows what servers counted
+
 
 def plan(
     document: Document,
@@ -65,6 +67,11 @@ def _check_layout(table: Table, problems: Problems) -> None:
     elif table.layout not in layouts.NAMES:
         said, hint = table.layout, nearest(table.layout, layouts.NAMES)
         problems.add("undefined-name", said.where, f"there is no layout `{said}`", hint, len(said))
+    if table.counters and table.layout != COUNTERS:
+        hint = f"`layout: {COUNTERS}` does"
+        problems.add("wrong-type", table.counters[0].where, "a table of this layout shows no `counters`", hint)
+    if table.top is not None and not table.counters:
+        problems.add("missing-key", table.where_said, "`counters` is missing: `top` says how many of them are shown")
 
 
 def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:

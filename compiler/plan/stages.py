@@ -10,8 +10,11 @@ from compiler.expand.resolved import ResolvedStep, Segment
 from compiler.plan import identity
 from compiler.plan.model import PlannedStep, Repeat
 from compiler.plan.seeds import Seeding, Seeds
+from compiler.plan.setups import Setups
 
 Labels: TypeAlias = Mapping[str, str]
+
+MOST_STEPS = 12  # that a title names
 
 
 @dataclass(slots=True)
@@ -44,9 +47,9 @@ class Root:
 class Tree:
     """Grows by cells; a stage that is there already is shared."""
 
-    def __init__(self, seed: int, loads: int, runs: int) -> None:
+    def __init__(self, seed: int, loads: int, runs: int, setups: Setups) -> None:
         self.drafts: dict[str, Draft] = {}
-        self._seeding, self._loads, self._runs = Seeding(seed), loads, runs
+        self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
         self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
 
     def add(self, segments: Sequence[Segment], labels: Labels, root: Root) -> tuple[Repeat, ...]:
@@ -64,7 +67,9 @@ class Tree:
             draft = self.drafts.get(node)
             if draft is None:
                 index = (load, run if position else 0)
-                draft = self.drafts[node] = _draft(node, parent, root, segment, seeds, index, labels)
+                planned = tuple([self._planned(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
+                seconds = sum([step.settings.seconds for step in segment.steps])
+                draft = self.drafts[node] = _draft(node, parent, root, planned, seconds, index, labels)
             else:
                 draft.labels = _common(draft.labels, labels)
             chain.append(node)
@@ -75,9 +80,16 @@ class Tree:
         above = None if parent is None else parent.id
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
-            steps = [(step.identity(), seed) for step, seed in zip(segment.steps, seeds, strict=True)]
-            self._ids[key] = identity.stage_id(root.parts, above, steps, load, run)
+            texts = [step.identity(self._setups.client(step.setup)) for step in segment.steps]
+            self._ids[key] = identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
         return self._ids[key]
+
+    def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:
+        head = step.head
+        return PlannedStep(
+            head.name, head.kind, head.revision, step.settings.values, step.options, seed, head.measured, head.mutates,
+            self._setups.values(step.setup), step.setup.files,
+        )  # fmt: skip
 
 
 def title(draft: Draft, axes: Sequence[str]) -> str:
@@ -85,8 +97,14 @@ def title(draft: Draft, axes: Sequence[str]) -> str:
     labels = draft.labels
     shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
     run = f", run {draft.run + 1}" if draft.run else ""
-    steps = ", ".join([step.name for step in draft.steps])
-    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {steps}"
+    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {_steps(draft)}"
+
+
+def _steps(draft: Draft) -> str:
+    names = [step.name for step in draft.steps]
+    if len(names) <= MOST_STEPS:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])}, … {names[-1]} ({len(names)} steps)"
 
 
 def _own(position: int, load: int, run: int) -> tuple[int, int]:
@@ -95,23 +113,19 @@ def _own(position: int, load: int, run: int) -> tuple[int, int]:
 
 
 def _draft(
-    node: str, parent: Draft | None, root: Root, segment: Segment, seeds: Seeds, index: tuple[int, int], labels: Labels
+    node: str,
+    parent: Draft | None,
+    root: Root,
+    steps: tuple[PlannedStep, ...],
+    seconds: float,
+    index: tuple[int, int],
+    labels: Labels,
 ) -> Draft:
-    planned = tuple([_planned(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
-    seconds = sum([step.settings.seconds for step in segment.steps])
     above = None if parent is None else parent.id
     if parent is not None:
         parent.children.append(node)
-    return Draft(node, above, root.build, root.hardware, *index, planned, seconds, labels)
+    return Draft(node, above, root.build, root.hardware, *index, steps, seconds, labels)
 
 
 def _common(one: Labels, other: Labels) -> Labels:
     return {axis: label for axis, label in one.items() if other.get(axis) == label}
-
-
-def _planned(step: ResolvedStep, seed: int) -> PlannedStep:
-    head = step.head
-    return PlannedStep(
-        head.name, head.kind, head.revision, step.settings.values, step.options, seed, head.measured, head.mutates,
-        step.setup.values,
-    )  # fmt: skip

@@ -38,6 +38,7 @@ class Attempt:
             "attempt": self.folder.name,
             "plan": job.plan,
             "build": job.stage.build,
+            **({"clients": list(job.stage.clients)} if job.stage.clients else {}),
             "started": self.started,
             "pid": os.getpid(),
             "hostname": platform.node(),

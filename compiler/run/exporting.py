@@ -13,19 +13,28 @@ from compiler.plan.model import Plan
 from compiler.run.attempt import now
 from compiler.store.store import Store
 
-KIND, FORMAT = "results", 1
+KIND, FORMAT = "results", 2  # 1 had neither spec nor report
 CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
+SPEC, REPORT = "spec", "report"
 RECORDS = ("build.json", "catalogue.json")  # of a build; its programs stay where they are
 
 
-def export(store: Store, plan: Plan, file: Path, attempts: bool = False) -> Mapping[str, Any]:
-    """Writes it; gives the manifest. Retracted results go along, with why."""
+def export(
+    store: Store, plan: Plan, file: Path, attempts: bool = False, texts: Mapping[str, Path] | None = None
+) -> Mapping[str, Any]:
+    """Writes it; gives the manifest. Retracted results go along, with why.
+
+    `texts`: what the plan was compiled from. They and the report, where there is one, are for people.
+    """
     bundle.check_name(file)
     store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
     folders = dict(_folders(store, plan, attempts))
-    if not any(name.startswith(f"{RESULTS}/") for name in folders):
+    if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
-    contents = dict(_contents(folders)) | dict(_records(store, plan))
+    contents = (
+        dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan)) | dict(_report(store, plan))
+    )
+    contents |= {f"{SPEC}/{name}": (path.parent, path) for name, path in (texts or {}).items()}
     listed = {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()}
     said = {
         "kind": KIND,
@@ -41,8 +50,11 @@ def export(store: Store, plan: Plan, file: Path, attempts: bool = False) -> Mapp
     return said
 
 
+def has_results(store: Store, plan: Plan) -> bool:
+    return any(store.all_results(stage.id) for stage in plan.stages)
+
+
 def _folders(store: Store, plan: Plan, attempts: bool) -> Iterator[tuple[str, Path]]:
-    yield PLAN, store.plan(plan.digest)
     for stage in plan.stages:
         for result in store.all_results(stage.id):
             yield f"{RESULTS}/{stage.id}/{result.name}", result
@@ -51,12 +63,24 @@ def _folders(store: Store, plan: Plan, attempts: bool) -> Iterator[tuple[str, Pa
                 yield f"{ATTEMPTS}/{stage.id}/{attempt.name}", attempt
 
 
+def _plan(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    folder = store.plan(plan.digest)
+    return ((f"{PLAN}/{path.name}", (folder, path)) for path in sorted(folder.iterdir()) if path.is_file())
+
+
 def _contents(folders: Mapping[str, Path]) -> Iterator[tuple[str, tuple[Path, Path]]]:
     """Name -> the folder that it must not lead out of, and its path. Figures are parsed again where they come to."""
     for name, folder in folders.items():
         for path in manifest.paths(folder):
             if not path.match("figures.*.json") or path.parent != folder:
                 yield f"{name}/{path.relative_to(folder)}", (folder, path)
+
+
+def _report(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """Tables and pages, to be read without anything else; where they come to they are made again."""
+    folder = store.summary(plan.digest)
+    for path in sorted((*folder.glob("tables/*.parquet"), *folder.glob("summary.txt"), *folder.glob("index.html"))):
+        yield f"{REPORT}/{path.relative_to(folder)}", (folder, path)
 
 
 def _records(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 from compiler.build import bundle, manifest
 from compiler.build.problem import BuildError
 from compiler.build.unpack import unpack
+from compiler.language.units import size
 from compiler.plan import files
 from compiler.plan.model import Plan
-from compiler.run.exporting import ATTEMPTS, BUILDS, CONTENT, FORMAT, KIND, PLAN, RECORDS, RESULTS
+from compiler.run.exporting import ATTEMPTS, BUILDS, CONTENT, FORMAT, KIND, PLAN, RECORDS, REPORT, RESULTS, SPEC
 from compiler.run.soundness import build_fault, fault
 from compiler.store import asked
 from compiler.store.durable import remove_tree
@@ -25,6 +27,7 @@ _TIME = r"\d{8}T\d{6}\.\d{6}Z"
 _PATH = re.compile(
     rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, RECORDS))})"
     rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{_TIME}/.+"
+    rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
 )
 _STAGED = "import"  # what an import that was killed leaves is below this name; one of a build may be under way
 
@@ -46,8 +49,7 @@ def is_one(said: Mapping[str, Any]) -> bool:
 def publish(store: Store, file: Path) -> Taken:
     """A BuildError says why nothing was published."""
     said = bundle.head(file, "result")
-    if not is_one(said) or said.get("format") != FORMAT or not isinstance(said.get("files"), Mapping):
-        raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
+    _check(store, file, said)
     with locked(store.lock(_STAGED)):
         for left in store.attempts(_STAGED):
             remove_tree(left)
@@ -58,6 +60,20 @@ def publish(store: Store, file: Path) -> Taken:
         finally:
             remove_tree(staged)
             store.drop_empty_attempts(_STAGED)
+
+
+def _check(store: Store, file: Path, said: Mapping[str, Any]) -> None:
+    """By what the manifest says, before anything is unpacked."""
+    form = said.get("format")
+    if is_one(said) and isinstance(form, int) and form > FORMAT:
+        raise BuildError(f"{file} is of a newer stepgrid: its format is {form}, this one reads up to {FORMAT}")
+    if not is_one(said) or not isinstance(form, int) or not isinstance(said.get("files"), Mapping):
+        raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
+    sizes = (entry.get("bytes") for entry in said["files"].values() if isinstance(entry, Mapping))
+    needed = sum(each for each in sizes if isinstance(each, int))
+    free = shutil.disk_usage(next(each for each in (store.root, *store.root.absolute().parents) if each.exists())).free
+    if needed > free:
+        raise BuildError(f"{file} is not imported: it takes {size(needed)}, and {size(free)} are free at {store.root}")
 
 
 def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
@@ -113,6 +129,8 @@ def _published(store: Store, plan: Plan, content: Path) -> Taken:
     for attempt in _results(content, ATTEMPTS):
         folder = store.attempts_of(attempt.parent.name) / attempt.name
         taken.attempts += store.publish_import(attempt, folder)
+    if (content / SPEC).is_dir():
+        store.publish_import(content / SPEC, store.texts(plan.digest))
     out_of_date(store, {name.partition("/")[0] for name in taken.results})
     return taken
 

@@ -1,4 +1,4 @@
-"""What one job needs to know: its stage, its build, and where things are."""
+"""What one job needs to know: its stage, its builds, and where things are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.build.programs import absolute
 from compiler.language.site import Site
@@ -16,12 +16,24 @@ from compiler.run.failure import StageError
 from compiler.store.store import Store
 
 
+class Made(NamedTuple):
+    """A build that is there."""
+
+    record: Mapping[str, Any]  # build.json
+    programs: Mapping[str, tuple[str, ...]]  # program -> argv prefix, with absolute paths
+
+    @property
+    def version(self) -> str:
+        return str(self.record["version"])
+
+
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
 class Job:
     store: Store
     plan: str
     stage: PlannedStage
     site: Site = field(default_factory=Site)
+    _made: dict[str, Made] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, store: Store, plan: str, stage: str, site: Site | None = None) -> Job:
@@ -37,21 +49,32 @@ class Job:
 
     @cached_property
     def record(self) -> Mapping[str, Any]:
-        """build.json."""
-        path = self.store.build(self.stage.build) / "build.json"
-        try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise StageError(f"the build {self.build.name} is not there ({path}); make it first") from None
-        except ValueError:
-            raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
-        return found
+        """build.json of the engine's build."""
+        return self.made(self.stage.build).record
 
     @cached_property
     def programs(self) -> Mapping[str, tuple[str, ...]]:
-        """Program -> argv prefix, with absolute paths."""
-        folder = self.store.build(self.stage.build).resolve()
-        return {name: absolute(folder, prefix) for name, prefix in self.record["programs"].items()}
+        """The engine's: program -> argv prefix, with absolute paths."""
+        return self.made(self.stage.build).programs
+
+    def made(self, build: str) -> Made:
+        """The engine's build, or that of a step's client."""
+        if build not in self._made:
+            record, folder = self._record(build), self.store.build(build).resolve()
+            programs = {name: absolute(folder, prefix) for name, prefix in record.get("programs", {}).items()}
+            self._made[build] = Made(record, programs)
+        return self._made[build]
+
+    def _record(self, build: str) -> Mapping[str, Any]:
+        path = self.store.build(build) / "build.json"
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            name = files.build(self.store.plan(self.plan), build).name
+            raise StageError(f"the build {name} is not there ({path}); make it first") from None
+        except ValueError:
+            raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
+        return found
 
     def ancestors(self) -> list[PlannedStage]:
         """The stages before this one, root first."""

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.drivers.protocol import ParseError, Runner
+from compiler.drivers.protocol import Complains, ParseError, Runner
 from compiler.plan.model import PlannedStep
 from compiler.run.failure import disk_full, is_disk_full, killed_by, met_full_disk, read_only
 from compiler.run.probes import Probed
 from compiler.run.server.process import Server
+from compiler.run.server.refusal import refused
 from compiler.run.supervision.supervise import Ended
 
 
-def complaint(ended: Ended, deadline: float, folder: Path, data: Path, server: Server | None) -> str | None:
+def complaint(
+    ended: Ended, deadline: float, folder: Path, data: Path, server: Server | None, kind: Runner | None = None
+) -> str | None:
     """None of a program that ended well."""
     if ended.exit == 0 and not ended.overdue:
         return None
@@ -25,9 +28,12 @@ def complaint(ended: Ended, deadline: float, folder: Path, data: Path, server: S
         return said
     if ended.overdue:
         return f"it did not end within {deadline:g} s, and was stopped{_halted(ended, server)}"
+    if server and (said := refused(server, folder)):
+        return said
     if ended.exit < 0:
         return f"it was killed by {killed_by(-ended.exit)}"
-    return f"it ended with exit status {ended.exit}"
+    own = kind.complaint(folder) if isinstance(kind, Complains) else None
+    return own or f"it ended with exit status {ended.exit}"
 
 
 def unreadable(kind: Runner, settings: Mapping[str, Any], folder: Path, data: Path) -> str | None:
@@ -71,6 +77,7 @@ def record(
         **({"probes": {name: probed.seconds for name, probed in timed.items()}} if timed else {}),
         **({"counters": counted} if counted else {}),
         **({"launch": dict(seen)} if seen else {}),
+        **({"client": step.client} if step.client else {}),
     }
 
 

@@ -95,10 +95,12 @@ def around(store: Store) -> list[Any]:
 
 @cache
 def code() -> str:
-    """Of this package and what it works with, as Python's own cache tells sources apart: by size and time."""
+    """Of this package, what it works with and what it puts into plans, told apart as Python's own cache does sources:
+    by size and time."""
     found = hashlib.sha256(sys.version.encode())
     for root in map(Path, compiler.__path__):
-        found.update("".join(sorted(_sources(str(root)))).encode())
+        for folder in (root, root.parent / "templates"):
+            found.update("".join(sorted(_sources(str(folder)))).encode())
     for name in LIBRARIES:
         spec = find_spec(name)
         found.update(_mark(spec.origin) if spec and spec.origin else b"-")
@@ -107,7 +109,7 @@ def code() -> str:
 
 def _sources(folder: str) -> Iterator[str]:
     for entry in os.scandir(folder):
-        if entry.name.endswith(".py"):
+        if entry.name.endswith((".py", ".lua")):
             status = entry.stat()
             yield f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n"
         elif entry.is_dir() and entry.name != "__pycache__":

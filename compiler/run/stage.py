@@ -148,8 +148,9 @@ def _keep_image(attempt: Attempt, data: Path) -> None:
 
 def _refuse_changed_build(job: Job) -> None:
     """Before the first step and after the last: figures of two binaries under one name would be worth nothing."""
-    if job.record and (sentence := changed(job.store.build(job.stage.build))):
-        raise StageError(sentence)
+    for build in job.stage.builds:
+        if job.made(build).record and (sentence := changed(job.store.build(build))):
+            raise StageError(sentence)
 
 
 def _refuse_unsupported_parent(job: Job) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from compiler.drivers import runnable, running
 from compiler.drivers.protocol import Command, Context, Runner
+from compiler.engines import served
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import outcome, progress
 from compiler.run.attached import attach
@@ -19,9 +20,11 @@ from compiler.run.attempt import Attempt
 from compiler.run.collecting import Collecting, collecting
 from compiler.run.drawing import draw
 from compiler.run.failure import StageError, disk_full, end_of, is_disk_full, telling
+from compiler.run.kept import keep
 from compiler.run.options import Accepted
 from compiler.run.probes import AFTER, BEFORE, Probed, Probing
 from compiler.run.sampling.sampler import Sampler
+from compiler.run.server import statistics
 from compiler.run.server.process import LAST_WORDS, Server
 from compiler.run.server.service import serving
 from compiler.run.supervision import marked
@@ -100,7 +103,11 @@ class _Step:
         beside = self.server.pid if self.server else None
         device = self.bench.attempt.job.site.device
         sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, device, beside)
+        self._statistics(statistics.BEFORE)
         ended = self._supervised(done, deadline, sampler, seen)
+        keep(self.folder, self.bench.data, done.command.keep)
+        if not ended.exit:
+            self._statistics(statistics.AFTER)
         message = self._wrong(kind, ended, deadline)
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
@@ -129,7 +136,7 @@ class _Step:
         """The parser is a check: output that cannot be read later is a failure now."""
         folder, data = self.folder, self.bench.data
         return (
-            outcome.complaint(ended, deadline, folder, data, self.server)
+            outcome.complaint(ended, deadline, folder, data, self.server, kind)
             or complaint(self._launch, folder / "stderr")
             or outcome.unreadable(kind, self.step.settings, folder, data)
         )
@@ -138,7 +145,7 @@ class _Step:
         """A client that lost its server says so in its own way, often before the server is quite gone."""
         if self.server and self.server.gone(LAST_WORDS if failed else 0.0):
             return self.server.failure(" while the step ran", self.step.name)
-        return None
+        return self.server.crash(self.step.name) if self.server else None
 
     def _started(self, sampler: Sampler, seen: dict[str, Any]) -> Watch:
         def started(pid: int) -> None:
@@ -172,15 +179,17 @@ class _Step:
         command = done.command
         env = {"env": dict(command.env), "environment": environment(command.env)}
         write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
-        attach(self.folder, command.files)
+        attach(self.folder, {**self.step.files, **command.files})
         return done
 
     def _context(self) -> Context:
-        job = self.bench.attempt.job
-        version = str(job.record["version"])
+        job, data = self.bench.attempt.job, self.bench.data
+        client = job.made(self.step.client) if self.step.client else None
+        programs = {**job.programs, **client.programs} if client else job.programs
         access = self.server.access if self.server else None
-        folder, device = self.folder.resolve(), job.site.device
-        return Context(job.programs, version, self.bench.data, folder, self.step.seed, access, device)
+        folder, seed, device = self.folder.resolve(), self.step.seed, job.site.device
+        version = str(job.record["version"])
+        return Context(programs, version, data, folder, seed, access, device, client.version if client else None)
 
     @property
     def _launch(self) -> Mapping[str, Any]:
@@ -188,6 +197,12 @@ class _Step:
 
     def _probe(self, when: str) -> dict[str, Probed]:
         return Probing(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
+
+    def _statistics(self, when: str) -> None:
+        """Of the server. A replay is nobody's figure."""
+        engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
+        if engine and self.server:
+            statistics.keep(engine, self.server, self.folder, when)
 
     def _disk_full(self) -> str:
         return disk_full(self.bench.data, self.folder)

@@ -105,9 +105,18 @@ class Work:
 
     def before(self, stage: str) -> list[str]:
         """Marks that must be made before a stage runs; those that are there are not asked for."""
-        planned = self.stages[stage]
-        needed = [planned.build, *([planned.parent] if planned.parent else [])]
+        parent = self.stages[stage].parent
+        needed = [*self._builds(stage), *([parent] if parent else [])]
         return [str(self.store.mark(node)) for node in needed if node in self.lacking]
+
+    def _builds(self, stage: str) -> dict[str, None]:
+        """Of the stage, and of those before it, which may have to be run again for their database."""
+        found: dict[str, None] = {}
+        node: str | None = stage
+        while node is not None:
+            found |= dict.fromkeys(self.stages[node].builds)
+            node = self.stages[node].parent
+        return found
 
     def rank(self, stage: str) -> int:
         return self.stages[stage].rank
@@ -210,8 +219,8 @@ def work(plan: Plan, store: Store) -> Work:
     others = elsewhere(plan.machines, [stage for stage in plan.stages if stage.id not in results], store.root)
     more = again(plan, store, results)
     unmeasured = (stages.keys() - results.keys() - others.keys()) | more.keys()
-    used = {stage.build for stage in plan.stages if stage.id not in others}
-    needed = {stages[node].build for node in unmeasured}
+    used = {build for stage in plan.stages if stage.id not in others for build in stage.builds}
+    needed = {build for node in unmeasured for build in stages[node].builds}
     told = {build for build in builds if store.has_record_alone(build)} - needed
     lacking = ((used & builds.keys()) - made - told) | unmeasured
     broken = look.end()

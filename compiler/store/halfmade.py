@@ -8,7 +8,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-KINDS = ("plans", "marks", "builds", "results", "attempts", "summary")  # images have locks of their own
+KINDS, SUMMARY = ("plans", "marks", "builds", "results", "attempts"), "summary"  # images have locks of their own
 _NAME = re.compile(r"\.(.+)\.(\d+)(~|\.json)?")
 
 
@@ -17,7 +17,7 @@ def sweep(folder: Path, name: str | None = None) -> None:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [entry for entry in entries if entry.name.startswith(".")]:
             found = _NAME.fullmatch(entry.name)
-            if found and name in (None, found[1]) and not Path("/proc", found[2]).exists():
+            if found and name in (None, found[1]) and not _is_alive(found[2]):
                 _remove(entry)
 
 
@@ -25,12 +25,22 @@ def everywhere(root: Path) -> None:
     """Of a store whose run lock is held."""
     for kind in KINDS:
         sweep(root / kind)
+    below(root / SUMMARY)  # plans that are not summarized again, too
 
 
 def below(folder: Path) -> None:
-    """Of an attempt that is over."""
+    """And in all folders within it."""
     for parent, _, _ in os.walk(folder):
         sweep(Path(parent))
+
+
+def _is_alive(process: str) -> bool:
+    """One that was killed keeps its number until it is waited for: in some containers nobody ever does."""
+    try:
+        said = Path("/proc", process, "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return not any(line.startswith("State:\tZ") for line in said.splitlines())
 
 
 def _remove(entry: os.DirEntry[str]) -> None:

@@ -56,7 +56,7 @@ class Earlier:
     def links(self, chain: Sequence[str]) -> list[Link]:
         """A chain of stages in full; none when an older version wrote them, in a way that is not read any more."""
         try:
-            return [Link(stage, self._build(stage.build)) for stage in map(self._stage, chain)]
+            return [Link.of(self._stage(node), self._build) for node in chain]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 

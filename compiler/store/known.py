@@ -32,7 +32,7 @@ class Result:
 def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
     """`elsewhere`: nodes that plans of other specs have -> such a spec."""
     found = results(store, [stage.id for stage in plan.stages])
-    needed = {stage.build for stage in plan.stages if stage.id not in found}
+    needed = {build for stage in plan.stages if stage.id not in found for build in stage.builds}
     made = [build.id for build in plan.builds if _is_made(store, build.id, needed)]
     unmade = [build.id for build in plan.builds if build.id not in made]
     unmeasured = [stage.id for stage in plan.stages if stage.id not in found]

@@ -35,6 +35,10 @@ class Store:
         """Which plan a request came to, and what that depends on. Hidden: it is no plan."""
         return self.root / "plans" / ".requests" / f"{request}.json"
 
+    def texts(self, plan: str) -> Path:
+        """What a plan that came here with results was compiled from."""
+        return self.plan(plan) / "texts"
+
     def build(self, build: str) -> Path:
         return self.root / "builds" / build
 
@@ -90,6 +94,10 @@ class Store:
 
     def summary(self, plan: str) -> Path:
         return self.root / "summary" / plan
+
+    def charts(self, plan: str) -> Path:
+        """Drawn before: a cache."""
+        return self.summary(plan) / "charts"
 
     def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
         """There when a plan's tables, and the report of these tables, were made by this revision of the code."""
@@ -272,8 +280,7 @@ class Store:
         """Before the tables are made: what there is is out of date from here on."""
         for old in self.summary(plan).rglob(f"{STAMP}*"):
             old.unlink(missing_ok=True)
-        for folder in (self.summary(plan), self.stamps(plan, "")[0].parent):
-            halfmade.sweep(folder)
+        halfmade.below(self.summary(plan))
 
     def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
         """`results`: the records that the tables are made of."""

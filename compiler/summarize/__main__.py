@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from compiler.run.leaving import leave
+from compiler.store.store import Store
 from compiler.summarize import svg
 
 
 def _main() -> int:
-    svg.begin()  # before the imports, which take as long
+    if not Store().charts(sys.argv[1] if len(sys.argv) > 1 else "").is_dir():
+        svg.begin()  # before the imports, which take as long
     from compiler.summarize.command import main
 
     return main()

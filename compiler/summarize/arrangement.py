@@ -26,6 +26,8 @@ class Arrangement:
     base: Mapping[str, str] | None
     metrics: tuple[str, ...]
     called: Mapping[str, str] = field(default_factory=dict)
+    counters: tuple[str, ...] = ()
+    top: int | None = None
 
 
 def arrangement(
@@ -36,8 +38,10 @@ def arrangement(
     base = _base(said, form, axes, varying, report_base)
     rows, columns, by = _axes(said, form, varying, base or {})
     own = tuple(map(_metric, said.get("metrics", ())))
+    counters, called = tuple(said.get("counters", ())), said.get("labels", {})
+    shown = own or (() if counters else _default(form))
     return Arrangement(
-        form, said.get("title", form.title), rows, columns, by, base, own or _default(form), said.get("labels", {})
+        form, said.get("title", form.title), rows, columns, by, base, shown, called, counters, said.get("top")
     )
 
 

@@ -11,7 +11,7 @@ from compiler.summarize.report import Report, Section
 
 
 def tables(report: Report) -> Iterator[Table]:
-    """In the order of the text."""
+    """In the order of the text; then what is too long for it."""
     if report.claims:
         yield claim_words.table(report.claims)
     yield from map(_overview, report.overviews)
@@ -20,6 +20,7 @@ def tables(report: Report) -> Iterator[Table]:
     yield from (_figures(report, section) for section in report.sections)
     if not report.asked:
         yield from report.tables
+    yield from (table for each in report.long for table in each.make())
 
 
 def _overview(found: Overview) -> Table:

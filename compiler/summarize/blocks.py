@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from statistics import median
 
 from compiler.collect.states import DONE, ELSEWHERE
 from compiler.layouts.block import OWN, Block, Level, Spot
@@ -12,13 +13,20 @@ from compiler.layouts.layout import STEP
 from compiler.layouts.table import ELSEWHERE as AWAY
 from compiler.plan.model import Axis
 from compiler.summarize.arrangement import Arrangement
+from compiler.summarize.margins import margins
 from compiler.summarize.matching import label
 from compiler.summarize.points import Point
 from compiler.summarize.ratios import ratio
 from compiler.summarize.tables import Place
 
 Labels = tuple[str | None, ...]
+At = tuple[int, int]  # row and column
+Caveat = Callable[[Point, Point], str | None]
 Levels = Mapping[Place, Sequence[Level]]
+
+
+def no_caveat(_: Point, __: Point) -> str | None:
+    return None
 
 
 @dataclass(slots=True)
@@ -30,6 +38,8 @@ class Known:
     steps: Sequence[str]
     levels: Levels = field(default_factory=dict)
     more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)  # figures that no step prints
+    counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    caveat: Caveat = no_caveat
     _at: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(default_factory=dict)
     _values: dict[int, Mapping[str, float]] = field(default_factory=dict)
 
@@ -45,10 +55,14 @@ class Known:
     def values(self, point: Point) -> Mapping[str, float]:
         """Medians of the loads."""
         if id(point) not in self._values:
-            names = {name for run in point.runs for name in run.metrics}
-            found = {name: spread[0] for name in names if (spread := point.spread(name))}
-            self._values[id(point)] = {**self.more.get(point.runs[0].place, {}), **found}
+            found = _medians(point)
+            self._values[id(point)] = {**self.more.get(point.runs[0].place, {}), **self._counted(point), **found}
         return self._values[id(point)]
+
+    def _counted(self, point: Point) -> Mapping[str, float]:
+        seen = [self.counters[run.place] for run in point.runs if run.place in self.counters]
+        names = dict.fromkeys(name for each in seen for name in each)
+        return {name: median(each[name] for each in seen if name in each) for name in names}
 
     def ordered(self, axis: str) -> Sequence[str]:
         if axis == STEP:
@@ -56,37 +70,52 @@ class Known:
         return next((each.labels for each in self.axes if each.name == axis), ())
 
 
+def _medians(point: Point) -> Mapping[str, float]:
+    if len(point.runs) == 1:
+        return point.runs[0].metrics
+    names = {name for run in point.runs for name in run.metrics}
+    return {name: spread[0] for name in names if (spread := point.spread(name))}
+
+
 def blocks(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator[Block]:
-    groups: dict[Labels, list[Point]] = {}
+    for key, members in groups(form, points, known):
+        yield block(form, key, members, known)
+
+
+def groups(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator[tuple[Labels, list[Point]]]:
+    """The points of each block."""
+    found: dict[Labels, list[Point]] = {}
     there = {axis: _labels(axis, points, known) for axis in form.by if STEP not in form.by}
     for point in points:
         for key in _keys(point, form.by, there):
-            groups.setdefault(key, []).append(point)
-    for key in _sorted(groups, form.by, known):
-        yield _block(form, key, groups[key], known)
+            found.setdefault(key, []).append(point)
+    for key in _sorted(found, form.by, known):
+        yield key, found[key]
 
 
-def _block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known) -> Block:
+def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known) -> Block:
     there = {axis: _labels(axis, points, known) for axis in form.columns}
     rows = _sorted({_key(point, form.rows) for point in points}, form.rows, known)
     columns = _sorted({at for point in points for at in _keys(point, form.columns, there)}, form.columns, known)
     base_column = _base_column(form, columns)
     placed = dict(_placed(form, points, rows, columns, there))
     names = [_shown(row, form) for row in rows], [_shown(column, form) for column in columns]
-    block = Block(
+    empty = Block(
         title=form.title,
         rows=tuple(names[0]),
         columns=tuple(names[1]),
         row_axes=tuple(form.called.get(axis, axis) for axis in form.rows),
         column_axes=tuple(form.called.get(axis, axis) for axis in form.columns),
         metrics=form.metrics,
-        point=_words(key, form.by, form),
-        base=None if form.base is None else _words(tuple(form.base.values()), tuple(form.base), form),
+        counters=form.counters,
+        top=form.top,
+        point=words(key, form.by, form),
+        base=None if form.base is None else words(tuple(form.base.values()), tuple(form.base), form),
         base_column=base_column,
         called=form.called,
         notes=tuple(_fewer(points, form)),
     )
-    return replace(block, spots=_spots(form, block, placed, known))
+    return replace(empty, spots=_compared(form, _spots(form, empty, placed, known), placed, known))
 
 
 def _placed(
@@ -131,6 +160,21 @@ def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
     return Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
 
 
+def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Point], known: Known) -> Mapping[At, Spot]:
+    """With what is uncertain of the ratios, and doubtful."""
+    if form.base is None:
+        return spots
+    bases = {at: base for at, spot in spots.items() if spot.ratios and (base := known.base(placed[at], form.base))}
+    pairs = {at: (placed[at], base) for at, base in bases.items()}
+    names = dict.fromkeys(name for at in bases for name in spots[at].ratios)
+    found = {name: margins(pairs, name) for name in names}
+    said = {at: known.caveat(*pair) or "" for at, pair in pairs.items()}
+    return spots | {
+        at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, unlike=said[at])
+        for at in pairs
+    }
+
+
 def _ratios(form: Arrangement, point: Point, known: Known) -> Iterator[tuple[str, float]]:
     base = known.base(point, form.base) if form.base is not None else None
     for metric in form.metrics or form.layout.metrics or ("qps",) if base is not None else ():
@@ -150,7 +194,7 @@ def _fewer(points: Sequence[Point], form: Arrangement) -> Iterator[str]:
     if short:
         measured, planned = short[0].loads
         names = (*form.by, *form.rows, *form.columns)
-        where = _words(_key(short[0], names), names, form)
+        where = words(_key(short[0], names), names, form)
         more = f", and {len(short) - 1} more so" if len(short) > 1 else ""
         yield f"{where}: {measured} of {planned} loads{more}"
 
@@ -193,7 +237,7 @@ def _shown(labels: Labels, form: Arrangement) -> tuple[str, ...]:
     return tuple(form.called.get(at, at) if at else "" for at in labels)
 
 
-def _words(labels: Sequence[str | None], axes: Sequence[str], form: Arrangement) -> str:
+def words(labels: Sequence[str | None], axes: Sequence[str], form: Arrangement) -> str:
     """readww, cache=lru"""
     known = [(axis, form.called.get(at, at)) for axis, at in zip(axes, labels, strict=True) if at]
     return ", ".join(at if axis in OWN else f"{form.called.get(axis, axis)}={at}" for axis, at in known)

@@ -24,6 +24,11 @@ class Build:
     warnings: Sequence[str] = ()
     quality: Mapping[str, Any] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    client: bool = False  # of steps; no cell's engine
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} (client)" if self.client else self.name
 
     @property
     def origin(self) -> str:
@@ -51,15 +56,17 @@ def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: It
     """By id, from the environment table, in the order of the axis; called as this report calls them."""
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
     called: dict[str, list[str]] = {}
-    for build, node in dict.fromkeys((run.build, run.build_id) for run in runs if run.build in labels):
+    known = list(runs)
+    clients = {run.client_id for run in known}
+    for build, node in dict.fromkeys((run.build, run.build_id) for run in known if run.build in labels):
         called.setdefault(node, []).append(build)
     names = {node: sorted(found, key=labels.index) for node, found in called.items()}
     first = {node: labels.index(found[0]) for node, found in names.items()}
     subjects = sorted(facts, key=lambda subject: first.get(subject, len(labels)))
-    return {subject: _build(subject, facts[subject], names.get(subject, ())) for subject in subjects}
+    return {node: _build(node, facts[node], names.get(node, ()), node in clients) for node in subjects}
 
 
-def _build(subject: str, names: Mapping[str, str], called: Sequence[str]) -> Build:
+def _build(subject: str, names: Mapping[str, str], called: Sequence[str], client: bool) -> Build:
     """Its record has the name that it was made under, perhaps by another spec."""
     return Build(
         subject,
@@ -70,6 +77,7 @@ def _build(subject: str, names: Mapping[str, str], called: Sequence[str]) -> Bui
         _json(names, "warnings", []),
         _json(names, "quality", None),
         {name: value for name, value in names.items() if name in ("source", "made", "seconds", "assertions")},
+        client,
     )
 
 
@@ -78,13 +86,19 @@ def _json(names: Mapping[str, str], name: str, default: Any) -> Any:
 
 
 def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
-    """Why two points get no verdict: their binaries were not made alike."""
-    ids = (base.runs[0].build_id, point.runs[0].build_id)
-    if ids[0] == ids[1]:
-        return None
-    one, other = (known[node].quality if node in known else None for node in ids)
-    if one is None or other is None:
-        return f"{base.build} and {point.build}: what one of them was built with is not recorded"
+    """Why two points get no verdict: their binaries, or those of their clients, were not made alike."""
+    one, other = base.runs[0], point.runs[0]
+    said = _unlike(known, one.build_id, other.build_id, f"{base.build} and {point.build}")
+    if said or one.client_id is None or other.client_id is None:
+        return said
+    names = [known[node].name if node in known else node for node in (one.client_id, other.client_id)]
+    return _unlike(known, one.client_id, other.client_id, f"the clients {names[0]} and {names[1]}")
+
+
+def _unlike(known: Mapping[str, Build], one: str, other: str, names: str) -> str | None:
     if one == other:
         return None
-    return f"{base.build} and {point.build} were built differently: {differences(one, other)}"
+    before, after = (known[node].quality if node in known else None for node in (one, other))
+    if before is None or after is None:
+        return f"{names}: what one of them was built with is not recorded"
+    return None if before == after else f"{names} were built differently: {differences(before, after)}"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 from compiler.collect.states import DONE
 from compiler.expand.labels import Label
+from compiler.layouts.compared import MARK
 from compiler.layouts.layout import STEP
 from compiler.plan.assertion import Comparison, Figure, Junction, Negation, Statement, comparisons, figures, parsed
 from compiler.plan.base import BUILD
 from compiler.plan.model import Axis, Json
+from compiler.summarize.blocks import Caveat, no_caveat
 from compiler.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, Leaf, Outcome, decided, leaf
 from compiler.summarize.matching import label, matches
 from compiler.summarize.points import Point
@@ -42,11 +45,14 @@ class Claim:
         return tuple(case for case in self.cases if case.result == self.result)
 
 
-def claims(said: Sequence[Mapping[str, Json]], axes: Sequence[Axis], points: Sequence[Point]) -> list[Claim]:
-    return [_claim(each, axes, points) for each in said]
+def claims(
+    said: Sequence[Mapping[str, Json]], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat = no_caveat
+) -> list[Claim]:
+    """`caveat`: why two points are not to be compared; what a claim says of them carries it."""
+    return [_claim(each, axes, points, caveat) for each in said]
 
 
-def _claim(said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point]) -> Claim:
+def _claim(said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat) -> Claim:
     statement, where = parsed(str(said["expect"])), said.get("where") or {}
     assert isinstance(where, Mapping)
     found = list(_assignments(statement, where, points))
@@ -54,8 +60,9 @@ def _claim(said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Poin
     outcomes = decided([each for row in leaves for each in row])
     shown = _varying([labels for labels, _ in found], axes)
     cases = []
-    for (labels, _), row in zip(found, leaves, strict=True):
-        cases.append(_case(statement, labels, row, outcomes, shown))
+    for (labels, chosen), row in zip(found, leaves, strict=True):
+        case = _case(statement, labels, row, outcomes, shown)
+        cases.append(replace(case, said=(*case.said, *_unlike(list(chosen.values()), caveat))))
     cases.sort(key=lambda case: ORDER.index(case.result))
     result = cases[0].result if cases else UNDECIDED
     empty = (Case(UNDECIDED, "", ("no cell of the sweep is at these points",)),)
@@ -73,6 +80,12 @@ def _case(
     named = [(axis, labels[axis]) for axis in shown if axis in labels]
     where = ", ".join(at if axis in (BUILD, STEP) else f"{axis}={at}" for axis, at in named)
     return Case(_result(statement, known), where, tuple(dict.fromkeys(each.said for each in known.values())))
+
+
+def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:
+    """Each pair of builds once."""
+    found = (caveat(point, base) for base, point in combinations(points, 2))
+    return [f"{MARK} {why}" for why in dict.fromkeys(why for why in found if why)]
 
 
 def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:

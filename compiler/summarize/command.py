@@ -7,10 +7,12 @@ import sys
 
 from compiler.collect.tables import TABLES
 from compiler.plan import files
+from compiler.plan.uncollected import uncollected
 from compiler.run.revision import revision
 from compiler.store.durable import write_text
 from compiler.store.store import Store
 from compiler.summarize import extras, summary, tables
+from compiler.summarize.kept import keeping
 from compiler.summarize.page import page
 from compiler.summarize.report import Report, report
 
@@ -45,6 +47,11 @@ def _unready(store: Store, plan: str) -> str | None:
 
 
 def read(store: Store, plan: str) -> Report:
+    with uncollected():  # what is made stays, and there are millions of it
+        return _read(store, plan)
+
+
+def _read(store: Store, plan: str) -> Report:
     header = files.read_header(store.plan(plan))
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.summary(plan) / TABLES
@@ -54,5 +61,7 @@ def read(store: Store, plan: str) -> Report:
 
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
-    write_text(summary.page_path(store, found.plan), page(found))
-    write_text(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))
+    with uncollected():
+        with keeping(store.charts(found.plan)):
+            write_text(summary.page_path(store, found.plan), page(found))
+        write_text(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))

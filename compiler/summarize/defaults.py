@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler.build.catalogue import same
+from compiler.build.catalogue import said, same
 from compiler.summarize.tables import Tables
 
 Facts = Mapping[str, Mapping[str, str]]  # build -> option -> default, or what is requested
@@ -37,9 +37,13 @@ def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Default
     others = tuple(build for build in builds if build in there and ids[build] != ids[first])
     nodes = [ids[build] for build in (first, *others)]
     left = _left_alone(nodes, known, tables.facts.get("requested", {}), _set_by_us(tables))
-    rows = ((name, tuple(known[node].get(name) for node in nodes)) for name in sorted(left))
+    rows = ((name, tuple(_said(known[node].get(name)) for node in nodes)) for name in sorted(left))
     found = tuple(row for row in rows if any(_differ(row[1][0], value) for value in row[1][1:]))
     return Defaults(first, others, found) if found else None
+
+
+def _said(value: str | None) -> str | None:
+    return None if value is None else said(value)
 
 
 def _engine(tables: Tables, node: str) -> str | None:

@@ -13,10 +13,12 @@ from compiler.layouts.insert_benchmark import TARGET
 from compiler.plan import files
 from compiler.plan.model import PlannedStage
 from compiler.summarize import windows
+from compiler.summarize.counted import counted
 from compiler.summarize.tables import Place, Tables
 from compiler.summarize.windows import Figures, Window
 
 KIND = "insert_benchmark"
+FAMILY = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,23 @@ class Extras:
     windows: Mapping[Window, Figures] = field(default_factory=dict)
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)
     targets: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
 
 
 def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> Extras:
     """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
-    wanted = (tuple(table["window"]) for table in header["report"]["tables"] if "window" in table)
+    asked = header["report"]["tables"]
+    wanted = (tuple(table["window"]) for table in asked if "window" in table)
     needed = any(run.kind == KIND for run in found.runs)
     targets = dict(_targets(files.read(plan).stages)) if needed else {}
-    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets)
+    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets, counted(folder, asked))
 
 
 def _levels(rows: Iterable[Level]) -> dict[Place, list[Level]]:
     found: dict[Place, list[Level]] = defaultdict(list)
     for row in rows:
+        if row.get("level") is None or row.get("family") not in (None, FAMILY):  # tables show the tree of the data
+            continue
         found[str(row["stage"]), cast(int, row["position"])].append(row)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -10,7 +10,7 @@ from compiler.summarize import layout, medians, numbers
 from compiler.summarize.points import QPS, Point
 from compiler.summarize.report import Report, Section
 from compiler.summarize.tables import Place
-from compiler.summarize.timeseries import Steadiness, steadiness
+from compiler.summarize.timeseries import Steadiness
 
 # metric, heading, what it is
 METRICS = (
@@ -23,6 +23,7 @@ METRICS = (
     ("device_write_mb_per_s", "written", "MiB/s"),
     ("write_amplification", "w-amp", ""),
     ("stall_pct", "stalled", "%"),
+    ("drain_seconds", "drain", "s"),
 )
 
 
@@ -34,16 +35,17 @@ class Figures:
 
 def figures(report: Report, section: Section) -> Figures:
     """A column for each figure that some point has; a point without it shows a dash."""
-    columns = [column for column in _columns(report) if any(column[2](point) for point in section.points)]
+    every = [(head, unit, [show(point) for point in section.points]) for head, unit, show in _columns(report)]
+    known = [column for column in every if any(column[2])]
     rows = tuple(
         (
             tuple(point.labels.get(name, "-") for name in section.names),
             status,
-            tuple(show(point) or "-" for _, _, show in columns),
+            tuple(shown[place] or "-" for _, _, shown in known),
         )
-        for point, status in _states(section)
+        for place, (point, status) in enumerate(_states(section))
     )
-    return Figures(tuple((head, unit) for head, unit, _ in columns), rows)
+    return Figures(tuple((head, unit) for head, unit, _ in known), rows)
 
 
 def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
@@ -61,7 +63,7 @@ Column = tuple[str, str, Callable[[Point], str | None]]
 
 def _columns(report: Report) -> list[Column]:
     fixed: list[Column] = [
-        ("QPS", "median", lambda point: _of_loads(point, median)),
+        ("QPS", "median", _median),
         ("lowest-highest", "of the loads", _range),
         ("95 %", "of the median", _interval),
         ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
@@ -71,16 +73,16 @@ def _columns(report: Report) -> list[Column]:
 
 
 def _metric(name: str, head: str, unit: str) -> Column:
-    return head, unit, lambda point: _of_loads(point, median, name)
+    return head, unit, lambda point: _median(point, name)
 
 
-def _of_loads(point: Point, of: Callable[[Sequence[float]], float], metric: str = QPS) -> str | None:
-    loads = [fmean(runs) for runs in point.values(metric).values()]
-    return numbers.rate(of(loads)) if loads else None
+def _median(point: Point, metric: str = QPS) -> str | None:
+    found = point.spread(metric)
+    return numbers.rate(found[0]) if found else None
 
 
 def _range(point: Point) -> str | None:
-    found = point.spread()
+    found = point.spread() if point.loads[0] > 1 else None
     return f"{numbers.rate(found[1])}-{numbers.rate(found[2])}" if found else None
 
 
@@ -90,6 +92,5 @@ def _interval(point: Point) -> str | None:
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:
-    found = [steadiness([rate for _, rate in report.series.get(place, ())]) for place in point.places]
-    known = [of(each) for each in found if each]
+    known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
     return f"{median(known):.0%}" if known else None

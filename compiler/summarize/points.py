@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, median
 
 from compiler.collect.states import DONE, FAILED, MISSING, UNSUPPORTED
@@ -13,13 +14,13 @@ from compiler.summarize.tables import Run
 QPS = "qps"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Point:
     step: str
     labels: Mapping[str, str]
     runs: tuple[Run, ...]
 
-    @property
+    @cached_property
     def status(self) -> str:
         """Done as soon as one repeat is; else what most needs attention."""
         found = {run.status for run in self.runs}
@@ -29,7 +30,7 @@ class Point:
     def build(self) -> str:
         return self.runs[0].build
 
-    @property
+    @cached_property
     def places(self) -> tuple[tuple[str, int], ...]:
         return tuple(run.place for run in self.runs)
 
@@ -38,6 +39,9 @@ class Point:
         return next((run.reason for run in self.runs if run.status == self.status), None)
 
     def values(self, metric: str = QPS) -> dict[int, list[float]]:
+        if len(self.runs) == 1:
+            only = self.runs[0].metrics.get(metric)
+            return {} if only is None else {self.runs[0].load: [only]}
         found: dict[int, list[float]] = defaultdict(list)
         for run in self.runs:
             if metric in run.metrics:
@@ -52,7 +56,7 @@ class Point:
         loads = [fmean(runs) for runs in self.values(metric).values()]
         return (median(loads), min(loads), max(loads)) if loads else None
 
-    @property
+    @cached_property
     def loads(self) -> tuple[int, int]:
         """(loads with a figure, loads planned)"""
         return len(self.values()), len({run.load for run in self.runs})

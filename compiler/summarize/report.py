@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from compiler.layouts.table import Table
+from compiler.plan.arms import arms
 from compiler.plan.model import Axis
 from compiler.summarize import apart, builds, drift, layout, many, quiet, shown, status, warnings
 from compiler.summarize.builds import Build
@@ -19,6 +21,7 @@ from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
 from compiler.summarize.status import Status
 from compiler.summarize.tables import Place, Tables
+from compiler.summarize.timeseries import Steadiness, steadiness
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Report:
     builds: Mapping[str, Build]
     sections: tuple[Section, ...]
     series: Mapping[Place, Sequence[tuple[float, float]]]
+    steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Status
     warnings: tuple[str, ...]
@@ -59,6 +63,7 @@ class Report:
     quiet: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()
+    long: tuple[shown.Long, ...] = ()
     asked: bool = False  # the tables are those that the spec names
 
     @property
@@ -69,7 +74,8 @@ class Report:
     @property
     def unshown(self) -> list[str]:
         """The others' names."""
-        return [table.name for table in self.tables if not self.asked and table.is_long]
+        made = [table.name for table in self.tables if not self.asked and table.is_long]
+        return [*made, *(each.name for each in self.long)]
 
     @property
     def overviews(self) -> list[Overview]:
@@ -79,14 +85,17 @@ class Report:
 
 
 def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
-    axes = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
+    every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
+    axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
     base = layout.chosen(axes, header["report"]["base"])
     said = header["report"]
     effect = said["smallest_effect"]
-    known = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
+    known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
     beside = evidence(tables, effect, header["report"].get("within"), known)
     sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
+    unlike = partial(builds.caveat, known)
+    made, long = shown.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -98,6 +107,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         builds=known,
         sections=sections,
         series=tables.series,
+        steadiness=steadiness(tables.series),
         facts=tables.facts,
         status=status.status(tables.runs),
         warnings=(
@@ -106,9 +116,10 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
             *_trends(sections, effect),
         ),
         quiet=tuple(quiet.waits(tables.runs)),
-        defaults=defaults(tables, _builds(axes), base.get(layout.BUILD)),
-        claims=tuple(claims(said["claims"], axes, [point for each in sections for point in each.points])),
-        tables=tuple(shown.tables(said["tables"], axes, tables.runs, base, extras or Extras())),
+        defaults=defaults(tables, _builds(every), base.get(layout.BUILD)),
+        claims=tuple(claims(said["claims"], axes, [point for each in sections for point in each.points], unlike)),
+        tables=tuple(made),
+        long=tuple(long),
         asked=bool(said["tables"]),
     )
 

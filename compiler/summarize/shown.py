@@ -2,36 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from compiler.collect.states import DONE
 from compiler.layouts import by_name, defaults
 from compiler.layouts.layout import STEP
-from compiler.layouts.table import ABSENT, Table
+from compiler.layouts.table import ABSENT, ROWS, Table
 from compiler.plan.base import BUILD
 from compiler.plan.model import Axis
-from compiler.summarize.arrangement import Said, arrangement
-from compiler.summarize.blocks import Known, blocks
+from compiler.summarize.arrangement import Arrangement, Said, arrangement
+from compiler.summarize.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words
 from compiler.summarize.extras import Extras
 from compiler.summarize.layout import most_able, touching
 from compiler.summarize.matching import matches
-from compiler.summarize.points import points
+from compiler.summarize.points import Point, points
 from compiler.summarize.tables import Run
 from compiler.summarize.windows import windowed
 
+LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
+
+
+@dataclass(frozen=True, slots=True)
+class Long:
+    """A table that nobody asked for, and that is too long to be shown: it is made when someone does."""
+
+    name: str
+    make: Callable[[], list[Table]]
+
+
+Shown = tuple[list[Table], list[Long]]
+
 
 def tables(
-    said: Sequence[Said], axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras
-) -> list[Table]:
+    said: Sequence[Said],
+    axes: Sequence[Axis],
+    runs: Sequence[Run],
+    base: Mapping[str, str],
+    extras: Extras,
+    caveat: Caveat = no_caveat,
+) -> Shown:
     measured = [run for run in runs if run.measured]
-    whole = known(axes, measured, extras)
+    whole = known(axes, measured, extras, caveat)
     if said:
-        return [table for each in said for table in _named(each, axes, measured, base, extras, whole)]
-    found = (table for each in _defaults(axes, measured, base) for table in _shown(each, axes, base, whole))
-    return [table for table in found if _says(table)]
+        return [table for each in said for table in _named(each, axes, measured, base, extras, whole)], []
+    found: Shown = [], []
+    for each in _defaults(axes, measured, base):
+        for made, long in _default(each, axes, base, whole):
+            found[0].extend(made)
+            found[1].extend(long)
+    return found
 
 
-def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras) -> Known:
+def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> Iterator[Shown]:
+    """Block by block."""
+    chosen = [point for point in whole.points if matches(point, said["where"])]
+    form = arrangement(said, axes, chosen, base)
+    for key, members in groups(form, chosen, whole):
+        make = partial(_made, form, key, members, whole)
+        if said["layout"] in LINES and sum(point.status == DONE for point in members) > ROWS:
+            name = Table(form.title, (), (), words(key, form.by, form)).name
+            yield [], [Long(name, make)] if any(_has_figures(form, point, whole) for point in members) else []
+        else:
+            yield make(), []
+
+
+def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: Known) -> list[Table]:
+    return [table for table in form.layout.tables(block(form, key, points, whole)) if _says(table)]
+
+
+def _has_figures(form: Arrangement, point: Point, whole: Known) -> bool:
+    if form.layout.levels:
+        return any(place in whole.levels for place in point.places)
+    return any(name in run.metrics for run in point.runs for name in form.layout.metrics)
+
+
+def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras, caveat: Caveat = no_caveat) -> Known:
     by_step: dict[str, list[Run]] = {}
     for run in runs:
         by_step.setdefault(run.step, []).append(run)
@@ -40,7 +88,7 @@ def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras) -> Known:
         for step, members in by_step.items()
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
-    return Known(found, axes, [*by_step], extras.levels, extras.targets)
+    return Known(found, axes, [*by_step], extras.levels, extras.targets, extras.counters, caveat)
 
 
 def _named(
@@ -49,7 +97,7 @@ def _named(
     """One with a window is made of the figures of that alone."""
     window = tuple(said.get("window", ()))
     if window:
-        whole = known(axes, windowed(runs, extras.windows.get(window, {})), extras)
+        whole = known(axes, windowed(runs, extras.windows.get(window, {})), extras, whole.caveat)
     found = _shown(said, axes, base, whole)
     return found or [Table(said.get("title", said.get("layout", "")), (), (), notes=("there is nothing to show",))]
 
@@ -57,7 +105,7 @@ def _named(
 def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> list[Table]:
     chosen = [point for point in whole.points if matches(point, said.get("where", {}))]
     form = arrangement(said, axes, chosen, base)
-    return [table for block in blocks(form, chosen, whole) for table in form.layout.tables(block)]
+    return [table for each in blocks(form, chosen, whole) for table in form.layout.tables(each)]
 
 
 def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Iterator[Said]:

@@ -9,19 +9,22 @@ from pathlib import Path
 from compiler.collect.states import DONE, UNSUPPORTED
 from compiler.layouts.formats import text as text_format
 from compiler.store.store import Store
-from compiler.summarize import claim_words, figures, grid, host, layout, numbers, wording
+from compiler.summarize import claim_words, figures, grid, host, in_short, layout, numbers, wording
 from compiler.summarize.commands import dropped
 from compiler.summarize.defaults import Defaults
 from compiler.summarize.overview import Overview
 from compiler.summarize.report import Report, Section
 from compiler.summarize.status import Trouble
-from compiler.summarize.timeseries import steadiness
 
 _FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
+_AMPLIFICATION = (
+    "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
+    "memory"
+)
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
-MOST_FINDINGS = 6
-COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp")  # of the figures, in the text
+UNITS = {"stalled": "%", "drain": "s"}
+COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS)  # of the figures, in the text
 FLOOR = "floor"
 STALLED = 0.05  # share of slow seconds from which a step is named
 
@@ -54,7 +57,7 @@ def _unshown(report: Report) -> list[str]:
 def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
     lines += _entry("claims", claim_words.lines(report.claims))
-    lines += _entry("in short", [*_first(report), *answer(report)])
+    lines += _entry("in short", in_short.lines(report))
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
     lines += _entry("quiet", report.quiet)
@@ -69,14 +72,6 @@ def _head(report: Report) -> list[str]:
 def _left_out(report: Report) -> list[str]:
     found = dropped(report)
     return [f"options that a binary lacks: {', '.join(found)}"] if found else []
-
-
-def _first(report: Report) -> list[str]:
-    """The largest differences that have a verdict, or that there is none."""
-    tables = [table for each in report.sections for table in each.comparisons]
-    found = wording.findings(tables, MOST_FINDINGS)
-    judged = any(entry.verdict for table in tables for line in table.lines for entry in line.entries)
-    return found or (["no difference is certain: none is faster or slower beyond its noise"] if judged else [])
 
 
 def incomplete(report: Report) -> list[str]:
@@ -111,7 +106,7 @@ def _labels(labels: Sequence[str], base: str | None) -> str:
 
 
 def _builds(report: Report) -> list[str]:
-    return [f"{build.name}: {_origin(build.version, build.origin)}" for build in report.builds.values()]
+    return [f"{build.title}: {_origin(build.version, build.origin)}" for build in report.builds.values()]
 
 
 def _origin(version: str | None, origin: str) -> str:
@@ -136,12 +131,6 @@ def trouble(each: Trouble) -> Iterator[str]:
     yield from (f"  log: {log}" for log in each.logs[:3])
 
 
-def answer(report: Report) -> list[str]:
-    """Against the base that was asked for; ratios across builds stand in their tables."""
-    asked = [table for each in report.sections for table in each.comparisons if table.layout.base == report.base]
-    return [line for table in asked for line in wording.tally(table)]
-
-
 def _reading(report: Report) -> list[str]:
     effect = f"{report.effect * 100:.3g} %"
     return [
@@ -150,7 +139,12 @@ def _reading(report: Report) -> list[str]:
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
         *([_FLOOR] if any(wording.floor(row) for table in report.overviews for row in table.rows) else []),
+        *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
     ]
+
+
+def _has(report: Report, metric: str) -> bool:
+    return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
 
 
 def _section(report: Report, section: Section) -> list[str]:
@@ -180,8 +174,9 @@ def _overview(table: Overview) -> list[str]:
 
 
 def _absolute(report: Report, section: Section) -> list[str]:
-    title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs"
     found = figures.figures(report, section)
+    units = "".join(f", {head} in {UNITS[head]}" for head, _ in found.heads if head in UNITS)
+    title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs{units}"
     shown = [index for index, (head, _) in enumerate(found.heads) if head in COLUMNS]
     heads = [*section.names, *(found.heads[index][0] for index in shown)]
     rows = [
@@ -205,8 +200,7 @@ def _defaults(found: Defaults | None) -> list[str]:
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:
     for point in section.points:
-        found = [steadiness([rate for _, rate in report.series.get(place, ())]) for place in point.places]
-        slow = [each.slow for each in found if each]
+        slow = [each.slow for place in point.places if (each := report.steadiness.get(place))]
         if slow and max(slow) >= STALLED:
             where = layout.words(layout.key(point, section.names), section.names)
             yield f"  stalls: {where}: up to {max(slow):.0%} of the seconds below half the median"

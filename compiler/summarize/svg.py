@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from compiler.run.supervision.processes import die_with_parent
+from compiler.summarize import kept
 
 _NAMESPACE = re.compile(r' xmlns(?::\w+)?="[^"]*"')
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
@@ -28,7 +29,7 @@ def begin() -> None:
 
 def svg(chart: Mapping[str, Any], name: str, label: str) -> str:
     """`name` keeps the ids of one page apart, `label` is what a reader who cannot see it gets."""
-    drawn = _ID.sub(rf"\g<1>{name}-", _NAMESPACE.sub("", _elsewhere(chart)))
+    drawn = _ID.sub(rf"\g<1>{name}-", _NAMESPACE.sub("", kept.drawn(chart, _elsewhere)))
     title = label.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return drawn.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.collect import reading
+from compiler.collect.parquet import named
 from compiler.collect.schema import axis_columns
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 SECONDS = """
 SELECT stage, position, list(second ORDER BY second, qps) AS seconds, list(qps ORDER BY second, qps) AS rates
@@ -30,6 +34,7 @@ class Run:
     measured: bool
     build: str
     build_id: str
+    client_id: str | None
     load: int
     run: int
     place: Place
@@ -78,26 +83,44 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
 
         metrics = {row["name"]: row["unit"] for row in rows("metrics")}
         columns = axis_columns(axes)
-        runs = tuple(_run(row, columns, metrics) for row in rows("steps"))
+        names = ", ".join(map(named, (*_KEYS, *columns.values())))
+        figures = _figures(connection, metrics)
+        keys = rows("steps", f"SELECT {names} FROM {{}}")
+        runs = tuple(_run(row, columns, each) for row, each in zip(keys, figures, strict=True))
         past = tuple(map(_past, rows("history")))
-        series, facts = _series(rows("series", SECONDS)), _facts(rows("environment"))
+        series = _series(connection.execute(SECONDS.format("series")).fetchall())
+        facts = _facts(connection.execute("SELECT scope, subject, name, value FROM environment").fetchall())
         return Tables(runs, series, facts, metrics, past, rows("levels"))
 
 
 _SAME = (
-    *("cell", "step", "kind", "measured", "build", "build_id", "load", "run"),
+    *("cell", "step", "kind", "measured", "build", "build_id", "client_id", "load", "run"),
     *("attempt", "same_as", "status", "reason", "log"),
 )
+_KEYS = (*_SAME, "stage", "position", "started", "warnings")
 
 
-def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[str, str]) -> Run:
+def _figures(connection: DuckDBPyConnection, metrics: Iterable[str]) -> list[dict[str, float]]:
+    """Of each row, without what it lacks: by column, as most of a row is missing."""
+    there = {name for name, *_ in connection.execute("DESCRIBE steps").fetchall()}
+    names = [name for name in metrics if name in there]
+    found = connection.execute(f"SELECT {', '.join(map(named, names))} FROM steps").fetchnumpy()
+    rows: list[dict[str, float]] = [{} for _ in range(len(found[names[0]]))]
+    for name in names:
+        for row, value in zip(rows, found[name].tolist(), strict=True):
+            if value is not None and value == value:
+                row[name] = value
+    return rows
+
+
+def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[str, float]) -> Run:
     return Run(
         **{name: row[name] for name in _SAME},
         labels={axis: row[column] for axis, column in columns.items() if row[column] is not None},
         place=(row["stage"], row["position"]),
         started=row["started"],
         warnings=tuple(row["warnings"] or ()),
-        metrics={name: row[name] for name in metrics if row[name] is not None},
+        metrics=metrics,
     )
 
 
@@ -106,13 +129,13 @@ def _past(row: Mapping[str, Any]) -> Past:
     return Past(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
 
 
-def _series(rows: Sequence[Mapping[str, Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
+def _series(rows: Iterable[Sequence[Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
     """A list per step: rows of their own would be too many."""
-    return {(row["stage"], row["position"]): tuple(zip(row["seconds"], row["rates"], strict=True)) for row in rows}
+    return {(stage, position): tuple(zip(seconds, rates, strict=True)) for stage, position, seconds, rates in rows}
 
 
-def _facts(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, dict[str, str]]]:
+def _facts(rows: Iterable[Sequence[str]]) -> dict[str, dict[str, dict[str, str]]]:
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-    for row in rows:
-        found[row["scope"]][row["subject"]][row["name"]] = row["value"]
+    for scope, subject, name, value in rows:
+        found[scope][subject][name] = value
     return found

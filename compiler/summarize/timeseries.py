@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiler.summarize.statistics import ALPHA, Interval
+from compiler.summarize.tables import Place
 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10
 FEWEST_IN_BATCH = 4
@@ -22,18 +24,28 @@ class Steadiness:
     slow: float  # share of the seconds below half the median
 
 
-def steadiness(series: Sequence[float]) -> Steadiness | None:
-    """Of one run; None when it is too short or stood still."""
-    count = len(series)
-    if count < FEWEST_SECONDS:
-        return None
-    values = np.sort(np.asarray(series, dtype=float))
-    mean = float(values.mean())
-    if mean <= 0:
-        return None
-    median = float(values[(count - 1) // 2] + values[count // 2]) / 2
-    slow = int(values.searchsorted(median / 2)) / count
-    return Steadiness(float(values.std(ddof=1)) / mean, slow)
+def steadiness(series: Mapping[Place, Sequence[tuple[float, float]]]) -> dict[Place, Steadiness]:
+    """Of each run; not of one that is too short or stood still. Those of one length are worked out at once."""
+    alike: dict[int, list[Place]] = defaultdict(list)
+    for place, seconds in series.items():
+        alike[len(seconds)].append(place)
+    return {
+        place: found
+        for count, places in alike.items()
+        if count >= FEWEST_SECONDS
+        for place, found in _steadiness([[rate for _, rate in series[place]] for place in places], places)
+    }
+
+
+def _steadiness(series: Sequence[Sequence[float]], places: Sequence[Place]) -> Iterator[tuple[Place, Steadiness]]:
+    values = np.sort(np.array(series, dtype=float), axis=1)
+    count, means = values.shape[1], values.mean(axis=1)
+    medians = (values[:, (count - 1) // 2] + values[:, count // 2]) / 2
+    slow = (values < medians[:, None] / 2).sum(axis=1) / count
+    deviations = values.std(axis=1, ddof=1)
+    for place, mean, deviation, share in zip(places, means, deviations, slow, strict=True):
+        if mean > 0:
+            yield place, Steadiness(float(deviation) / float(mean), float(share))
 
 
 def batch_means(series: Sequence[float]) -> NDArray[np.float64]:

@@ -16,7 +16,8 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from planned
     yield from _said_by_builds(builds.values())
     yield from _libraries(builds.values())
-    yield from _unlike(list(builds.values()))
+    yield from _unlike("builds", [build for build in builds.values() if not build.client])
+    yield from _unlike("clients", [build for build in builds.values() if build.client])
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from _hosts(tables.facts.get("host", {}))
     yield from _noisy(tables.facts.get("noise", {}), tables.runs)
@@ -33,13 +34,13 @@ def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
     yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
 
 
-def _unlike(builds: Sequence[Build]) -> Iterator[str]:
+def _unlike(what: str, builds: Sequence[Build]) -> Iterator[str]:
     """Ratios across such builds carry no verdict: what they were built with is in them as well."""
     made = [build.quality for build in builds]
     parts = spread([quality or {} for quality in made])
     if parts or (len(made) > 1 and None in made):
         why = "; ".join(parts) or "of some it is not recorded how"
-        yield f"ratios across builds carry no verdict: the binaries were not made alike ({why})"
+        yield f"ratios across {what} carry no verdict: the binaries were not made alike ({why})"
 
 
 def _libraries(builds: Iterable[Build]) -> Iterator[str]:

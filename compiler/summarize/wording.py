@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from compiler.summarize import layout, numbers
 from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
@@ -14,6 +14,7 @@ from compiler.summarize.verdicts import FASTER, SLOWER, VERDICTS
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
 NAMED = 3
+Weight = tuple[bool, float]
 
 
 def entry(found: Entry, base: str) -> str:
@@ -52,12 +53,18 @@ def median(point: Point) -> str:
     return numbers.rate(found[0]) if found else point.status
 
 
-def tally(table: Comparison) -> Iterator[str]:
+def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
     """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
     for index, labels in enumerate(table.columns[1:], 1):
         entries = [line.entries[index] for line in table.lines]
         arm = layout.words(labels, table.layout.across) or "-"
-        yield f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
+        yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
+
+
+def _weight(entries: Sequence[Entry]) -> Weight:
+    """What is certain comes before what is only large."""
+    sizes = [(each.verdict in (FASTER, SLOWER), abs(math.log(each.ratio))) for each in entries if each.ratio]
+    return max(sizes, default=(False, 0.0))
 
 
 def doubts(table: Overview) -> Iterator[str]:
@@ -107,10 +114,10 @@ def _word(found: Entry) -> str:
     return found.kind
 
 
-def findings(tables: Sequence[Comparison], most: int) -> list[str]:
+def findings(tables: Sequence[Comparison]) -> list[str]:
     """The differences that have a verdict, the largest first."""
     found = [each for table in tables for each in _differences(table)]
-    return [text for _, text in islice(sorted(found, key=lambda pair: -pair[0]), most)]
+    return [text for _, text in sorted(found, key=lambda pair: -pair[0])]
 
 
 def _differences(table: Comparison) -> Iterator[tuple[float, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.collect.rates import RATES
+from compiler.collect.rates import rates
 from compiler.collect.trace import Pairs, Trace
 from compiler.watch.tail import Tail
 
@@ -41,7 +41,8 @@ class Load:
         if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
             return {}
         pairs = Pairs(Trace(tuple(self._newest)))
-        found = {name: float(RATES[name](pairs)[-1]) for name in SHOWN}
+        known = rates(pairs)
+        found = {name: float(known[name][-1]) for name in SHOWN}
         return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def _take(self, line: str) -> None:

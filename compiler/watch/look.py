@@ -53,8 +53,9 @@ class Looker:
     def _unneeded(self, nodes: Mapping[str, Node]) -> dict[str, Node]:
         """Builds that are not here, where all results of theirs are: they were imported."""
         ended = (model.DONE, model.UNSUPPORTED, model.ELSEWHERE)
-        needed = {stage.build for stage in self._stages if nodes[stage.id].state not in ended}
-        over = [nodes[build] for build in {stage.build for stage in self._stages} - needed if not nodes[build].work]
+        needed = {build for stage in self._stages if nodes[stage.id].state not in ended for build in stage.builds}
+        used = {build for stage in self._stages for build in stage.builds}
+        over = [nodes[build] for build in used - needed if not nodes[build].work]
         return {node.id: replace(node, state=model.DONE, because="", end=None) for node in over}
 
     def _unstarted(self, run: Run | None) -> Mapping[str, float | None]:
@@ -116,11 +117,11 @@ class _Scene:
 
 
 def _above(stage: PlannedStage, nodes: Mapping[str, Node]) -> Node | None:
-    """What has to be there first: the parent, else the build."""
+    """What has to be there first: the parent, else the builds."""
     parent = nodes.get(stage.parent) if stage.parent else None
-    build = nodes.get(stage.build)
-    bad = [each for each in (build, parent) if each and each.state not in (model.DONE, model.LEFT)]
-    return bad[0] if bad else parent or build
+    builds = [nodes[build] for build in stage.builds if build in nodes]
+    bad = [each for each in (*builds, parent) if each and each.state not in (model.DONE, model.LEFT)]
+    return bad[0] if bad else parent or next(iter(builds), None)
 
 
 def _before(end: End | None) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,19 @@ def test_a_source_within_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("a.yaml").write_text(f"title: t\n{text}{steps}", encoding="utf-8")
     assert main(["explain", "a.yaml", "build=a"]) == 0
     assert "rocksdb 9.9.3 (maven: x:y:1, tree: {path: z})" in capsys.readouterr().out
+
+
+def test_the_client_of_a_step(folder: Path, capsys: Capture) -> None:
+    text = """\
+title: t
+builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {debian: mariadb-server, suite: trixie}}}
+define: {builds: {sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}}}
+steps: [{name: point, kind: sysbench, lua: mine.lua, duration: 1s, rows: 10}]
+allow: {no-repeats: a test, step-short: a test}
+"""
+    (folder / "mine.lua").write_text("-- mine\n")
+    (folder / "b.yaml").write_text(text)
+    assert main(["explain", "b.yaml", "build=mariadb"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^  client b-\w{20}: sysbench 1.0.20 \(debian: sysbench, suite: bookworm\)$", said, re.MULTILINE)
+    assert f"\n  file mine.lua {sha256(b'-- mine' + bytes([10])).hexdigest()[:12]}…\n" in said

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from compiler.cli import export as exporting
 from compiler.cli import main
 from compiler.plan import files
 from compiler.plan.model import Plan, PlannedStage
-from compiler.run import here, workflow
+from compiler.run import here, importing, workflow
 from compiler.store import asked, retracted
 from compiler.store.durable import make_folder, write_json
 from compiler.store.store import Store
 from tests.cli.samples import SPEC
 
+SUMMARIZED = exporting._summarized
 Capture = pytest.CaptureFixture[str]
 Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
@@ -30,6 +34,7 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path / "one")
+    monkeypatch.setattr(exporting, "_summarized", lambda *_: None)  # takes seconds
     workflow.compiled.cache_clear()
     plan = here.compiled("a.yaml", None)
     for stage in plan.stages:
@@ -74,7 +79,7 @@ def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:
 
 def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys: Capture) -> None:
     file = export(capsys)
-    assert capsys.readouterr().out.startswith(f"{file}: 6 results of 6 of 6 stages, 24 files, ")
+    assert capsys.readouterr().out.startswith(f"{file}: 6 results of 6 of 6 stages, 25 files, ")
     store, plan = two(), planned()
     mine = result(plan.stages[0])
     assert main(["import", str(file)]) == 0
@@ -96,6 +101,87 @@ def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys
     assert store.attempts("import") == []
     assert main(["plan", "a.yaml"]) == 0
     assert "to do    nothing\n  states   8 cached" in capsys.readouterr().out
+
+
+def test_it_opens_where_there_is_no_such_spec(
+    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """The texts that it was compiled from come along, and go along again."""
+    (Path.cwd().parent / "library.yaml").write_text(
+        "define: {options: {small: {options: {write_buffer_size: 1MiB}}}}\n"
+    )
+    spec = "include: [../library.yaml]\n" + SPEC.replace("steps:", "options: [small]\nsteps:", 1)
+    Path("a.yaml").write_text(spec)
+    workflow.compiled.cache_clear()
+    plan = planned()
+    for stage in plan.stages:
+        result(stage)
+    file = export(capsys)
+    store = two()
+    Path("a.yaml").write_text(SPEC)
+    assert main(["import", str(file)]) == 0
+    texts = store.texts(plan.digest)
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"`stepgrid report {plan.digest}` shows them: a.yaml comes to another plan here; "
+        f"what they were measured by is in {texts}"
+    )
+    assert sorted(str(path.relative_to(texts)) for path in texts.rglob("*.yaml")) == ["library.yaml", "one/a.yaml"]
+    assert (texts / "one" / "a.yaml").read_text() == spec
+    assert main(["report", plan.digest]) == 0
+    assert main(["query", "--plan", plan.digest, "SELECT count(DISTINCT stage) FROM steps", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.endswith(f"\n{len(plan.stages)}\n")
+    again = file.with_name("again.tar.gz")
+    assert main(["export", plan.digest, str(again)]) == 0
+    with tarfile.open(file) as one, tarfile.open(again) as other:
+        assert [name for name in one.getnames() if "report/" not in name] == [
+            name for name in other.getnames() if "report/" not in name
+        ]
+
+
+def test_the_report_goes_along_for_those_who_have_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    with tarfile.open(export(capsys)) as tar:
+        names = [name.removeprefix("content/report/") for name in tar.getnames() if "/report/" in name]
+    assert {"summary.txt", "index.html", "tables/steps.parquet", "tables/environment.parquet"} <= set(names)
+
+
+def test_a_bundle_of_the_first_format_is_taken(two: Callable[[], Store], capsys: Capture) -> None:
+    def older(members: Members) -> None:
+        info, manifest = members["export.json"]
+        said = json.loads(manifest) | {"format": 1}
+        gone = [name for name in said["files"] if name.startswith(("spec/", "report/"))]
+        for name in gone:
+            del said["files"][name], members[f"content/{name}"]
+        members["export.json"] = (info, json.dumps(said).encode())
+
+    file = rewrite(export(capsys), older)
+    store, plan = two(), planned()
+    assert main(["import", str(file)]) == 0
+    assert "took 6 results" in capsys.readouterr().out
+    assert not store.texts(plan.digest).exists()
+
+
+def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
+    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def newer(members: Members) -> None:
+        info, manifest = members["export.json"]
+        members["export.json"] = (info, json.dumps({**json.loads(manifest), "format": 3}).encode())
+
+    file = export(capsys)
+    store = two()
+    assert refused(rewrite(file, newer), store, capsys) == (
+        "FILE is of a newer stepgrid: its format is 3, this one reads up to 2\n"
+    )
+    short = file.with_name("short.tar.gz")
+    short.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert "cannot be unpacked" in refused(short, store, capsys)
+    monkeypatch.setattr(importing.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
+    assert re.fullmatch(
+        r"FILE is not imported: it takes [\d.]+ KiB, and 1 bytes are free at outputs\n", refused(file, store, capsys)
+    )
 
 
 def test_what_is_there_already_stays(two: Callable[[], Store], capsys: Capture) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import history
+from compiler.collect import figures, history, index
 from compiler.collect.tables import TABLES, collect
 from compiler.plan import files
 from compiler.summarize.tables import load
@@ -76,4 +76,16 @@ def test_what_cannot_be_read_is_left_out(found: Experiment) -> None:
     (old / "attempt.json").write_text("[")
     for path in old.glob("figures.*.json"):
         path.write_text(json.dumps([]))
+    for path in old.glob("steps/*/stdout"):
+        path.unlink()
     assert past(found) == []
+
+
+def test_the_figures_of_an_older_parser_are_none(found: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
+    other = replace(found.plan, digest="p-other", spec="specs/other.yaml")
+    files.write(other, found.store.plan(other.digest))
+    monkeypatch.setattr(figures, "parser", lambda _: 1000)
+    monkeypatch.setattr(index, "parser", lambda _: 1000)
+    assert list(history.rows(found.store, replace(found.plan, cells=(), stages=()), {})) == []
+    assert [qps for *_, qps in past(found)] == [1000.0, 2000.0]  # of its own stage it is read again

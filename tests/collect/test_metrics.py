@@ -8,7 +8,7 @@ import pytest
 
 from compiler.collect.metrics import METRICS
 from compiler.collect.metrics_page import page
-from compiler.collect.rates import PER_SECOND
+from compiler.collect.per_second import PER_SECOND
 from compiler.drivers.db_bench.parse import compaction, histogram, stalls, totals
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ def experiment(tmp_path):
 
 def query(experiment, sql):
     folder = experiment.store.summary("p-synthetic") / "tables"
-    names = ("steps", "series", "samples", "latencies", "environment", "metrics")
+    names = ("steps", "series", "samples", "latencies", "histograms", "levels", "environment", "metrics")
     with duckdb.connect() as connection:
         for name in names:
             connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}.parquet')")
@@ -87,6 +87,25 @@ def test_series_and_latencies_once_per_result(experiment):
     ) == [(50.0, 1000.0), (75.0, 2000.0), (99.0, 5000.0), (99.9, 9000.0), (99.99, 20000.0)]
 
 
+def test_histograms_have_their_buckets(experiment):
+    collect(experiment.store, experiment.plan)
+    sql = "SELECT operation, least, most, operations FROM histograms WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    assert query(experiment, sql) == [(None, 0.0, 1.0, 4000.0)]
+
+
+def test_a_level_is_of_a_family_and_a_priority_of_no_level(experiment):
+    stdout = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww/stdout"
+    rows = (("Level", " Sum"), ("Priority", "High"))
+    tables = "".join(
+        f"** Compaction Stats [default] **\n{group} Files Size Comp(sec)\n---\n{name} 1/0 1.00 KB 7.00\n\n"
+        for group, name in rows
+    )
+    stdout.write_text(stdout.read_text() + tables)
+    collect(experiment.store, experiment.plan)
+    sql = "SELECT family, level, priority, bytes, seconds FROM levels WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    assert query(experiment, sql) == [("default", "Sum", None, 1024.0, 7.0), ("default", None, "High", 1024.0, 7.0)]
+
+
 def test_samples_hold_the_rates_of_each_second(experiment):
     folder = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww"
     lines = [f'{{"monotonic": {at}, "switches": {1000 * at}}}\n' for at in range(3)]
@@ -117,7 +136,10 @@ def test_the_schema_is_in_every_file(experiment):
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
 
 
-ALL = ("steps", "series", "samples", "latencies", "counters", "levels", "history", "environment", "metrics")
+ALL = (
+    *("steps", "series", "samples", "latencies", "histograms", "counters", "levels"),
+    *("history", "environment", "metrics"),
+)
 
 
 def test_nothing_temporary_is_left(experiment):

@@ -73,6 +73,16 @@ def test_a_ref_of_the_library_is_the_release_that_it_stands_for() -> None:
         assert ref["when"] == f"version == '{'.'.join(said)}'"
 
 
+def test_the_patch_for_the_last_level_applies_from_5_18_on(tmp_path: Path, sources: dict[Release, str]) -> None:
+    patch = SPECS / "builds" / "patches" / "db_bench-bottommost.patch"
+    (tmp_path / "tools").mkdir()
+    for number, text in sources.items():
+        if number >= (5, 18):
+            (tmp_path / SOURCE).write_text(text, encoding="utf-8")
+            subprocess.run(["git", "apply", str(patch)], cwd=tmp_path, check=True, env={"GIT_DIR": "/nonexistent"})
+            assert "options.bottommost_compression" in (tmp_path / SOURCE).read_text(encoding="utf-8"), number
+
+
 @pytest.mark.parametrize("path", sorted(SPECS.glob("posts/*.yaml")), ids=lambda path: path.stem)
 def test_a_release_of_a_published_experiment_is_there(path: Path) -> None:
     builds = [one for one in _yaml(path)["builds"].values() if one.get("extends") == "rocksdb"]

@@ -28,6 +28,7 @@ params: {keys: 1k, duration: 1s}
 SERVER = """\
 title: t
 builds: {maria: {engine: mariadb, version: 11.8, source: {debian: mariadb-server, suite: trixie}}}
+define: {builds: {sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}}}
 steps:
   - {name: load, kind: sysbench, lua: load, tables: 1, rows: 10, threads: 1}
   - checkpoint: loaded

@@ -9,23 +9,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import psutil
 import pytest
 
 from compiler.build.programs import programs
-from compiler.plan import files
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.store.store import Store
+from compiler.plan.model import PlannedStep
+from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILDS = """
   mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
   postgres: {engine: postgres, version: 17.11,
@@ -67,47 +60,6 @@ probes:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Lab:
-    folder: Path
-
-    @property
-    def store(self) -> Store:
-        return Store(self.folder / "outputs")
-
-    def run(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", *argv], cwd=self.folder, env=self.environment(**env), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
-
-    def start(self, *argv: str, **env: str) -> subprocess.Popen[bytes]:
-        with (self.folder / "screen").open("ab") as screen:
-            command = [sys.executable, "-m", *argv]
-            return subprocess.Popen(command, cwd=self.folder, env=self.environment(**env), stdout=screen, stderr=screen)
-
-    def environment(self, **more: str) -> dict[str, str]:
-        own = {"PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(self.folder / "lock")}
-        return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **own, **more}
-
-    def plan(self, name: str, step: PlannedStep, build: str | None = None) -> None:
-        """One stage of one step, on the build of that name."""
-        (node,) = [path.name for path in self.store.root.glob("builds/*") if _name(path) == name]
-        planned = PlannedBuild(build or node, name, name, "", {"system": name})
-        stage = PlannedStage("s-1", f"{name}: {step.name}", planned.id, None, (), 0, 0, "h", (step,), 1.0, 0)
-        plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, Report())
-        shutil.rmtree(self.store.plan("p"), ignore_errors=True)
-        files.write(plan, self.store.plan("p"))
-
-    def failure(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.store.attempts("s-1")[-1] / "failure.json").read_text())
-        return found
-
-
-def _name(build: Path) -> str:
-    return str(json.loads((build / "build.json").read_text())["engine"])
-
-
 @pytest.fixture(scope="session")
 def built(server_builds: Path) -> Path:
     """The same builds as BUILDS: made once for all tests of servers."""
@@ -116,54 +68,8 @@ def built(server_builds: Path) -> Path:
 
 @pytest.fixture(params=["anywhere"])
 def lab(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """`open`: where everyone may go, else in a folder that only we may enter."""
-    folder = tmp_path
-    if request.param == "open":
-        folder = Path(tempfile.mkdtemp(prefix="servers-"))
-        folder.chmod(0o755)
-    (folder / "outputs").mkdir()
-    shutil.copytree(built, folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
-    yield Lab(folder)
-    left = [process for process in psutil.process_iter() if _works_in(process, str(folder))]
-    for process in left:
-        process.kill()
-    if request.param == "open":
-        shutil.rmtree(folder)
-    assert not left, f"processes were left behind: {left}"
-
-
-def _works_in(process: psutil.Process, folder: str) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in process.cmdline())
-    except psutil.Error:
-        return False
-
-
-def sql(*statements: str, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> PlannedStep:
-    asked = {name: Option(value) for name, value in (options or {}).items()}
-    settings = {"sql": list(statements), "timeout": timeout}
-    return PlannedStep("ask", "sql", 1, settings, asked, 1)
-
-
-def events(attempt: Path) -> dict[str, dict[str, Any]]:
-    lines = (attempt / "journal.jsonl").read_text().splitlines()
-    return {event["event"]: event for event in map(json.loads, lines)}
-
-
-@pytest.fixture
-def server_of() -> Callable[[Lab], int]:
-    """The server's pid, once a step runs."""
-
-    def found(lab: Lab) -> int:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            for attempt in lab.store.attempts("s-1"):
-                if (attempt / "journal.jsonl").exists() and "started" in (known := events(attempt)):
-                    return int(known["server started"]["pid"])
-            time.sleep(0.05)
-        raise AssertionError("no step was started")
-
-    return found
+    with opened(built, tmp_path, request.param == "open") as found:
+        yield found
 
 
 def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
@@ -220,7 +126,7 @@ def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgres"])
-def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab, server_of: Callable[[Lab], int]) -> None:
+def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
     lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
     runner = lab.start("compiler.run", "p", "s-1")
     os.kill(server_of(lab), signal.SIGKILL)
@@ -234,7 +140,7 @@ def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab, server_of: Calla
     assert "ready" in failure["tail"]
 
 
-def test_a_server_that_is_halted(lab: Lab, server_of: Callable[[Lab], int]) -> None:
+def test_a_server_that_is_halted(lab: Lab) -> None:
     step = PlannedStep("wait", "command", 1, {"argv": ["sleep", "60"], "metrics": {}, "duration": 1.0}, {}, 1)
     lab.plan("mariadb", step)
     runner = lab.start("compiler.run", "p", "s-1", STEPGRID_GRACE="1")
@@ -264,7 +170,7 @@ def test_a_statement_that_fails(lab: Lab) -> None:
 
 def test_a_server_that_is_never_ready(lab: Lab) -> None:
     """Its program makes databases, and does nothing when it is to serve one."""
-    build = next(path for path in lab.store.root.glob("builds/*") if _name(path) == "mariadb")
+    build = next(path for path in lab.store.root.glob("builds/*") if engine_of(path) == "mariadb")
     real = " ".join(f"'{word}'" for word in programs(build)["mariadbd"])
     script = lab.folder / "lazy"
     script.write_text(f'#!/bin/sh\ncase "$*" in *--init-file*) exec sleep 60 ;; esac\nexec {real} "$@"\n')
@@ -279,10 +185,16 @@ def test_a_server_that_is_never_ready(lab: Lab) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")
-def test_a_full_disk(lab: Lab) -> None:
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("mariadb", "select seq, repeat(char(97 + seq % 20), 500) as pad from seq_1_to_300000"),
+        ("postgres", "select i, repeat('x', 500) as pad from generate_series(1, 400000) as s (i)"),
+    ],
+)
+def test_a_full_disk(lab: Lab, name: str, rows: str) -> None:
     """The client is told of some error of the engine: the server's log says what it is."""
-    make = "create table t as select seq, repeat(char(97 + seq % 20), 500) as pad from seq_1_to_300000"
-    lab.plan("mariadb", sql(make))
+    lab.plan(name, sql(f"create table t as {rows}"))
     (lab.folder / "small").mkdir()
     (lab.folder / "site.yaml").write_text("data: small\n")
     script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m compiler.run p s-1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from compiler.layouts import (
     insert_benchmark,
     numbers,
     recall,
+    relative,
 )
 from compiler.layouts.block import Block, Spot
 from compiler.layouts.colours import Marked
@@ -60,6 +62,18 @@ def test_groups_of_microbenchmarks_with_short_names() -> None:
     ]
 
 
+def test_a_base_that_is_a_row_leaves_the_columns_their_names() -> None:
+    ratios = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.25, (1, 1): 0.5}
+    spots = {place: Spot({"qps": 9.0}, ratios={"qps": ratio}) for place, ratio in ratios.items()}
+    block = Block(
+        "relative QPS", (("6.29.5",), ("9.9.3",)), (("fillseq",), ("overwrite",)), spots, ("build",), base="6.29.5"
+    )
+    (found,) = relative.tables(block)
+    assert found.before == ("Relative to: 6.29.5",)
+    assert [column.name for column in found.columns] == ["fillseq", "overwrite", "build"]
+    assert texts(found) == ["1.00 1.00 6.29.5", "1.25 0.50 9.9.3"]
+
+
 def test_cells_without_figures_say_why() -> None:
     found = figures.tables(subjects({"a": {"qps": 12345.6}, "b": "failed", "c": "same as a", "d": {}}))[0]
     assert texts(found) == ["a 12,346", "b failed", "c same as a", "d -"]
@@ -74,6 +88,20 @@ def test_several_metrics_over_columns_are_a_table_each() -> None:
         ("qps, operations/s", ["x 100 50.2"]),
         ("lsm_bytes, B", ["x 3 GiB -"]),
     ]
+
+
+def test_units_of_what_a_table_calls_otherwise_stand_below() -> None:
+    called = {"qps": "o/s", "gets_per_s": "get/s", "device_read_mb_per_s": "rMB/s"}
+    spots = {(0, 0): Spot({"qps": 5, "gets_per_s": 4, "device_read_mb_per_s": 2.5, "p99_us": 7})}
+    block = Block("t", (("a",),), spots=spots, row_axes=("x",), metrics=(*called, "p99_us"), called=called)
+    (found,) = figures.tables(block)
+    assert [(column.name, column.unit) for column in found.columns[1:]] == [
+        ("o/s", ""),
+        ("get/s", ""),
+        ("rMB/s", ""),
+        ("p99_us", "us"),
+    ]
+    assert found.notes == ("o/s, get/s: operations/s; rMB/s: MiB/s",)
 
 
 def test_the_best_qps_for_a_recall() -> None:
@@ -91,6 +119,18 @@ def test_counters_relative_to_the_first() -> None:
     absolute, relative = counters.tables(block)
     assert texts(absolute) == ["x 0 5", "y 10 15", "z -1 -1"]
     assert texts(relative) == ["INF x", "1.500 y", "1.000 z"]
+
+
+def test_the_counters_of_a_pattern_that_grew_most() -> None:
+    grown = {"a": {"x.1": 0.0, "x.2": 3.0, "x.3": 0.0, "y": 9.0}, "b": {"x.1": 7.0, "x.2": 1.0, "x.3": 0.0, "y": 9.0}}
+    absolute, relative = counters.tables(replace(subjects(grown), counters=("x.*",)))
+    assert texts(absolute) == ["x.1 0 7", "x.2 3 1"]
+    assert texts(relative) == ["INF x.1", "0.333 x.2"]
+    (most, _) = counters.tables(replace(subjects(grown), counters=("x.*",), top=1))
+    assert texts(most) == ["x.1 0 7"]
+    (named, _) = counters.tables(replace(subjects(grown), counters=("x.3", "gone")))
+    assert texts(named) == ["x.3 0 0"]
+    assert counters.tables(replace(subjects(grown), counters=("gone",))) == []
 
 
 LEVELS = (

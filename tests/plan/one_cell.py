@@ -25,6 +25,7 @@ def text(plan: Plan, cell: PlannedCell, seed: int = 1) -> str:
         "seed": seed,
         "params": {"storage_engine": first.setup["storage_engine"]} if "storage_engine" in first.setup else {},
         "probes": _probes(chain),
+        "define": {"builds": _clients(plan, chain)},
         **{name: first.setup[name] for name in SETUP if name in first.setup},
     }
     return json.dumps(spec, indent=1, ensure_ascii=False)
@@ -41,6 +42,12 @@ def _chain(plan: Plan, cell: PlannedCell) -> list[PlannedStage]:
 
 def _build(build: PlannedBuild) -> dict[str, Any]:
     return {"engine": build.engine, "version": build.version, "source": dict(build.source), **dict(build.recipe)}
+
+
+def _clients(plan: Plan, chain: list[PlannedStage]) -> dict[str, Any]:
+    builds = {build.id: build for build in plan.builds}
+    steps = [step for stage in chain for step in stage.steps]
+    return {str(step.settings["client"]): _build(builds[step.client]) for step in steps if step.client}
 
 
 def _probes(chain: list[PlannedStage]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ params: {keys: 200k}
 def chain(plan: Plan) -> list[Link]:
     stages = {stage.id: stage for stage in plan.stages}
     builds = {build.id: build for build in plan.builds}
-    return [Link(stages[node], builds[stages[node].build]) for node in plan.cells[0].repeats[0].stages]
+    return [Link.of(stages[node], builds.__getitem__) for node in plan.cells[0].repeats[0].stages]
 
 
 def between(compile_text: Compile, *edits: tuple[str, str]) -> tuple[Input, ...]:
@@ -95,3 +95,26 @@ def test_a_binary_that_changed_under_the_same_name(compile_text: Compile) -> Non
     old = chain(compile_text(SPEC))
     new = [Link(link.stage, replace(link.build, id="b-other")) for link in old]
     assert named(differences(old, new)) == [("build", old[0].build.id, "b-other")]
+
+
+def test_a_client_is_told_by_what_it_is_made_of(compile_text: Compile) -> None:
+    text = """\
+title: t
+builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}
+define:
+  builds:
+    one: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}
+    two: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: trixie}}
+steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10, client: %s}]
+"""
+    old, new = (chain(compile_text(text % name)) for name in ("one", "two"))
+    assert differences(old, new) == (Input("client.source.suite", "bookworm", "trixie", "a.yaml:6:5"),)
+    without = [Link(replace(old[0].stage, steps=(replace(old[0].stage.steps[0], setup={}),)), old[0].build)]
+    assert ("client", UNSET, "two") in named(differences(without, new))
+
+
+def test_a_file_is_told_by_its_checksum(compile_text: Compile) -> None:
+    old = chain(compile_text(SPEC))
+    steps = [replace(old[0].stage.steps[0], setup={"files": {"a.lua": digit * 64}}) for digit in "12"]
+    before, after = ([Link(replace(old[0].stage, steps=(step,)), old[0].build)] for step in steps)
+    assert named(differences(before, after)) == [("files.a.lua", "1" * 12, "2" * 12)]

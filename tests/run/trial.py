@@ -30,7 +30,8 @@ class TrialDriver:
         options_text = [f"--{name}={value}" for name, value in options.items()]
         program = context.programs[settings.get("program", "python")]
         argv = (*program, "-c", settings["code"], str(context.data), *options_text)
-        return Command(argv, {"TRIAL": str(context.seed)}, settings.get("duration"))
+        env = {"TRIAL": str(context.seed), **({"CLIENT": context.client_version} if context.client_version else {})}
+        return Command(argv, env, settings.get("duration"), files=settings.get("files", {}))
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         expected = settings.get("expect", "")

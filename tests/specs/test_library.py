@@ -88,7 +88,7 @@ def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) ->
     """Jobs and GB of block cache; the table of the published scripts."""
     table = {
         "c4r16": (3, 10), "c8r16": (4, 10), "c8r32": (4, 20), "c16r16": (8, 12), "c16r64": (8, 48), "c16r64b": (8, 48),
-        "c24r64": (12, 48), "c30r240": (4, 180), "c30r240bc150": (4, 150), "c32r128": (8, 90), "c48r128": (12, 90),
+        "c24r64": (12, 48), "c30r240": (8, 180), "c30r240bc150": (8, 150), "c32r128": (8, 90), "c48r128": (12, 90),
         "c40r256": (8, 210), "c40r256bc180": (8, 180), "c4bc1g": (3, 1), "c16bc1g": (8, 1), "c40bc1g": (8, 1),
     }  # fmt: skip
     found = {}
@@ -101,3 +101,25 @@ def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) ->
     assert named == {name: (jobs, gigabytes * 2**30) for name, (jobs, gigabytes) in table.items()}
     assert found["c16r64b"]["write_buffer_size"].value == 128 * 2**20
     assert found["c16r64b"]["target_file_size_base"].value == 8 * 2**20
+
+
+def test_the_patched_build_has_its_patch(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "builds: {a: {extends: rocksdb.bottommost, version: 9.9.3}}", steps("rocksdb"))
+    patches: Any = plan.builds[0].recipe["patches"]
+    wanted = LIBRARY.parent / "builds" / "patches" / "db_bench-bottommost.patch"
+    assert [Path(patch["path"]).resolve() for patch in patches] == [wanted]
+
+
+def test_subcompactions_are_for_universal_compaction(tmp_path: Path) -> None:
+    found = {}
+    for server in ("c4r16", "c8r32", "c16r64b", "c48r128", "c40bc1g"):
+        for style in ("leveled", "universal"):
+            build = "builds: {a: {extends: rocksdb, version: 9.9.3}}"
+            options = (
+                planned(tmp_path, build, f"options: [{style}, {server}]", steps("rocksdb")).stages[0].steps[0].options
+            )
+            found[server, style] = options["subcompactions"].value
+    assert {server: found[server, "universal"] for server, style in found if style == "leveled"} == {
+        "c4r16": 2, "c8r32": 2, "c16r64b": 4, "c48r128": 4, "c40bc1g": 4,
+    }  # fmt: skip
+    assert {value for (_, style), value in found.items() if style == "leveled"} == {1}

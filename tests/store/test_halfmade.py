@@ -1,4 +1,5 @@
 import os
+import subprocess
 
 from compiler.store import halfmade
 from compiler.store.durable import write_text
@@ -29,13 +30,39 @@ def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
     assert [*store.mark("s-1").parent.iterdir()] == []
 
 
-def test_tables_that_a_killed_collect_began(tmp_path):
-    tables = tmp_path / "summary" / "p" / "tables"
-    tables.mkdir(parents=True)
-    (tables / f".steps.{DEAD}.json").touch()
-    (tables / f".steps.parquet.{DEAD}").touch()
-    Store(tmp_path).drop_stamps("p")
-    assert [*tables.iterdir()] == []
+def begun(store, plan="p"):
+    """What a killed collect and summarize may leave: in each folder that they write to."""
+    tables = store.stamps(plan, "")[0].parent
+    (tables / "parts").mkdir(parents=True)
+    names = (f".metrics.{DEAD}.json", f".steps.parquet.{DEAD}", f"parts/.figures.3.parquet.{DEAD}")
+    found = [*(tables / name for name in names), store.summary(plan) / f".index.html.{DEAD}"]
+    for path in found:
+        path.touch()
+    return found
+
+
+def test_what_a_killed_collect_and_summarize_began_goes_before_the_next_one_writes(tmp_path):
+    store = Store(tmp_path)
+    left = begun(store)
+    store.drop_stamps("p")
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_run_sweeps_the_summaries_of_other_plans_too(tmp_path):
+    store = Store(tmp_path)
+    left = [*begun(store, "old"), *begun(store, "new")]
+    halfmade.everywhere(store.root)
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
+    killed = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its number stays until its parent asks
+    (tmp_path / f".metrics.{killed.pid}.json").touch()
+    (tmp_path / f".metrics.{os.getpid()}.json").touch()
+    halfmade.sweep(tmp_path)
+    killed.wait()
+    assert [path.name for path in tmp_path.iterdir()] == [f".metrics.{os.getpid()}.json"]
 
 
 def test_a_folder_that_is_not_there(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from synthetic import Experiment
 
 from compiler.collect.tables import collect
 from compiler.summarize import claim_words
+from compiler.summarize.builds import caveat
 from compiler.summarize.claims import Claim, claims
 from compiler.summarize.command import read
 from compiler.summarize.report import Report
@@ -123,3 +125,18 @@ def test_loads_that_agree_by_far_decide_although_their_interval_is_wide(tmp_path
     )
     open_ = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 2", step="readww")
     assert (open_.result, numbers(open_)) == ("undecided", ["1.41 [no telling]; not enough repeats"])
+
+
+def test_a_claim_across_builds_of_different_quality_is_marked(report: Report) -> None:
+    expect = f"qps(build='{NEW}') >= qps(build='{OLD}') / 2"
+    points = [point for section in report.sections for point in section.points]
+    said = [{"claim": "c", "expect": expect, "where": {"step": "readww", "cache": "lru", "threads": "1"}}]
+    (found,) = claims(said, report.axes, points, partial(caveat, report.builds))
+    assert found.result == "holds"
+    assert numbers(found)[1:] == [
+        f"* {NEW} and {OLD} were built differently: suite bookworm / bullseye",
+    ]
+    (alike,) = claims(
+        [{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, partial(caveat, report.builds)
+    )
+    assert not any(each.startswith("*") for each in numbers(alike))

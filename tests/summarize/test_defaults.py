@@ -49,6 +49,11 @@ def test_only_options_that_are_left_alone_and_differ(tmp_path: Path) -> None:
     assert "<tr><th><code>readahead</code></th><td>0</td><td>2097152</td></tr>" in page(tmp_path)
 
 
+def test_a_number_has_the_digits_that_say_it(tmp_path: Path) -> None:
+    measured(tmp_path, {"iter_k": "0"}, {"iter_k": "2.5169999999999999"})
+    assert f"  {NEW}: iter_k 0 -> 2.517\n" in text(tmp_path)
+
+
 @pytest.mark.parametrize(("old", "new"), [(None, {"a": "1"}), ({"a": "1"}, None), ({"a": "1"}, {"a": "1"})])
 def test_without_both_catalogues_or_a_difference(
     tmp_path: Path, old: dict[str, str] | None, new: dict[str, str] | None

@@ -81,11 +81,15 @@ def test_blocks_rows_and_columns_with_labels(report: Report) -> None:
 def test_ratios_to_a_base(report: Report) -> None:
     (table,) = [table for table in report.tables if table.title == "against lru"]
     assert table.before == ("relative to cache=lru",)
-    assert lines(table) == ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50"]
+    assert lines(table) == ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50 ±0.01"]
+    assert table.rows[1][2].value == pytest.approx(1.5)
+    assert table.notes == (
+        "±: the 95 % interval, its longer side; all of a table hold together",
+    )
 
 
 def test_a_base_that_the_table_does_not_show(report: Report) -> None:
-    assert of(report, "base elsewhere") == [("", ["cache | qps", "lru | 2.00", "hyper | failed"])]
+    assert of(report, "base elsewhere") == [("", ["cache | qps", "lru | 2.00 ±0.02", "hyper | failed"])]
 
 
 def test_metrics_go_across_where_no_axis_does(report: Report) -> None:

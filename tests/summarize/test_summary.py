@@ -53,6 +53,31 @@ def test_noisy_equal_arms_are_inconclusive(here):
     assert table(found)[1] == "1,000          1.00 [0.81, 1.23] inconclusive"
 
 
+def test_one_load_has_no_range(here):
+    found = complete(here, {"lru": [1000.0], "hyper": [900.0]})
+    assert "  cache  QPS    p50  " in scenario.text(found)
+    assert "lowest-highest" not in scenario.text(found)
+
+
+def test_the_time_of_stalls_and_of_draining_are_columns(here):
+    found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
+    found.sections[0].points[0].runs[0].metrics.update(stall_pct=12.5, drain_seconds=5.25)
+    lines = summary.text(found, here).splitlines()
+    step = found.sections[0].step
+    units = "p50 to p99.9 and CPU/op in µs, stalled in %, drain in s"
+    title = lines.index(f"{step}: absolute figures, medians of the loads; {units}")
+    assert lines[title + 2].endswith("  stalled  drain")
+    assert lines[title + 3].endswith("  12.5     5.25")
+
+
+def test_write_amplification_is_explained_where_there_is_some(here):
+    found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
+    said = "w-amp: what flushes and compactions wrote, per byte that came in"
+    assert said not in summary.text(found, here)
+    found.sections[0].points[0].runs[0].metrics["write_amplification"] = 0.5
+    assert f"            {said}" in summary.text(found, here)
+
+
 def test_one_load_is_at_most_indicative(here):
     steady = [1000.0, 1010.0, 990.0, 1005.0] * 5
     found = complete(here, {"lru": [steady], "hyper": [[2 * rate for rate in steady]]})

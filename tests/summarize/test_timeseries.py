@@ -3,17 +3,20 @@ import pytest
 
 from compiler.summarize.timeseries import batch_means, series_interval, steadiness
 
+PLACE = ("s-1", 0)
+
 
 def test_steadiness_against_numpy():
     series = [100.0, 110.0, 90.0, 100.0, 10.0]
-    found = steadiness(series)
+    longer = [(float(second), 100.0) for second in range(9)]
+    found = steadiness({PLACE: list(enumerate(series)), ("s-1", 1): longer})[PLACE]
     assert found.variation == pytest.approx(np.std(series, ddof=1) / np.mean(series))
     assert found.slow == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("series", [[], [5.0], [0.0] * 5, [100.0, 10.0, 100.0, 100.0]])
 def test_too_little_to_tell(series):
-    assert steadiness(series) is None
+    assert steadiness({PLACE: list(enumerate(series))}) == {}
 
 
 def test_batches_are_consecutive():

@@ -95,37 +95,45 @@ relative QPS: cache=lru, threads=1
 ----------------------------------
   Relative to: rocksdb-7.8.3
   col-1 : rocksdb-6.11.4
-  col-1  step
-   1.00  fillseq
-   1.00  readww
-   1.00  overwrite
+        col-1  step
+  1.00 ±0.01*  fillseq
+  1.00 ±0.01*  readww
+  1.00 ±0.01*  overwrite
+  ±: the 95 % interval, its longer side; all of a table hold together
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=lru, threads=2
 ----------------------------------
   Relative to: rocksdb-7.8.3
   col-1 : rocksdb-6.11.4
-  col-1  step
-   1.00  fillseq
-   1.00  readww
-   1.00  overwrite
+        col-1  step
+  1.00 ±0.01*  fillseq
+  1.00 ±0.01*  readww
+  1.00 ±0.01*  overwrite
+  ±: the 95 % interval, its longer side; all of a table hold together
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=hyper, threads=1
 ------------------------------------
   Relative to: rocksdb-7.8.3
   col-1 : rocksdb-6.11.4
         col-1  step
-         1.00  fillseq
+  1.00 ±0.01*  fillseq
   unsupported  readww
   unsupported  overwrite
+  ±: the 95 % interval, its longer side; all of a table hold together
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=hyper, threads=2
 ------------------------------------
   Relative to: rocksdb-7.8.3
   col-1 : rocksdb-6.11.4
         col-1  step
-         1.00  fillseq
+  1.00 ±0.01*  fillseq
   unsupported  readww
   unsupported  overwrite
+  ±: the 95 % interval, its longer side; all of a table hold together
+  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 response time: fillseq
 ----------------------

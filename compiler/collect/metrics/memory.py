@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.collect.metrics.metric import Metric
-from compiler.collect.metrics.windows import SAMPLES, STEP
+from compiler.collect.metrics.windows import MEASURED, SAMPLES, STEP
 
 MEMORY = (
     Metric("memory_free_bytes", "B", None, "Unused memory (free of vmstat).", SAMPLES),
@@ -18,8 +18,8 @@ MEMORY = (
     ),
     Metric("memory_dirty_bytes", "B", None, "What is to be written to devices some day.", SAMPLES),
     Metric("swap_used_bytes", "B", "lower", "Swap in use (swpd of vmstat).", SAMPLES),
-    Metric("swap_in_mb_per_s", "MiB/s", "lower", "What came back from swap (si of vmstat).", STEP),
-    Metric("swap_out_mb_per_s", "MiB/s", "lower", "What went to swap (so of vmstat).", STEP),
+    Metric("swap_in_mb_per_s", "MiB/s", "lower", "What came back from swap (si of vmstat).", MEASURED),
+    Metric("swap_out_mb_per_s", "MiB/s", "lower", "What went to swap (so of vmstat).", MEASURED),
     Metric("cpu_mhz", "MHz", None, "Frequency of the processors, the mean of all, every 5 seconds.", SAMPLES),
     Metric(
         "cpu_celsius_max",

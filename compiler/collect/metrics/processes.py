@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.collect.metrics.metric import Metric
-from compiler.collect.metrics.windows import STEP
+from compiler.collect.metrics.windows import MEASURED, STEP
 
 PROCESSES = (
     Metric(
@@ -11,18 +11,18 @@ PROCESSES = (
         "s",
         None,
         "User and system time of the step's processes; with a server, of client and server together.",
-        STEP,
+        MEASURED,
     ),
-    Metric("client_cpu_seconds", "s", None, "The client's part of cpu_seconds, where there is a server.", STEP),
+    Metric("client_cpu_seconds", "s", None, "The client's part of cpu_seconds, where there is a server.", MEASURED),
     Metric(
         "server_cpu_seconds",
         "s",
         None,
         "The server's part of cpu_seconds: all processes that it started, from the first sample to the last.",
-        STEP,
+        MEASURED,
     ),
-    Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", STEP),
-    Metric("server_cores", "cores", None, "Cores that the server's processes kept busy, as sampled.", STEP),
+    Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", MEASURED),
+    Metric("server_cores", "cores", None, "Cores that the server's processes kept busy, as sampled.", MEASURED),
     Metric(
         "process_rss_bytes",
         "B",
@@ -39,8 +39,12 @@ PROCESSES = (
         "the runner that started it.",
         STEP,
     ),
-    Metric("process_read_bytes", "B", None, "Bytes that the step's processes caused to be read from devices.", STEP),
-    Metric("process_write_bytes", "B", None, "Bytes that the step's processes caused to be written to devices.", STEP),
+    Metric(
+        "process_read_bytes", "B", None, "Bytes that the step's processes caused to be read from devices.", MEASURED
+    ),
+    Metric(
+        "process_write_bytes", "B", None, "Bytes that the step's processes caused to be written to devices.", MEASURED
+    ),
     Metric(
         "server_rss_bytes",
         "B",
@@ -49,6 +53,20 @@ PROCESSES = (
         "each.",
         STEP,
     ),
-    Metric("server_read_bytes", "B", None, "Bytes that the server caused to be read from devices.", STEP),
-    Metric("server_write_bytes", "B", None, "Bytes that the server caused to be written to devices.", STEP),
+    Metric("server_read_bytes", "B", None, "Bytes that the server caused to be read from devices.", MEASURED),
+    Metric("server_write_bytes", "B", None, "Bytes that the server caused to be written to devices.", MEASURED),
+    Metric(
+        "drain_cpu_seconds",
+        "s",
+        "lower",
+        "User and system time of the step's processes after its measured benchmark.",
+        "from the end of the measured benchmark to the step's exit",
+    ),
+    Metric(
+        "drain_write_bytes",
+        "B",
+        None,
+        "Bytes that the step's processes caused to be written to devices after its measured benchmark.",
+        "from the end of the measured benchmark to the step's exit",
+    ),
 )

@@ -1,6 +1,6 @@
 """Which column of the published layouts holds the same figure as a metric; its unit, and what is added up, may differ.
 
-A column that is computed in another way and has another value (w_amp, the published scan rates) is no alias.
+A column that is computed in another way and has another value (the published scan rates) is no alias.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ PUBLISHED: Mapping[str, Mapping[str, str]] = {
         "mb_per_s": "mb_sec",
         "lsm_bytes": "lsm_sz",
         "blob_bytes": "blob_sz",
+        "write_amplification_published": "w_amp",
         "compaction_write_bytes": "c_wgb",
         "compaction_write_mb_per_s": "c_mbps",
         "compaction_seconds": "c_wsecs",
@@ -79,6 +80,21 @@ PUBLISHED: Mapping[str, Mapping[str, str]] = {
         "max_insert_seconds": "maxop",
         "median_qps": "p50",
         "worst_qps_p99": "p99",
+    },
+    "mixgraph": {
+        "qps": "o/s",
+        "gets_per_s": "get/s",
+        "puts_per_s": "put/s",
+        "seeks_per_s": "seek/s",
+        "device_reads_per_s": "r/s",
+        "device_read_mb_per_s": "rMB/s",
+        "device_write_mb_per_s": "wMB/s",
+        "reads_per_op": "r/o",
+        "read_kb_per_op": "rKB/o",
+        "write_kb_per_op": "wKB/o",
+        "reads_per_lookup": "r/s+g",
+        "read_kb_per_lookup": "rKB/s+g",
+        "write_kb_per_put": "wKB/p",
     },
     "iostat": _IOSTAT,
     "vmstat": {

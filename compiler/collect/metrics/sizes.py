@@ -8,5 +8,12 @@ from compiler.collect.metrics.windows import END
 SIZES = (
     Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
     Metric("data_bytes", "B", None, "Size of the tables' data, as the server tells it.", END),
-    Metric("index_bytes", "B", None, "Size of the tables' secondary indexes, as the server tells it.", END),
+    Metric(
+        "index_bytes",
+        "B",
+        None,
+        "Size of the tables' indexes, as the server tells it: of InnoDB and MyRocks the secondary ones, since the "
+        "primary key's has the data; of PostgreSQL all.",
+        END,
+    ),
 )

@@ -39,4 +39,25 @@ THROUGHPUT = (
     ),
     Metric("mb_per_s", "MiB/s", "higher", "Bytes of keys and values per second of wall time.", BENCHMARK),
     Metric("found_pct", "%", None, "Keys found, of those looked up; of one client where there are several.", BENCHMARK),
+    Metric(
+        "writer_qps",
+        "operations/s",
+        None,
+        "Operations per second of the background writer of a benchmark that reads while another thread writes, as that "
+        "thread says, or the keys written over the seconds. The series of QPS over time has them in it.",
+        BENCHMARK,
+    ),
+    *(
+        Metric(
+            f"{operation}_per_s",
+            "operations/s",
+            "higher",
+            f"That part of qps which is {operation}, of a benchmark that mixes operations (mixgraph); the share is of "
+            "one client where there are several.",
+            BENCHMARK,
+        )
+        for operation in ("gets", "puts", "seeks")
+    ),
+    Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put (from RocksDB 7.1).", BENCHMARK),
+    Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph (from RocksDB 7.1).", BENCHMARK),
 )

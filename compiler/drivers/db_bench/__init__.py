@@ -12,7 +12,7 @@ from compiler.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operati
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from compiler.drivers.protocol import Command, Context, Figures, Runner
+    from compiler.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
@@ -21,7 +21,7 @@ DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforc
 class DbBench:
     kind = "db_bench"
     revision = 1
-    parser = 2
+    parser = 3
     reserved = command.RESERVED
 
     def settings_model(self) -> type[BaseModel]:
@@ -37,12 +37,21 @@ class DbBench:
         return sum(_seconds(name, settings) for name in benchmarks)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return command.command(settings, options, context)
+        from dataclasses import replace
+
+        from compiler.drivers.db_bench.parse import log
+
+        return replace(command.command(settings, options, context), keep=(log.NAME,))
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         from compiler.drivers.db_bench.parse import parse
 
         return parse(folder, settings)
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        from compiler.drivers.db_bench.parse.printed import printed
+
+        return printed(path)
 
     def yields(self) -> Collection[str]:
         from compiler.collect.metrics import names

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from compiler.drivers.db_bench.command import REPORT
+from compiler.drivers.db_bench.rates import per_second
 
 TAIL = 8192  # bytes of its end: some minutes of lines
 
@@ -22,7 +23,7 @@ def readings(folder: Path) -> Sequence[tuple[float, float]]:
         columns = names.index("secs_elapsed"), names.index("interval_qps")
     except (OSError, ValueError):
         return ()
-    return list(_rows(lines if whole else lines[1:], *columns))
+    return per_second(list(_rows(lines if whole else lines[1:], *columns)), 0.0 if whole else None)
 
 
 def _rows(lines: Sequence[str], seconds: int, qps: int) -> Iterator[tuple[float, float]]:

@@ -16,8 +16,8 @@ USUAL_SECONDS = 60.0  # only for estimates
 
 class Quiesce:
     kind = "quiesce"
-    revision = 1
-    parser = 1
+    revision = 2
+    parser = 2
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:

@@ -30,7 +30,7 @@ def main(folder: Path) -> int:
         print(f"the engine could not be looked at: {error}", file=sys.stderr)
         return 1
     waited = {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}
-    _print({"end": {**waited, "notes": list(request.notes), "device": device.name}})
+    _print({"end": {**waited, "device": device.name}})
     return 0
 
 
@@ -44,7 +44,7 @@ def _server(request: Request, device: Device, access: Access) -> Outcome:
 
 
 def _embedded(request: Request, device: Device, folder: Path) -> Outcome:
-    drained = Drained(request.argv, folder)
+    drained = Drained(request.argv, request.held, folder)
     with drained.under_way():
         return _watch(request, drained, device.seen)
 

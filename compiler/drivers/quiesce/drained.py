@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from compiler.drivers.db_bench.parse import compaction
 from compiler.engines.serving import Seen
 from compiler.run.supervision.processes import die_with_parent
 
 OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
 TO_STOP = 10.0  # seconds between SIGTERM and SIGKILL
 AT_WORK = "db_bench at work"
+COMPACTED = "files being compacted"
+TAIL = 65_536  # bytes of its errors: the last statistics, many times over
 
 
 class Drained:
-    def __init__(self, argv: Sequence[str], folder: Path) -> None:
-        self._argv, self._folder = argv, folder
+    """`held`: it does not end by itself, what it prints says whether there is work left."""
+
+    def __init__(self, argv: Sequence[str], held: bool, folder: Path) -> None:
+        self._argv, self._held, self._folder = argv, held, folder
         self._child: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -30,7 +36,21 @@ class Drained:
         status = self._child.poll() if self._child else None
         if status:
             raise ChildProcessError(f"db_bench ended with status {status}: {self._said()}")
+        if self._held:
+            return self._compacted()
         return Seen(AT_WORK, 1.0 if self._child is None or status is None else 0.0, 0)
+
+    def _compacted(self) -> Seen:
+        """Until it has printed something nobody knows, and that is not quiet."""
+        found = compaction.tables(self._tail()) if self._child is not None else ()
+        files = found[-1].get("Sum", {}).get("Files", "") if found else ""
+        at_work = compaction.count(files.partition("/")[2])
+        return Seen(AT_WORK, 1.0, 0) if at_work is None else Seen(COMPACTED, at_work, 0)
+
+    def _tail(self) -> str:
+        with (self._folder / ERRORS).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            return file.read().decode("utf-8", errors="replace")
 
     @contextmanager
     def under_way(self) -> Iterator[None]:

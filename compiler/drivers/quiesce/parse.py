@@ -12,17 +12,17 @@ from compiler.drivers.db_bench.parse import compaction
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
 from compiler.drivers.quiesce.asking import UNDER_WAY
-from compiler.drivers.quiesce.drained import AT_WORK, OUTPUT
+from compiler.drivers.quiesce.drained import AT_WORK, COMPACTED, ERRORS, OUTPUT
 
 Thing = Mapping[str, Any]
 MIB, LARGE = 2**20, 1000
-OURS = (UNDER_WAY, AT_WORK)
+OURS = (UNDER_WAY, AT_WORK, COMPACTED)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 
 
 def parse(folder: Path) -> Figures:
     looks, end = _lines(folder / "stdout")
-    debt = _debt(folder / OUTPUT)
+    debt = _debt(folder)
     metrics = {**_amounts(looks), **debt}
     if end["since"] is not None:
         metrics["quiesce_seconds"] = float(end["since"])
@@ -56,11 +56,11 @@ def _named(values: Mapping[str, float], when: str) -> dict[str, float]:
     return {AMOUNTS[what].metric(when): value for what, value in values.items() if what in AMOUNTS}
 
 
-def _debt(output: Path) -> dict[str, float]:
-    """Of an embedded RocksDB: from its statistics before and after."""
-    if not output.is_file():
-        return {}
-    text = output.read_text(encoding="utf-8", errors="replace")
+def _debt(folder: Path) -> dict[str, float]:
+    """Of an embedded RocksDB: from its statistics before and after; one that is held open has them among its errors."""
+    paths = [path for path in (folder / OUTPUT, folder / ERRORS) if path.is_file()]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    text = next(filter(compaction.tables, texts), "")
     files = [_level0(table) for table in compaction.tables(text)]
     pending = [float(size) for size in _PENDING.findall(text)]
     return {**_first_and_last("level 0 files", files), **_first_and_last("pending compaction bytes", pending)}
@@ -79,7 +79,7 @@ def _files(row: compaction.Row) -> float | None:
 
 def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:
     """Where the time was over first, there is no last."""
-    pairs = zip((START, END), values, strict=False)
+    pairs = zip((START, END), (*values[:1], *values[1:][-1:]), strict=False)
     return {AMOUNTS[what].metric(when): value for when, value in pairs if value is not None}
 
 
@@ -102,7 +102,7 @@ def _amount(value: float, unit: str) -> str:
 
 def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
     """They travel with the report, and so with the figures of the steps after it."""
-    yield from end["notes"]
+    yield from end.get("notes", ())  # of results from before it was held open
     if end["quiet"]:
         return
     why = "; ".join(_busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"

@@ -20,6 +20,7 @@ MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what wa
 class Request(NamedTuple):
     access: Access | None  # of a server
     argv: Sequence[str]  # without one: what works off the debt of the database
+    held: bool  # and does not end by itself
     data: Path
     device: str | None  # as the site file says
     timeout: float
@@ -28,15 +29,14 @@ class Request(NamedTuple):
     analyze: bool
     device_busy: float
     device_writes: int
-    notes: Sequence[str]  # what this engine cannot do
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
     asked = {name: settings[name] for name in Request._fields if name in settings}
-    drain = embedded.Drain((), ()) if context.server else embedded.drain(settings, options, context)
+    drain = embedded.Drain(()) if context.server else embedded.drain(settings, options, context)
     access = context.server._asdict() if context.server else None
     where = {"data": context.data.absolute(), "device": context.device}
-    request = {"access": access, "argv": drain.argv, "notes": drain.notes, **where, **asked}
+    request = {"access": access, **drain._asdict(), **where, **asked}
     text = json.dumps(request, default=str, indent=1)
     env = {"PYTHONPATH": str(HERE)}
     return Command((sys.executable, "-m", MODULE), env, settings["timeout"] + MARGIN, {FILE: f"{text}\n"})

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from compiler.drivers.actions import ByAction, Uses, uses
 from compiler.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
+from compiler.drivers.quantity import Nested
+from compiler.drivers.sysbench.command import CLIENT, MOST
+from compiler.drivers.sysbench.lua import is_own, is_taken
 
 _RUN = "threads tables duration events prepared distribution primary_key"
 
@@ -41,8 +44,15 @@ WORKLOADS: Mapping[str, Uses] = MappingProxyType(
 )
 
 
+Limited = Annotated[Count, Field(le=MOST)]
+Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+
+
 def _known(name: str) -> str:
-    if name in WORKLOADS or name.endswith(".lua"):
+    if is_taken(name):
+        message = "`{name}` has the name of a file that comes with the workloads: call it otherwise"
+        raise PydanticCustomError("taken", message, {"name": name})
+    if name in WORKLOADS or is_own(name):
         return name
     message = "there is no workload `{name}`; a file of your own ends in .lua; the workloads are {known}"
     raise PydanticCustomError("unknown_workload", message, {"name": name, "known": ", ".join(WORKLOADS)})
@@ -51,12 +61,13 @@ def _known(name: str) -> str:
 class Settings(ByAction):
     ACTION: ClassVar[str] = "lua"
     ACTIONS: ClassVar[Mapping[str, Uses]] = WORKLOADS
+    ALWAYS: ClassVar[frozenset[str]] = ByAction.ALWAYS | {"client"}
 
     lua: Annotated[str, AfterValidator(_known), Field(description="the workload, or a Lua file of your own")]
     threads: Annotated[Count, COUNT, Field(description="client threads")] = 1
     tables: Annotated[Count, COUNT, Field(description="tables; each event uses one of them")] = 1
-    rows: Annotated[Count, COUNT, Field(description="rows of each table that are loaded, and asked for")]
-    events: Annotated[Count | None, COUNT, Field(description="how many events, where there is no duration")] = None
+    rows: Annotated[Limited, COUNT, Field(description="rows of each table that are loaded, and asked for")]
+    events: Annotated[Limited | None, COUNT, Field(description="how many events, where there is no duration")] = None
     duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long it runs")] = None
     range: Annotated[Count, COUNT, Field(description="rows of a range, or points of a list")] = 100
     distribution: Annotated[
@@ -67,6 +78,12 @@ class Settings(ByAction):
     prepared: Annotated[Flag, Field(description="prepared statements")] = True
     primary_key: Annotated[Flag, Field(description="`id` is the primary key; false: a secondary one")] = True
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
+    arguments: Annotated[
+        dict[Argument, bool | int | float | str],
+        Nested(),
+        Field(description="of a Lua file of your own: its options by name"),
+    ] = Field(default_factory=dict)
+    client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
 
     @field_validator("duration")
     @classmethod

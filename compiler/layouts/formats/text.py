@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from compiler.layouts.table import Cell, Table
 
-WIDTH = 100
+WIDTH = 120
 GAP = "  "
 FEW = 3
 

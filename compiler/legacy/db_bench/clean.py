@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from compiler.drivers.db_bench.benchmarks import has_background_writer
-from compiler.drivers.db_bench.parse import cache, compaction, header, histogram, report, result, stalls, totals
+from compiler.drivers.db_bench.parse import header, histogram, perf_context, report, result, state
 from compiler.drivers.db_bench.parse.levels import levels
-from compiler.drivers.db_bench.parse.statistics import counters
 from compiler.drivers.protocol import Figures, ParseError
 from compiler.legacy.awk import field, number
 from compiler.legacy.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
@@ -27,18 +26,18 @@ def of_row(row: Row) -> Figures:
 
 def of_log(log: Log) -> Figures:
     """ParseError where it has no result."""
-    found = result.find(log.text, log.benchmark)
+    release = header.release(header.facts(log.text, ""))
+    found = result.of_clients(result.find(log.text, log.benchmark), release, header.clients(log.text))
     latencies = histogram.after(log.text, found.end)
-    metrics = {**result.figures(found, latencies), **histogram.figures(latencies)}
-    for part in (compaction.figures, totals.figures, stalls.figures, cache.figures):
-        metrics |= part(log.text)
+    metrics = {**result.figures(found, latencies), **histogram.figures(latencies), **state.figures(log.text)}
     return Figures(
         metrics=metrics | _used(log, metrics),
         facts=_facts(log),
         qps=report.read(log.series),
         warnings=header.warnings(log.text),
-        counters=counters(log.text),
+        counters={**state.counters(log.text), **perf_context.counters(log.text[found.start :])},
         levels=levels(log.text),
+        histograms=histogram.buckets(latencies),
     )
 
 

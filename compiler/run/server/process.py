@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from compiler.engines.serving import Access
-from compiler.run.failure import StageError, disk_full, end_of, met_full_disk, telling
+from compiler.run.failure import StageError, disk_full, end_of, killed_by, met_full_disk, telling
 from compiler.run.sampling.group import Group
-from compiler.run.server.log import first_complaint
+from compiler.run.server.log import crashed, first_complaint
 from compiler.run.supervision import child as children
+from compiler.run.supervision.cgroup import Cage
 
+MEMORY = "`launch.memory`, or the host's"
 LAST_WORDS = 3.0  # seconds between a client that fails and the end of the server that it lost
 
 
@@ -24,6 +27,7 @@ class Server:
     folder: Path  # its configuration and its logs
     data: Path
     warnings: list[str] = field(default_factory=list)  # what must travel with every figure
+    cage: Cage = field(default_factory=Cage)
 
     @property
     def pid(self) -> int:
@@ -38,12 +42,24 @@ class Server:
         status = children.ended(self.pid) or 0
         said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
         how = f"the server {children.how(status)}{when}"
+        if status == -signal.SIGKILL and self.cage.ran_out:
+            how = f"the server ran out of memory{when}: the kernel killed it ({MEMORY})"
         return self.complaint(f"{how}: {said}" if said else how, step)
 
     def complaint(self, message: str, step: str | None = None) -> StageError:
         log = telling(self.folder)
         full = disk_full(self.data, self.folder) if met_full_disk(self.folder, self.data) else None
         return StageError(full or message, step, log, end_of(log))
+
+    def crash(self, step: str) -> StageError | None:
+        """One of several processes goes on without the one that crashed; its clients were all disconnected."""
+        found = crashed(self.folder / "stderr")
+        if found is None:
+            return None
+        said = f"a process of the server was killed by {killed_by(found.signal)} while the step ran: {found.who}"
+        if found.signal == signal.SIGKILL and self.cage.ran_out:
+            said = f"the server ran out of memory while the step ran: the kernel killed {found.who} ({MEMORY})"
+        return self.complaint(f"{said}; all its clients were disconnected", step)
 
     @property
     def halted(self) -> bool:

@@ -135,7 +135,7 @@ class _Service:
     def _start(self, done: Launched, cage: Cage) -> Server:
         argv, env = self._command(done.command, self.home.folder, done.record)
         child = children.spawn(argv, env, self.home.folder, self.user, cage)
-        return Server(self.home.access, child, self.home.folder, self.home.data)
+        return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
 
     def _command(
         self, command: Command, folder: Path, launch: Mapping[str, Any] | None = None

@@ -14,6 +14,7 @@ from pathlib import Path
 from compiler.run.supervision.cgroup_trees import PROCESSES, V2, trees, words
 
 NAME = "stepgrid"  # -NAMESPACE-PID-START-NUMBER: who made it, so that a dead owner's can be told
+OOM = "oom_kill"
 TO_END = 5.0  # seconds that killed processes have to be gone
 _numbers = itertools.count()
 
@@ -35,6 +36,11 @@ class Cage:
                     os.write(door, b"0")
 
         return join if self.doors else first
+
+    @property
+    def ran_out(self) -> bool:
+        """Whether the kernel killed something in it because there was no memory left."""
+        return any(_killed(folder) for folder in self.folders)
 
     def end(self) -> None:
         for door in self.doors:
@@ -103,6 +109,12 @@ def _limit(folder: Path, files: tuple[str, ...], memory: int) -> None:
     except OSError:
         _end(folder)
         raise
+
+
+def _killed(folder: Path) -> bool:
+    """By what each of the two kinds of cgroups counts."""
+    counted = [words(folder / name) for name in ("memory.events", "memory.oom_control")]
+    return any(count != "0" for said in counted for name, count in itertools.pairwise(said) if name == OOM)
 
 
 def _folder(parent: Path) -> Path:

@@ -9,7 +9,6 @@ import pytest
 
 from compiler.drivers import driver, running
 from compiler.drivers.protocol import Context
-from compiler.drivers.quiesce.embedded import HANGS, NO_WAIT
 from compiler.drivers.quiesce.request import read
 from tests.engines.test_postgres_serving import ACCESS
 
@@ -58,19 +57,36 @@ def test_an_embedded_engine_is_worked_off_by_its_own_program(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("version", "given", "benchmarks", "notes"),
+    ("version", "given", "benchmarks", "held"),
     [
-        ("6.19.3", {}, "stats,flush,waitforcompaction,stats", []),
-        ("9.10.0", {"flush": False}, "stats,waitforcompaction,stats", []),
-        ("6.11.4", {}, "stats,stats", [NO_WAIT]),
-        ("7.8.3", {"options": {"compaction_style": 1}}, "stats,flush,stats", [HANGS]),
-        ("8.7.0", {"options": {"compaction_style": 1}}, "stats,flush,waitforcompaction,stats", []),
+        ("6.19.3", {}, "stats,flush,waitforcompaction,stats", False),
+        ("9.10.0", {"flush": False}, "stats,waitforcompaction,stats", False),
+        ("6.11.4", {}, "readrandom", True),
+        ("7.8.3", {"options": {"compaction_style": 1}}, "flush,readrandom", True),
+        ("7.8.3", {"options": {"compaction_style": 1}, "flush": False}, "readrandom", True),
+        ("8.7.0", {"options": {"compaction_style": 1}}, "stats,flush,waitforcompaction,stats", False),
     ],
 )
-def test_what_a_release_can(tmp_path: Path, version: str, given: Any, benchmarks: str, notes: list[str]) -> None:
+def test_what_a_release_can(tmp_path: Path, version: str, given: Any, benchmarks: str, held: bool) -> None:
     found = request(tmp_path, version=version, **given)
     assert f"--benchmarks={benchmarks}" in found["argv"]
-    assert found["notes"] == notes
+    assert found["held"] is held
+
+
+def test_a_release_that_cannot_wait_is_held_open_and_prints_what_it_does(tmp_path: Path) -> None:
+    held = request(tmp_path, version="6.11.4", timeout=90.0, options={"stats_interval_seconds": 60})["argv"]
+    assert sorted(held[2:]) == [
+        "--benchmark_read_rate_limit=10000",
+        "--benchmarks=readrandom",
+        "--db=/live/data",
+        "--duration=3690",
+        "--num=1",
+        "--stats_interval_seconds=1",
+        "--stats_per_interval=1",
+        "--threads=1",
+        "--use_existing_db=true",
+    ]
+    assert "--benchmark_read_rate_limit=10000" not in request(tmp_path, version="4.13.5")["argv"]
 
 
 def test_a_program_of_ones_own_has_no_debt_that_we_know_of(tmp_path: Path) -> None:

@@ -108,6 +108,13 @@ def test_the_debt_of_an_embedded_rocksdb(tmp_path: Path) -> None:
     assert cut.metrics == {"quiesce_l0_files_start": 5, "quiesce_pending_bytes_start": 20421190}
 
 
+def test_the_debt_of_one_that_was_held_open_is_among_its_errors(tmp_path: Path) -> None:
+    (tmp_path / "drain.stdout").write_text("")
+    (tmp_path / "drain.stderr").write_text(FULL + FULL + DONE)
+    found = parsed(tmp_path, look(0.0, thing("files being compacted", 2)), end(True, 5.1, 10.1))
+    assert (found.metrics["quiesce_l0_files_start"], found.metrics["quiesce_l0_files_end"]) == (5, 0)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -20,7 +20,7 @@ PROGRAM = (sys.executable, "-m", "compiler.drivers.quiesce")
 
 
 def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
-    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "notes": []}
+    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "held": False}
     asked = {
         "timeout": 60.0,
         "quiet": 0.2,
@@ -43,6 +43,34 @@ def test_it_looks_until_the_work_is_done(tmp_path: Path) -> None:
     assert [line["look"]["idle"] for line in lines[:1]] == [False]
     assert lines[-2]["look"]["idle"] is True
     assert (tmp_path / "drain.stdout").read_text() == "drained\n"
+
+
+TABLE = """
+** Compaction Stats [default] **
+Level    Files   Size     Score
+-------------------------------
+  L0      {files}   1.00 MB   1.0
+ Sum      {files}   1.00 MB   0.0
+"""
+HELD = f"""
+import os, sys, time
+print(os.getpid(), flush=True)
+print({TABLE.format(files="3/3")!r}, file=sys.stderr, flush=True)
+time.sleep(0.3)
+print({TABLE.format(files="1/0")!r}, file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+def test_one_that_is_held_open_is_looked_at_and_ended(tmp_path: Path) -> None:
+    out, err = start(tmp_path, HELD, held=True).communicate(timeout=60)
+    looks = [line["look"] for line in map(json.loads, out.splitlines()) if "look" in line]
+    seen = [(look["seen"][0]["what"], look["seen"][0]["value"]) for look in looks]
+    assert seen[0] == ("db_bench at work", 1)
+    assert ("files being compacted", 3) in seen
+    assert seen[-1] == ("files being compacted", 0)
+    assert (json.loads(out.splitlines()[-1])["end"]["quiet"], err) == (True, "")
+    assert not Path("/proc", (tmp_path / "drain.stdout").read_text().strip()).exists()
 
 
 def test_when_the_time_is_over_it_goes_on(tmp_path: Path) -> None:

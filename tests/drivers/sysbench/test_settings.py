@@ -31,6 +31,16 @@ KNOWN = (
         ),
         ({"prepared": 1}, ("prepared", "Input should be a valid boolean")),
         ({"covrd": True}, ("covrd", "Extra inputs are not permitted")),
+        ({"rows": 2**31}, ("rows", "Input should be less than or equal to 2147483647")),
+        ({"client": ""}, ("client", "String should have at least 1 character")),
+        (
+            {"lua": "x/ids.lua"},
+            ("lua", "`x/ids.lua` has the name of a file that comes with the workloads: call it otherwise"),
+        ),
+        (
+            {"lua": "a.lua", "arguments": {"-x": 1}},
+            ("arguments", r"String should match pattern '^[A-Za-z][A-Za-z0-9_-]*$'"),
+        ),
     ],
 )
 def test_what_it_refuses(refused: Callable[..., Any], change: dict[str, Any], said: tuple[str, str]) -> None:
@@ -45,6 +55,12 @@ def test_events_do_instead_of_a_duration(kept: Callable[..., Any]) -> None:
 def test_a_file_of_ones_own_may_use_everything(kept: Callable[..., Any]) -> None:
     given = {"lua": "mine.lua", "rows": 10, "range": 5, "covered": False, "duration": 1.0, "table_options": "x=y"}
     assert kept("sysbench", given) == given
+
+
+def test_its_options_have_their_own_names(kept: Callable[..., Any]) -> None:
+    given = {"lua": "mine.lua", "rows": 10, "duration": 1.0, "arguments": {"skip_trx": True, "points": 5, "mode": "a"}}
+    assert kept("sysbench", given) == given
+    assert "arguments" not in kept("sysbench", {**given, "lua": "scan"})
 
 
 def test_what_queries_are_given_does_not_make_the_load_another(kept: Callable[..., Any]) -> None:

@@ -57,6 +57,14 @@ CASES: dict[str, Said] = {
         BASE + SWEEP + table("base: {cache: [lru, hyper]}"),
         [("13:56", "wrong-type", "`cache`: expected text, found a list", "")],
     ),
+    "counters in a table of another layout": (
+        BASE + table("counters: [Handler_*]"),
+        [("9:53", "wrong-type", "a table of this layout shows no `counters`", "`layout: counters` does")],
+    ),
+    "the largest of no counters": (
+        BASE + "report: {tables: [{layout: counters, top: 5}]}\n",
+        [("9:19", "missing-key", "`counters` is missing: `top` says how many of them are shown", "")],
+    ),
     "a window without a unit": (
         LONG + table("window: 300"),
         [

@@ -7,6 +7,17 @@ HOLED = (
     'sweep: {threads: [1, 2], bits: {option: bloom_bits, values: [8, 10]}}\nexclude: ["bits == 10 and threads == 1"]\n'
 )
 BUILDS = "title: t\nbuilds:\n  a: {engine: rocksdb, version: 9.9.3, source: {%s}}\n  b: {engine: rocksdb, version: 9.10.0, source: {%s}}\n"
+CLIENTS = """\
+title: t
+builds: {m: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}
+define:
+  builds:
+    one: {engine: sysbench, version: 1.0.20, source: {%s}}
+    two: {engine: sysbench, version: 1.0.20, source: {%s}}
+steps: [{name: s, kind: sysbench, lua: point_query, duration: 10m, rows: 1M}]
+sweep: {threads: [1, 2], client: {param: client, values: [one, two]}}
+report: {base: {%s}}
+"""
 GIT = 'git: "https://a.example/x.git", ref: v1'
 CRATE = "crate: librocksdb-sys, version: 0.17.3+10.4.2"
 MAVEN = 'maven: "org.rocksdb:rocksdbjni:9.10.0", tree: {crate: librocksdb-sys, version: 0.17.3+10.4.2}'
@@ -20,6 +31,8 @@ FIRES = {
         (BUILDS % (GIT, MAVEN) + TWO, "builds of different quality are compared: a: compiled from source; b: official library"),
         (BUILDS % (GIT, GIT + "}, flags: {march: native, assertions: true") + TWO,
          "builds of different quality are compared: a: compiled from source; b: compiled from source, assertions true, march native"),
+        (CLIENTS % ("debian: sysbench, suite: bookworm", GIT, "client: one"),
+         "clients of different quality are compared: one: debian bookworm; two: compiled from source"),
     ],
     "defaults-differ": [
         (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
@@ -36,6 +49,7 @@ QUIET = {
     "mixed-quality": [
         BUILDS % ("system: one", "system: other") + TWO,
         BUILDS % (GIT, CRATE) + TWO,
+        CLIENTS % ("debian: sysbench, suite: bookworm", GIT, "threads: 1"),
         BUILDS % (GIT, GIT + "}, flags: {system: make, libraries: bookworm") + TWO,
         (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
          + "report: {base: {bits: 8}}\n"),

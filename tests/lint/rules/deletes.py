@@ -6,6 +6,7 @@ title: t
 builds: {m: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}
 steps: [{name: s, kind: sysbench, lua: point_query, duration: 10m}]
 params: {rows: 1M, storage_engine: rocksdb}
+define: {builds: {sysbench: {engine: sysbench, version: 1.0.20, source: {system: sysbench}}}}
 options: [{rocksdb_compaction_sequential_deletes: %s, rocksdb_compaction_sequential_deletes_window: %s}]
 """
 

@@ -11,6 +11,7 @@ FIRES = {
     ],
     "mixgraph-scan-length": [
         (spec(MIX, options="mix_seek_ratio: 0.03", version="7.0.4"), "mixgraph without iter_k and iter_sigma: before RocksDB 7.1 its scans then have a length of zero"),
+        (spec(MIX, options="mix_seek_ratio: 0.03, iter_k: 0, iter_sigma: 0"), "mixgraph with iter_k: 0: its scans have a length of zero"),
         (spec(MIX, options="mix_seek_ratio: 0.03, iter_k: 2.5", version="6.29.5"), "mixgraph without iter_sigma: before RocksDB 7.1 its scans then have a length of zero"),
     ],
     "mixgraph-sine": [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.server.log import first_complaint
+from compiler.run.server.log import Crash, crashed, first_complaint
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,16 @@ from compiler.run.server.log import first_complaint
             "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server",
             "database files are incompatible with server",
         ),
+        (
+            "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server\n"
+            "2026-11-21 15:00:00.000 UTC [77] DETAIL:  They are of version 15.",
+            "database files are incompatible with server: They are of version 15",
+        ),
+        (
+            '2026-11-21 15:00:00.000 UTC [77] LOG:  5 s is outside the valid range for parameter "checkpoint_timeout"\n'
+            '2026-11-21 15:00:00.000 UTC [77] FATAL:  configuration file "/a/postgresql.conf" contains errors',
+            '5 s is outside the valid range for parameter "checkpoint_timeout"',
+        ),
         ("2026-11-21 15:13:40 0 [ERROR] Aborting", ""),
         ("2026-11-21 15:13:40 0 [Note] InnoDB: ready", ""),
         ("", ""),
@@ -35,3 +45,15 @@ def test_the_first_of_its_errors(line: str, said: str, tmp_path: Path) -> None:
 
 def test_no_log(tmp_path: Path) -> None:
     assert first_complaint(tmp_path / "gone") == ""
+
+
+def test_a_process_that_crashed(tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    log.write_text(
+        "2026-11-21 15:00:00.000 UTC [7] LOG:  server process (PID 77) was terminated by signal 11: Segmentation "
+        "fault\n"
+        "2026-11-21 15:00:00.000 UTC [7] LOG:  terminating any other active server processes\n"
+    )
+    assert crashed(log) == Crash("server", 11)
+    log.write_text("2026-11-21 15:00:00.000 UTC [7] LOG:  checkpoint complete\n")
+    assert crashed(log) is None

@@ -16,6 +16,7 @@ import pytest
 import compiler.engines
 from compiler.drivers.protocol import Command
 from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+from compiler.engines.statistics import Looks
 from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
 from compiler.run.job import Job
@@ -83,6 +84,9 @@ class Toy:
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
         return {}
+
+    def looks(self, connection: Connection) -> Looks:
+        return ()
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
         return nullcontext()

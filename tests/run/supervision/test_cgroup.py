@@ -73,7 +73,9 @@ def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
 def test_memory_has_a_limit():
     with caged(64 << 20) as cage:
         little = _python(cage, "import sys; sys.stdin.read(); print(len(bytearray(1 << 20)))")
+        assert not cage.ran_out
         much = _python(cage, "print(len(bytearray(200 << 20)))")
+        assert cage.ran_out
     assert (little.returncode, little.stdout) == (0, "1048576\n")
     assert much.returncode == -9
 

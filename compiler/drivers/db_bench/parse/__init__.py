@@ -3,38 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.drivers.db_bench.benchmarks import counted_beside, first_measured, has_background_writer, opens_report
 from compiler.drivers.db_bench.command import REPORT
 from compiler.drivers.db_bench.parse import (
-    cache,
-    compaction,
     header,
     histogram,
     levels,
+    log,
+    perf_context,
+    phases,
     report,
     result,
-    stalls,
-    statistics,
-    totals,
+    state,
+    writer,
 )
 from compiler.drivers.protocol import Figures, ParseError
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     stdout, stderr = _read(folder / "stdout"), _read(folder / "stderr")
-    benchmarks: Sequence[str] = settings["benchmarks"]
-    measured = first_measured(benchmarks)
-    metrics = _throughput(stdout, measured, folder / "stdout") if measured else {}
-    return Figures(
-        metrics=metrics | _state(stdout),
-        facts=_facts(stdout, stderr, measured, settings),
-        qps=_series(folder, benchmarks, measured),
+    found = Figures(
+        metrics=state.figures(stdout),
+        facts={**header.facts(stdout, stderr), **log.facts(folder)},
         warnings=header.warnings(stdout, stderr),
-        counters=statistics.counters(stdout),
+        counters=state.counters(stdout),
         levels=levels.levels(stdout),
+    )
+    measured = first_measured(settings["benchmarks"])
+    return _with_result(found, Step(folder, settings, measured, stdout, stderr)) if measured else found
+
+
+class Step(NamedTuple):
+    folder: Path
+    settings: Mapping[str, Any]
+    measured: str
+    stdout: str
+    stderr: str
+
+    @property
+    def benchmarks(self) -> Sequence[str]:
+        names: Sequence[str] = self.settings["benchmarks"]
+        return names
+
+
+def _with_result(found: Figures, step: Step) -> Figures:
+    line = _line(step, header.release(found.facts))
+    latencies = histogram.after(step.stdout, line.end)
+    metrics = {**found.metrics, **result.figures(line, latencies), **histogram.figures(latencies)}
+    alone = not counted_beside(step.benchmarks, step.measured)
+    metrics |= phases.drain(step.benchmarks, step.measured, metrics)
+    metrics |= writer.figures(step.measured, step.stderr if alone else "", metrics, alone)
+    return replace(
+        found,
+        metrics=metrics,
+        facts={**found.facts, **_beside(step, found.facts)},
+        qps=_series(step),
+        counters={**found.counters, **perf_context.counters(step.stdout[line.start :])},
+        histograms=histogram.buckets(latencies),
+        window=phases.window(step.folder, step.benchmarks, step.measured, metrics),
     )
 
 
@@ -47,30 +77,24 @@ def _read(path: Path) -> str:
         raise ParseError(f"{path}: there is no such file, where db_bench's output was expected") from None
 
 
-def _throughput(stdout: str, benchmark: str, path: Path) -> dict[str, float]:
+def _line(step: Step, release: result.Release) -> result.Result:
     try:
-        found = result.find(stdout, benchmark)
+        found = result.find(step.stdout, step.measured)
     except ParseError as problem:
-        raise ParseError(f"{path}: {problem}") from None
-    latencies = histogram.after(stdout, found.end)
-    return result.figures(found, latencies) | histogram.figures(latencies)
+        raise ParseError(f"{step.folder / 'stdout'}: {problem}") from None
+    return result.of_clients(found, release, step.settings.get("threads"))
 
 
-def _state(stdout: str) -> dict[str, float]:
-    parts = (compaction.figures, totals.figures, stalls.figures, cache.figures)
-    return {name: value for part in parts for name, value in part(stdout).items()}
+def _beside(step: Step, facts: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if also := counted_beside(step.benchmarks, step.measured):
+        found["also_ran"] = ", ".join(also)
+    if has_background_writer(step.measured):
+        found["qps_over_time"] = header.writer_note(facts, step.settings.get("write_rate"))
+    return found
 
 
-def _facts(stdout: str, stderr: str, measured: str | None, settings: Mapping[str, Any]) -> dict[str, str]:
-    facts = header.facts(stdout, stderr)
-    if also := counted_beside(settings["benchmarks"], measured):
-        facts["also_ran"] = ", ".join(also)
-    if measured and has_background_writer(measured):
-        facts["qps_over_time"] = header.writer_note(facts, settings.get("write_rate"))
-    return facts
-
-
-def _series(folder: Path, benchmarks: Sequence[str], measured: str | None) -> list[tuple[float, float]]:
+def _series(step: Step) -> list[tuple[float, float]]:
     """Empty when another benchmark of the step wrote over the file afterwards."""
-    writers = [name for name in benchmarks if opens_report(name)]
-    return report.read(folder / REPORT) if measured and writers[-1:] == [measured] else []
+    writers = [name for name in step.benchmarks if opens_report(name)]
+    return report.read(step.folder / REPORT) if writers[-1:] == [step.measured] else []

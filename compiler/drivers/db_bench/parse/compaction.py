@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 Row = Mapping[str, str]
 
-_TITLE = re.compile(r"^\*\* Compaction Stats \[")
+_TITLE = re.compile(r"^\*\* Compaction Stats \[(.*)\] \*\*")
+DEFAULT = "default"  # the column family that is always there
 _SUFFIX = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNIT = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _SECONDS = {"compaction_seconds": "Comp(sec)", "compaction_cpu_seconds": "CompMergeCPU(sec)"}
@@ -16,26 +18,54 @@ _BYTES = {"blob_read_bytes": "Rblob(GB)", "blob_write_bytes": "Wblob(GB)"}
 _COUNTS = {"compactions": "Comp(cnt)", "compaction_keys_in": "KeyIn", "compaction_keys_dropped": "KeyDrop"}
 
 
-@lru_cache(maxsize=2)
+class Table(NamedTuple):
+    family: str
+    rows: Mapping[str, Row]  # by name of the row
+
+
 def tables(text: str, group: str = "Level") -> Sequence[Mapping[str, Row]]:
     """Every table of the group, in order: name of the row -> column -> text."""
+    return [table.rows for table in by_family(text, group)]
+
+
+@lru_cache(maxsize=4)
+def by_family(text: str, group: str = "Level") -> Sequence[Table]:
+    """`group`: Level, or Priority."""
     lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if _TITLE.match(line)]
-    return [_table(lines[start + 1 :]) for start in starts if lines[start + 1 : start + 2] and _is(lines, start, group)]
+    titles = ((number, title) for number, line in enumerate(lines) if (title := _TITLE.match(line)))
+    return [
+        Table(title[1], _table(lines[number + 1 :]))
+        for number, title in titles
+        if lines[number + 1 : number + 2] and _is(lines, number, group)
+    ]
 
 
 def figures(text: str) -> dict[str, float]:
-    """Of the last table."""
-    found = tables(text)
-    if not found:
-        return {}
-    return _sum(found[-1].get("Sum", {})) | _level0(found[-1].get("L0", {}))
+    return _sum(sums(text)) | _level0(_last(text).get("L0", {}))
+
+
+def sums(text: str) -> Row:
+    """Of all levels."""
+    return _last(text).get("Sum", {})
+
+
+def _last(text: str) -> Mapping[str, Row]:
+    """Of several column families that of the default one; of each dump there is one, and the last counts."""
+    found = by_family(text)
+    own = [table for table in found if table.family == DEFAULT] or found
+    return own[-1].rows if own else {}
 
 
 def size(text: str) -> float | None:
     """`53.84 MB` in bytes."""
-    number, _, unit = text.partition(" ")
-    return float(number) * _UNIT[unit] if unit in _UNIT else None
+    amount, _, unit = text.partition(" ")
+    return float(amount) * _UNIT[unit] if unit in _UNIT else None
+
+
+def size_of(row: Row) -> float | None:
+    """Up to 5.0 the head says that it is in MB."""
+    megabytes = number(row.get("Size(MB)", ""))
+    return size(row.get("Size", "")) if megabytes is None else megabytes * 2**20
 
 
 def count(text: str) -> float | None:
@@ -69,17 +99,17 @@ def _cells(line: str, names: Sequence[str]) -> dict[str, str] | None:
 
 def _sum(row: Row) -> dict[str, float]:
     values = {
-        "lsm_bytes": size(row.get("Size", "")),
+        "lsm_bytes": size_of(row),
         "lsm_files": _files(row),
-        **{name: _number(row, column) for name, column in _SECONDS.items()},
-        **{name: _times(_number(row, column), 2**30) for name, column in _BYTES.items()},
+        **{name: number(row.get(column, "")) for name, column in _SECONDS.items()},
+        **{name: _times(number(row.get(column, "")), 2**30) for name, column in _BYTES.items()},
         **{name: count(row.get(column, "")) for name, column in _COUNTS.items()},
     }
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _level0(row: Row) -> dict[str, float]:
-    values = {"l0_bytes": size(row.get("Size", "")), "l0_files": _files(row)}
+    values = {"l0_bytes": size_of(row), "l0_files": _files(row)}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -88,8 +118,9 @@ def _files(row: Row) -> float | None:
     return count(row.get("Files", "").partition("/")[0])
 
 
-def _number(row: Row, column: str) -> float | None:
-    match = re.fullmatch(r"\d+(\.\d+)?", row.get(column, ""))
+def number(text: str) -> float | None:
+    """What is new in a level may be less than nothing."""
+    match = re.fullmatch(r"-?\d+(\.\d+)?", text)
     return float(match[0]) if match else None
 
 

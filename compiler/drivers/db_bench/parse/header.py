@@ -20,6 +20,18 @@ def facts(stdout: str, stderr: str) -> dict[str, str]:
     return {name: match[1].strip() for name, match in found.items() if match}
 
 
+def release(facts: Mapping[str, str]) -> tuple[int, ...]:
+    """Of `9.9.3` or `6.17`; () where it is not said."""
+    parts = facts.get("version", "").split(".")
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
+
+
+def clients(text: str) -> int | None:
+    """Published scripts print the command above its output."""
+    found = re.search(r"^.*db_bench.* --threads=(\d+)\b", text, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
 def warnings(*texts: str) -> tuple[str, ...]:
     """Each once, in order."""
     lines = (line for text in texts for line in re.findall(r"^WARNING: (.+)$", text, re.MULTILINE))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from compiler.drivers.protocol import Bucket
 
 MIXED = ("read", "write", "delete", "seek", "merge")  # kinds of operation that benchmarks mix
 PERCENTILES: Mapping[str, str] = {
@@ -19,6 +21,7 @@ _HEAD = re.compile(r"^Microseconds per (?P<operation>\w+):$", re.MULTILINE)
 _COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+$")
 _EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
+_BUCKET = re.compile(r"[\[(] *(\d+), *(\d+) *[\])] +(\d+) ")
 _NEXT = re.compile(r"^(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )", re.MULTILINE)
 
 
@@ -29,6 +32,7 @@ class Histogram:
     average: float
     maximum: float
     percentiles: Mapping[str, float]
+    buckets: Sequence[tuple[float, float, int]] = ()  # from, to, how many
 
 
 def after(text: str, start: int) -> list[Histogram]:
@@ -47,15 +51,35 @@ def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
     return {f"{item.operation}_{name}": value for item in mixed for name, value in _latencies(item).items()}
 
 
+def buckets(histograms: Sequence[Histogram]) -> list[Bucket]:
+    alone = len(histograms) == 1
+    return [Bucket("" if alone else item.operation, *each) for item in histograms for each in item.buckets]
+
+
 def _histogram(operation: str, text: str) -> Histogram | None:
-    lines = text.split("\n", 4)[1:4]
+    lines = text.split("\n")[1:]
     if len(lines) < 3:
         return None
     count, extremes = _COUNT.match(lines[0]), _EXTREMES.match(lines[1])
     if not (count and extremes and lines[2].startswith("Percentiles:")):
         return None
     percentiles = {name: float(value) for name, value in _PERCENTILE.findall(lines[2])}
-    return Histogram(operation, int(count["count"]), float(count["average"]), float(extremes["max"]), percentiles)
+    return Histogram(
+        operation=operation,
+        count=int(count["count"]),
+        average=float(count["average"]),
+        maximum=float(extremes["max"]),
+        percentiles=percentiles,
+        buckets=list(_buckets(lines[4:])),  # a line of dashes is before them
+    )
+
+
+def _buckets(lines: Sequence[str]) -> Iterator[tuple[float, float, int]]:
+    for line in lines:
+        match = _BUCKET.match(line)
+        if match is None:
+            return
+        yield float(match[1]), float(match[2]), int(match[3])
 
 
 def _latencies(item: Histogram) -> dict[str, float]:

@@ -1,20 +1,21 @@
-"""The last compaction table, level by level; its columns by their header, under the names of the table `levels`."""
+"""The last compaction tables, row by row; their columns by their header, under the names of the table `levels`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from compiler.drivers.db_bench.parse import compaction
 
 Read = Callable[[str], "float | None"]
-_LEVEL = re.compile(r"L\d+|Sum")
+_LEVEL = re.compile(r"L\d+|Sum|Int")
 GB = 2**30
 
 
 def _number(factor: float = 1.0) -> Read:
     def read(text: str) -> float | None:
-        return float(text) * factor if text.replace(".", "", 1).isdecimal() else None
+        value = compaction.number(text)
+        return None if value is None else value * factor
 
     return read
 
@@ -51,11 +52,19 @@ _COLUMNS: Mapping[str, tuple[str, Read]] = {
 
 
 def levels(text: str) -> list[dict[str, float | str]]:
-    found = compaction.tables(text)
-    last = found[-1].items() if found else ()
-    return [{"level": level, **_level(row)} for level, row in last if _LEVEL.fullmatch(level)]
+    """Of each column family its last: by level, then by the priority of the threads that did the work."""
+    by_level = [each for each in _rows(text, "Level") if _LEVEL.fullmatch(str(each["level"]))]
+    return [*by_level, *_rows(text, "Priority")]
 
 
-def _level(row: compaction.Row) -> dict[str, float]:
+def _rows(text: str, group: str) -> Iterator[dict[str, float | str]]:
+    last = {table.family: table.rows for table in compaction.by_family(text, group)}
+    for family, rows in last.items():
+        for name, row in rows.items():
+            yield {"family": family, group.lower(): name, **_row(row)}
+
+
+def _row(row: compaction.Row) -> dict[str, float]:
     read = {name: reader(row.get(column, "")) for name, (column, reader) in _COLUMNS.items()}
-    return {name: value for name, value in read.items() if value is not None}
+    size = {"bytes": compaction.size_of(row)} if "Size(MB)" in row else {}
+    return {name: value for name, value in {**read, **size}.items() if value is not None}

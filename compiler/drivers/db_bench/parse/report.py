@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from compiler.drivers.db_bench.rates import per_second
 from compiler.drivers.protocol import ParseError
 
 _COLUMNS = ("secs_elapsed", "interval_qps")
@@ -21,7 +22,7 @@ def read(path: Path) -> list[tuple[float, float]]:
     if not lines:
         return []
     seconds, qps = _positions(lines[0], path)
-    return [_row(line, seconds, qps, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)]
+    return per_second([_row(line, seconds, qps, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)])
 
 
 def _positions(header: str, path: Path) -> tuple[int, int]:

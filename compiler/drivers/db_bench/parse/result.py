@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from compiler.drivers.db_bench.parse import mix
 from compiler.drivers.db_bench.parse.histogram import Histogram
 from compiler.drivers.protocol import ParseError
+
+Release: TypeAlias = tuple[int, ...]
+CLIENTS_TIME_SINCE: Release = (6, 0)
 
 _LINE = re.compile(
     r"^(?P<name>\w+) +: +(?P<usec>\d+\.\d+) micros/op (?P<qps>\d+) ops/sec"
@@ -15,29 +20,43 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _RATE = re.compile(r"^ +(\d+\.\d+) MB/s")
-_FOUND = re.compile(r"\((\d+) of (\d+) found\)")
+_FOUND = re.compile(r"\((\d+) of (\d+) found[,)]")
 _SKIPPED = r"^{} +: skipped \((.+)\)$"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    usec_per_op: float  # of the clients' time: with n clients n times the time between two operations
+    usec_per_op: float | None  # of the clients' time: with n clients n times the time between two operations
     printed_qps: int  # cut, not rounded
     seconds: float | None
     operations: int | None
     mb_per_s: float | None
     found: tuple[int, int] | None
     end: int  # where the line ends in the text
+    name: str = ""
+    start: int = 0
+    rest: str = ""  # of the line, behind the rates
 
 
 def find(text: str, benchmark: str) -> Result:
     """The first result line of the benchmark."""
-    for match in _LINE.finditer(text):
-        if match["name"] == benchmark:
-            return _result(match)
+    for found in every(text):
+        if found.name == benchmark:
+            return found
     if skipped := re.search(_SKIPPED.format(re.escape(benchmark)), text, re.MULTILINE):
         raise ParseError(f"db_bench skipped {benchmark}: {skipped[1]}")
     raise ParseError(f"no result line of {benchmark} (`{benchmark} : … micros/op … ops/sec`)")
+
+
+def every(text: str) -> Iterator[Result]:
+    return map(_result, _LINE.finditer(text))
+
+
+def of_clients(result: Result, release: Release, clients: int | None) -> Result:
+    """Up to 5.18 it divides the wall time: with n clients a figure n times too small for what it is since."""
+    if not release or release >= CLIENTS_TIME_SINCE or clients == 1:
+        return result
+    return replace(result, usec_per_op=result.usec_per_op * clients if result.usec_per_op and clients else None)
 
 
 def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
@@ -45,15 +64,17 @@ def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
     seconds = result.seconds
     if seconds is None and operations and result.printed_qps:
         seconds = operations / result.printed_qps
+    qps = _qps(result)
     optional = {
-        "qps": _qps(result),
+        "qps": qps,
         "usec_per_op": result.usec_per_op,
         "seconds": seconds,
         "operations": operations,
         "mb_per_s": result.mb_per_s,
         "found_pct": _percent(result.found),
     }
-    return {name: float(value) for name, value in optional.items() if value is not None}
+    known = {name: float(value) for name, value in optional.items() if value is not None}
+    return known | mix.figures(result.rest, qps)
 
 
 def _result(match: re.Match[str]) -> Result:
@@ -66,6 +87,9 @@ def _result(match: re.Match[str]) -> Result:
         mb_per_s=float(rate[1]) if rate else None,
         found=(int(found[1]), int(found[2])) if found else None,
         end=match.end(),
+        name=match["name"],
+        start=match.start(),
+        rest=match["rest"],
     )
 
 
@@ -82,7 +106,7 @@ def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:
     if not count:
         return None
     mean = sum(item.count * item.average for item in latencies) / count
-    return count if 0.8 <= mean / result.usec_per_op <= 1.2 else None
+    return count if result.usec_per_op and 0.8 <= mean / result.usec_per_op <= 1.2 else None
 
 
 def _percent(found: tuple[int, int] | None) -> float | None:

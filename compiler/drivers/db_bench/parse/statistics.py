@@ -1,16 +1,27 @@
-"""The engine's counters, as --statistics prints them at the end: tickers, and count and sum of each histogram."""
+"""The engine's counters, as --statistics prints them at the end: tickers, and what it says of each histogram."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 _TICKER = re.compile(r"^(rocksdb\.\S+) COUNT : (\d+)$", re.MULTILINE)
-_HISTOGRAM = re.compile(r"^(rocksdb\.\S+) P50 : .* COUNT : (\d+) SUM : (\d+)$", re.MULTILINE)
+_HISTOGRAM = re.compile(r"^(rocksdb\.\S+)((?: P\d+(?:\.\d+)? : \S+)*) COUNT : (\d+) SUM : (\d+)$", re.MULTILINE)
+_PERCENTILE = re.compile(r"P(\S+) : (\d+\.\d+)")
+_HIGHEST = "100"
 
 
-def counters(text: str) -> dict[str, float]:
-    """By RocksDB's names; printed several times, the last counts."""
+@lru_cache(maxsize=2)
+def counters(text: str) -> Mapping[str, float]:
+    """By RocksDB's names; printed several times, the last counts. A histogram without samples has no percentiles."""
     found = {name: float(count) for name, count in _TICKER.findall(text)}
-    for name, count, total in _HISTOGRAM.findall(text):
+    for name, percentiles, count, total in _HISTOGRAM.findall(text):
         found |= {f"{name}.count": float(count), f"{name}.sum": float(total)}
+        if int(count):
+            found |= {f"{name}.{_called(rank)}": float(value) for rank, value in _PERCENTILE.findall(percentiles)}
     return found
+
+
+def _called(rank: str) -> str:
+    return "max" if rank == _HIGHEST else f"p{rank}"

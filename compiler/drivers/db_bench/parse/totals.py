@@ -3,82 +3,88 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+
+from compiler.drivers.db_bench.parse import compaction, volumes
+from compiler.drivers.db_bench.parse.estimate import Estimate, printed
 
 GB = 2**30
-MB = 2**20
 
-_VOLUMES = {
-    "write": "compaction_write_bytes",
-    "read": "compaction_read_bytes",
-    "ingest": "ingest_bytes",
-    "wal": "wal_bytes",
-}
-
-_UPTIME = re.compile(r"^Uptime\(secs\): (\d+\.\d+) total", re.MULTILINE)
-_FLUSH = re.compile(r"^Flush\(GB\): cumulative (\d+\.\d+)", re.MULTILINE)
+_UPTIME = re.compile(r"^Uptime\(secs\): (?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$", re.MULTILINE)
+_FLUSH = re.compile(r"^Flush\(GB\): cumulative (?P<flush>\d+\.\d+)", re.MULTILINE)
 _COMPACTION = re.compile(
     r"^Cumulative compaction: (?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
     r"(?P<read>\d+\.\d+) GB read, (?P<read_rate>\d+\.\d+) MB/s read",
     re.MULTILINE,
 )
 _WRITES = re.compile(
-    r"^Cumulative writes: .*\bingest: (?P<ingest>\d+\.\d+) GB, (?P<ingest_rate>\d+\.\d+) MB/s$", re.MULTILINE
+    r"^Cumulative writes: .*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, "
+    r"(?P<ingest_rate>\d+\.\d+) MB/s$",
+    re.MULTILINE,
 )
 _LOG = re.compile(r"^Cumulative WAL: .*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$", re.MULTILINE)
+_RECENT = re.compile(r"^Interval writes: .*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ", re.MULTILINE)
+_RECENT_LOG = re.compile(r"^Interval WAL: .*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ", re.MULTILINE)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 _BLOBS = re.compile(r"^Blob file count: \d+, total size: (\d+\.\d+) GB", re.MULTILINE)
+_ADDED = re.compile(r"^AddFile\(GB\): cumulative (\d+\.\d+)", re.MULTILINE)
+_DUMPED = (_UPTIME, _FLUSH, _COMPACTION, _WRITES, _LOG, _RECENT, _RECENT_LOG)
 
 
 def figures(text: str) -> dict[str, float]:
-    simple = {
-        "uptime_seconds": (_UPTIME, 1),
-        "flush_bytes": (_FLUSH, GB),
+    lines = (_last(pattern, text) for pattern in _DUMPED)
+    said = {name: value for line in lines if line for name, value in line.groupdict().items()}
+    found = volumes.volumes(said, text)
+    return {
+        **_simple(text),
+        **({"uptime_seconds": float(said["total"])} if "total" in said else {}),
+        **{name: estimate.value for name, estimate in found.items()},
+        **_keys(said, text),
+        **({"compaction_write_mb_per_s": float(said["write_rate"])} if "write_rate" in said else {}),
+        **_amplification(said, found),
+    }
+
+
+def _simple(text: str) -> dict[str, float]:
+    lines = {
         "pending_compaction_bytes": (_PENDING, 1),
         "blob_bytes": (_BLOBS, GB),
+        "added_file_bytes": (_ADDED, GB),
     }
-    found = {name: float(last[1]) * unit for name, (line, unit) in simple.items() if (last := _last(line, text))}
-    lines = (_last(_COMPACTION, text), _last(_WRITES, text), _last(_LOG, text))
-    printed = {name: float(value) for line in lines if line for name, value in line.groupdict().items()}
-    return found | _volumes(printed, found.get("uptime_seconds")) | _ratios(printed)
+    return {name: float(last[1]) * unit for name, (line, unit) in lines.items() if (last := _last(line, text))}
 
 
-def _volumes(printed: Mapping[str, float], uptime: float | None) -> dict[str, float]:
-    return {
-        metric: _volume(printed[name], printed[f"{name}_rate"], uptime)
-        for name, metric in _VOLUMES.items()
-        if name in printed
-    }
+def _keys(said: volumes.Said, text: str) -> dict[str, float]:
+    """`1000K` is rounded down to thousands."""
+    value = compaction.count(said["keys"]) if "keys" in said else None
+    if value is None:
+        return {}
+    rounded = compaction.count(f"1{said['keys'].lstrip('0123456789')}") or 0.0
+    exact = volumes.ticker("rocksdb.number.keys.written", text)
+    agrees = exact is not None and exact.agrees(Estimate(value, rounded))
+    return {"keys_written": exact.value if exact and agrees else value}
 
 
-def _volume(gigabytes: float, rate: float, uptime: float | None) -> float:
-    """In bytes. Both are printed to a hundredth, the uptime to a tenth: a small volume is told better by its rate."""
-    if not uptime or not rate:
-        return gigabytes * GB
-    by_rate = rate * uptime * MB
-    uncertain = 0.005 * MB * uptime + 0.05 * MB * rate
-    return gigabytes * GB if uncertain > 0.005 * GB else by_rate
-
-
-def _ratios(printed: Mapping[str, float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    if "write_rate" in printed:
-        found["compaction_write_mb_per_s"] = printed["write_rate"]
-    if {"write", "ingest"} <= printed.keys() and (ratio := _amplification(printed)) is not None:
-        found["write_amplification"] = ratio
-    return found
-
-
-def _amplification(printed: Mapping[str, float]) -> float | None:
-    """Volumes and rates have two decimals each and the same ratio: the pair with more digits that count is taken.
+def _amplification(said: volumes.Said, found: volumes.Found) -> dict[str, float]:
+    """Of the volumes, or of their rates, which have one uptime: of those that are known better.
 
     What RocksDB calls cumulative compaction has the flushed bytes in it already; adding them again, as published
     figures did, gives a load without compaction a factor of 2.
     """
-    volumes = (printed["write"], printed["ingest"])
-    rates = (printed["write_rate"], printed["ingest_rate"])
-    written, ingested = max(volumes, rates, key=lambda pair: pair[1])
-    return written / ingested if ingested else None
+    written, ingested = found.get("compaction_write_bytes"), found.get("ingest_bytes")
+    if written is None or ingested is None:
+        return {}
+    rates = (printed(said["write_rate"]), printed(said["ingest_rate"]))
+    numerator, denominator = min(((written, ingested), rates), key=_uncertain)
+    amplification = {"write_amplification": numerator.value / denominator.value} if denominator.value else {}
+    if (flushed := found.get("flush_bytes")) and ingested.value:
+        amplification["write_amplification_published"] = (written.value + flushed.value) / ingested.value
+    return amplification
+
+
+def _uncertain(pair: tuple[Estimate, Estimate]) -> float:
+    """Relative to what it is divided by: of nothing written the factor is 0, however coarse."""
+    written, ingested = pair
+    return (written.off + ingested.off) / ingested.value if ingested.value else float("inf")
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

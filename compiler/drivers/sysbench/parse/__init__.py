@@ -12,6 +12,7 @@ from compiler.drivers.sysbench.parse.series import series
 MICROSECONDS = 1000  # of a millisecond
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)
 _WARNING = re.compile(r"^WARNING: (.+)$", re.MULTILINE)
+_ABORTING = ", aborting..."
 _HEAD = re.compile(r"^sysbench (?P<version>\S+) \(using (?P<lua>.+)\)$", re.MULTILINE)
 _THREADS = re.compile(r"^Number of threads: (?P<threads>\d+)$", re.MULTILINE)
 
@@ -22,13 +23,19 @@ def parse(text: str) -> Figures:
         raise ParseError(f"sysbench failed: {failure}")
     found = report(text)
     warnings = [said.strip() for said in _WARNING.findall(text)]
-    return Figures(metrics=_metrics(found, text), facts=facts(text), qps=series(text), warnings=warnings)
+    buckets = histogram.whole(histogram.buckets(text))
+    return Figures(_metrics(found, text), facts(text), series(text), warnings, histograms=buckets)
 
 
 def fatal(text: str) -> str | None:
-    """The first one: what follows it is often its consequence. The statistics behind it are no result."""
-    found = _FATAL.search(text)
-    return found[1].strip() if found else None
+    """The first one: what follows it is often its consequence. The statistics behind it are no result.
+
+    Of a connection that fails, the second says why.
+    """
+    said = [found.strip() for found in _FATAL.findall(text)]
+    if len(said) > 1 and said[0].endswith(_ABORTING):
+        return f"{said[0].removesuffix(_ABORTING)}: {said[1]}"
+    return said[0] if said else None
 
 
 def facts(text: str) -> dict[str, str]:
@@ -44,6 +51,7 @@ def _metrics(found: Report, text: str) -> dict[str, float]:
         "qps": found.rated["queries"].per_second,
         "operations": float(found.rated["queries"].count),
         "seconds": found.seconds,
+        "min_us": _microseconds(found.latency.get("min")),
         "avg_us": _microseconds(found.latency.get("avg")),
         "max_us": _microseconds(found.latency.get("max")),
         **_transactions(found),
@@ -56,7 +64,10 @@ def _transactions(found: Report) -> dict[str, float | None]:
     lines = {"ignored_errors": "ignored errors", "reconnects": "reconnects"}
     counts = {name: found.rated.get(line) for name, line in lines.items()}
     transactions = found.rated.get("transactions")
+    queries = {f"{name}_queries": found.queries.get(name) for name in ("read", "write", "other")}
     return {
+        **{name: None if count is None else float(count) for name, count in queries.items()},
+        "transactions": float(transactions.count) if transactions else None,
         "transactions_per_s": transactions.per_second if transactions else None,
         **{name: float(rated.count) if rated else None for name, rated in counts.items()},
     }

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
+from compiler.drivers.protocol import Bucket
+
 HEAD = "Latency histogram (values are in milliseconds)\n"
-PERCENTILES: Mapping[str, float] = {"p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9}
+PERCENTILES: Mapping[str, float] = {
+    "p50_us": 50,
+    "p75_us": 75,
+    "p95_us": 95,
+    "p99_us": 99,
+    "p99_9_us": 99.9,
+    "p99_99_us": 99.99,
+}
+STEP = math.exp(math.log(100_000 / 0.001) / 1023)  # from one bucket's latency to the next: 1024 of 1 us to 100 s
 
 _BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
 
@@ -28,6 +39,12 @@ def figures(found: Buckets) -> dict[str, float]:
     if not events:
         return {}
     return {name: _at(found, int(events * percent / 100 + 0.5)) * 1000 for name, percent in PERCENTILES.items()}
+
+
+def whole(found: Buckets) -> Sequence[Bucket]:
+    """A latency counts to the bucket that is nearest to it, by its logarithm."""
+    half = math.sqrt(STEP)
+    return [Bucket("", value * 1000 / half, value * 1000 * half, count) for value, count in found]
 
 
 def _at(found: Buckets, rank: int) -> float:

@@ -15,6 +15,8 @@ from compiler.drivers.protocol import ParseError
         ("secs_elapsed,interval_qps\n1,194192\n2,1792", [(1.0, 194192.0)]),
         ("secs_elapsed,interval_qps\n1,194192\n2", [(1.0, 194192.0)]),
         ("interval_qps,new,secs_elapsed\n0,9,1\n", [(1.0, 0.0)]),
+        ("secs_elapsed,interval_qps\n10,5000\n20,7000\n30,0\n", [(10.0, 500.0), (20.0, 700.0), (30.0, 0.0)]),
+        ("secs_elapsed,interval_qps\n1,50\n2,60\n4,70\n5,80\n", [(1.0, 50.0), (2.0, 60.0), (4.0, 70.0), (5.0, 80.0)]),
         ("secs_elapsed,interval_qps\n", []),
         ("secs_ela", []),
         ("", []),

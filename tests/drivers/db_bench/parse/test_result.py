@@ -63,7 +63,39 @@ def test_a_line_of_mixgraph() -> None:
         "( Gets:362777 Puts:61049 Seek:13135, reads 362777 in 362001 found, avg size: 35.1 value, 560.0 scan)"
     )
     found = result.figures(result.find(line, "mixgraph"), [])
-    assert found == {"qps": 7282, "usec_per_op": 137.321, "seconds": 60.001, "operations": 436961, "mb_per_s": 12.3}
+    assert found == {
+        "qps": 7282,
+        "usec_per_op": 137.321,
+        "seconds": 60.001,
+        "operations": 436961,
+        "mb_per_s": 12.3,
+        "gets_per_s": 7282 * 362777 / 436961,
+        "puts_per_s": 7282 * 61049 / 436961,
+        "seeks_per_s": 7282 * 13135 / 436961,
+        "found_pct": 100 * 362777 / 362001,
+        "put_value_bytes": 35.1,
+        "scan_keys": 560.0,
+    }
+
+
+def test_a_line_of_mixgraph_without_puts_and_seeks() -> None:
+    line = (
+        "mixgraph     :     137.321 micros/op 7282 ops/sec; "
+        "( Gets:9 Puts:0 Seek:0, reads 9 in 9 found, avg size: -nan value, nan scan)"
+    )
+    assert result.figures(result.find(line, "mixgraph"), []) == {
+        "qps": 7282, "usec_per_op": 137.321, "gets_per_s": 7282, "puts_per_s": 0, "seeks_per_s": 0, "found_pct": 100,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("release", "clients", "usec"), [((5, 18, 3), 4, 8.0), ((5, 18), None, None), ((6, 0), 4, 2.0), ((), 4, 2.0)]
+)
+def test_until_5_18_the_time_of_an_operation_is_that_of_the_wall(
+    release: tuple[int, ...], clients: int | None, usec: float | None
+) -> None:
+    found = result.find(V1.format(name="readrandom", usec=2.0, qps=500000, rate=1.0), "readrandom")
+    assert result.of_clients(found, release, clients).usec_per_op == usec
 
 
 def test_nothing_to_find_is_no_percentage() -> None:

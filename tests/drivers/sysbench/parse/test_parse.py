@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,13 @@ def test_figures_by_name() -> None:
         "qps": 400.0,
         "operations": 2000.0,
         "seconds": 5.0,
+        "min_us": 700.0,
         "avg_us": 1500.0,
         "max_us": 4250.0,
+        "read_queries": 1400.0,
+        "write_queries": 400.0,
+        "other_queries": 200.0,
+        "transactions": 100.0,
         "transactions_per_s": 20.0,
         "ignored_errors": 3.0,
         "reconnects": 0.0,
@@ -73,6 +79,7 @@ def test_figures_by_name() -> None:
         "p95_us": 2000.0,
         "p99_us": 4000.0,
         "p99_9_us": 4000.0,
+        "p99_99_us": 4000.0,
     }
     assert found.qps == [(1.0, 200.5), (2.0, 240.0)]
     assert found.facts == {"sysbench": "1.0.20", "lua": "system LuaJIT 2.1.0-beta3", "threads": "4"}
@@ -103,6 +110,29 @@ def test_fatal_is_a_failure_whatever_follows() -> None:
         parse(f"{HEAD}FATAL: error 1213: deadlock\n(last message repeated 3 times)\nFATAL: more\n{END}")
     assert str(caught.value) == "sysbench failed: error 1213: deadlock"
     assert fatal(HEAD + END) is None
+
+
+def test_a_connection_that_fails_says_why() -> None:
+    first = "FATAL: unable to connect to MySQL server on socket '/run/s', aborting..."
+    text = f"{HEAD}{first}\nFATAL: error 1040: Too many connections\nFATAL: `thread_init' function failed: x\n"
+    said = "unable to connect to MySQL server on socket '/run/s': error 1040: Too many connections"
+    assert fatal(text) == said
+
+
+def test_a_bucket_has_what_is_nearest_to_its_latency() -> None:
+    found = parse(HEAD + HISTOGRAM + END).histograms
+    assert [bucket.operations for bucket in found] == [60, 38, 2]
+    assert {bucket.operation for bucket in found} == {""}
+    assert [round(edge, 2) for edge in (found[0].least, found[0].most)] == [991.04, 1009.04]
+
+
+def test_neighbours_meet(samples: Path) -> None:
+    """Where two buckets are side by side, one ends where the other begins; what is printed has three decimals."""
+    text = (samples / "engines" / "sysbench-pg-17.11.0-oltp_read_write.txt").read_text(encoding="utf-8")
+    found = parse(text).histograms
+    meeting = [(a.most, b.least) for a, b in pairwise(found) if b.least / a.least < 1.03]
+    assert len(meeting) > 50
+    assert all(most == pytest.approx(least, rel=2e-3) for most, least in meeting)
 
 
 def test_warnings_are_kept() -> None:

@@ -1,0 +1,95 @@
+"""A server by itself, as a stage would have it: set up, started, ready, ended."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from compiler import engines
+from compiler.build.programs import programs
+from compiler.drivers.protocol import Command
+from compiler.engines.serving import Access, Home, Serving
+from compiler.run.attached import attach
+from compiler.run.server import ready
+from compiler.run.server.process import Server
+from compiler.run.server.sockets import sockets
+from compiler.run.server.stepdown import User, give, ordinary
+from compiler.run.supervision import child as children
+from compiler.run.supervision.supervise import environment, supervise
+
+PATIENCE, SET_UP = 60.0, 300.0
+
+
+@contextmanager
+def serving(
+    build: Path, record: Mapping[str, Any], folder: Path, options: Mapping[str, Any], storage: str
+) -> Iterator[Access]:
+    """Of that build, with its database and its logs in the folder."""
+    engine = engines.served(str(record["engine"]))
+    assert engine is not None
+    known = programs(build)
+    data, own = folder / "data", folder / "server"
+    for place in (data, own, folder / "scratch"):
+        place.mkdir(parents=True)
+    user = ordinary([data / "x", own / "x", *(Path(prefix[0]) for prefix in known.values())])
+    with sockets(engine.socket, user) as place:
+        home = _home(engine, build, record, known, data, own, place, user, storage)
+        _set_up(engine, home, user, options)
+        server = _started(engine, home, user)
+        try:
+            ready.connected(engine, server).close()
+            yield home.access
+        finally:
+            children.stop(server.pid, engine.stop, PATIENCE)
+            children.reap(server.child)
+
+
+def _home(
+    engine: Serving,
+    build: Path,
+    record: Mapping[str, Any],
+    known: Mapping[str, Sequence[str]],
+    data: Path,
+    own: Path,
+    place: Path,
+    user: User | None,
+    storage: str,
+) -> Home:
+    password, socket = secrets.token_hex(16), place / engine.socket
+    named = str(record["engine"])
+    access = Access(named, place, socket, engine.port, engine.user, password, engine.database, storage)
+    facts = record.get("facts") or {}
+    places = {name: build.resolve() / str(facts[name]) for name in ("basedir", "system tables") if facts.get(name)}
+    account = user.name if user and user.inside else ""
+    return Home(known, str(record["version"]), data, own, access, data.with_name("scratch"), places, account)
+
+
+def _set_up(engine: Serving, home: Home, user: User | None, options: Mapping[str, Any]) -> None:
+    home.data.chmod(0o700)
+    attach(home.folder, engine.configuration(home, options), 0o644)
+    give(user, home.data, home.folder, home.scratch)
+    for index, command in enumerate((*engine.initialize(home), *engine.prepare(home))):
+        folder = home.folder / f"set-up-{index}"
+        folder.mkdir()
+        argv, env = _command(command, home, folder, user)
+        ended = supervise(argv, env, folder, SET_UP, _nothing, _nothing, user=user)
+        assert not ended.exit, (folder / "stderr").read_text()
+
+
+def _started(engine: Serving, home: Home, user: User | None) -> Server:
+    argv, env = _command(engine.serve(home), home, home.folder, user)
+    child = children.spawn(argv, env, home.folder, user)
+    return Server(home.access, child, home.folder, home.data)
+
+
+def _command(command: Command, home: Home, folder: Path, user: User | None) -> tuple[Sequence[str], Mapping[str, str]]:
+    attach(folder, command.files)
+    give(user, folder)
+    return command.argv, environment({"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env})
+
+
+def _nothing(_pid: int) -> None:
+    """Nobody measures this."""

@@ -1,0 +1,51 @@
+"""When within a step its benchmark ran, and what came after: no output says it, but how long the database was open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING
+
+STATS = "stats"  # prints how long the database has been open
+UPTIME, SECONDS = "uptime_seconds", "seconds"
+
+
+def drain(benchmarks: Sequence[str], measured: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    """Seconds of flushes and compactions between the end of the benchmark and the statistics."""
+    after = _after(benchmarks, measured)
+    drained = [index for index, name in enumerate(after or ()) if name in DRAINING]
+    if after is None or not drained or STATS not in after[drained[-1] :] or not {UPTIME, SECONDS} <= metrics.keys():
+        return {}
+    return {"drain_seconds": max(0.0, metrics[UPTIME] - metrics[SECONDS])}
+
+
+def window(
+    folder: Path, benchmarks: Sequence[str], measured: str, metrics: Mapping[str, float]
+) -> tuple[float, float] | None:
+    """Seconds since the command's start. What is not open time, before the statistics at the end, is opening it."""
+    after = _after(benchmarks, measured)
+    if after is None or SECONDS not in metrics:
+        return None
+    wall, opening = _wall(folder), 0.0
+    if wall is not None and UPTIME in metrics and benchmarks[-1] == STATS:
+        opening = max(0.0, wall - metrics[UPTIME])
+    return opening, opening + metrics[SECONDS]
+
+
+def _after(benchmarks: Sequence[str], measured: str) -> Sequence[str] | None:
+    """What follows the benchmark; None where it was not the first to do something, or not the only one."""
+    first = benchmarks.index(measured)
+    before, after = benchmarks[:first], benchmarks[first + 1 :]
+    known = all(name in PRINTING for name in before) and all(name in PRINTING | DRAINING for name in after)
+    return after if known else None
+
+
+def _wall(folder: Path) -> float | None:
+    """Of a step that has ended."""
+    try:
+        found = json.loads((folder / "step.json").read_text(encoding="utf-8"))
+        return float(found["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,160 @@
+"""Runs published experiments at their smoke scale, and keeps what their summaries say in docs/gallery.
+
+`make gallery` goes on where it was stopped, as every run does. Names of posts, or parts of them, choose some:
+`.venv/bin/python scripts/gallery.py speedb mixgraph`. A site file is named by STEPGRID_SITE.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"
+GALLERY = ROOT / "docs" / "gallery"
+SCALE = "smoke"
+POSTS = (
+    "2022-03-mixgraph", "2024-11-rocksdb-hyperclock-v2", "2024-11-rocksdb-lru-vs-hyperclock", "2024-11-rocksdb-leveled",
+    "2024-11-rocksdb-universal", "2024-12-speedb",
+)  # fmt: skip
+
+
+class Exhibit(NamedTuple):
+    post: str
+    title: str
+    cells: int
+    stages: int
+    seconds: float  # of measuring, builds apart
+    days: frozenset[str]
+    host: str
+
+
+class Unkept(Exception):
+    """Why a summary is not in the gallery."""
+
+
+def main(wanted: Sequence[str]) -> int:
+    chosen = [post for post in POSTS if not wanted or any(each in post for each in wanted)]
+    if not chosen:
+        print(f"none of {', '.join(POSTS)} is called so", file=sys.stderr)
+        return 2
+    failed = [post for post in chosen if not ran(post)]
+    exhibits = [found for post in POSTS if post not in failed and (found := kept(post))]
+    if len(exhibits) == len(POSTS):
+        (GALLERY / "README.md").write_text(page(exhibits), encoding="utf-8")
+    else:
+        print("README.md of the gallery is as it was: not all of the posts are measured", file=sys.stderr)
+    return 3 if failed else 0
+
+
+def ran(post: str) -> bool:
+    print(f"== {post}", flush=True)
+    done = subprocess.run([STEPGRID, "run", spec(post), "--scale", SCALE], cwd=ROOT, check=False)
+    return done.returncode == 0
+
+
+def kept(post: str) -> Exhibit | None:
+    """None, and a word about it, where it is not measured whole."""
+    try:
+        found = exhibit(post)
+        text = said("report", post)
+        if here := machine(text):
+            raise Unkept(f"its summary names this machine: {here}")
+    except Unkept as reason:
+        print(f"{post}: not kept: {reason}", file=sys.stderr)
+        return None
+    GALLERY.mkdir(exist_ok=True)
+    (GALLERY / f"{post}.txt").write_text(text, encoding="utf-8")
+    return found._replace(host=host(text))
+
+
+def exhibit(post: str) -> Exhibit:
+    plan: Any = json.loads(said("plan", post, "--format", "json"))
+    state: Any = json.loads(said("status", post, "--format", "json"))
+    stages = [node for node in state["nodes"] if node["kind"] == "stage"]
+    if left := [node for node in stages if node["state"] not in ("done", "unsupported")]:
+        raise Unkept(f"{len(left)} of {len(stages)} stages have no result")
+    seconds = sum(node["seconds"] or 0.0 for node in stages)
+    days = frozenset(node["ended"][:10] for node in stages if node["ended"])
+    return Exhibit(post, plan["title"], plan["totals"]["cells"], len(stages), seconds, days, "")
+
+
+def said(command: str, post: str, *more: str) -> str:
+    argv = [str(STEPGRID), command, spec(post), "--scale", SCALE, *more]
+    done = subprocess.run(argv, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Unkept(f"stepgrid {command} ended with exit status {done.returncode}")
+    return done.stdout
+
+
+def spec(post: str) -> str:
+    return f"specs/posts/{post}.yaml"
+
+
+def machine(text: str) -> str | None:
+    """What a text for everybody must not say: places and names of where it was made."""
+    for name in (str(ROOT), str(Path.home()), socket.gethostname()):
+        if len(name) > 1 and (found := re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text)):
+            return found.group()
+    return None
+
+
+def host(text: str) -> str:
+    found = re.search(r"^host +(.*(?:\n {12}.*)*)", text, re.MULTILINE)
+    return " ".join(found.group(1).split()) if found else "unknown"
+
+
+def page(exhibits: Sequence[Exhibit]) -> str:
+    days = sorted(frozenset().union(*(each.days for each in exhibits)))
+    when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "unknown"
+    hosts = "; ".join(dict.fromkeys(each.host for each in exhibits))
+    rows = [
+        f"| [{each.title}]({each.post}.txt) | [{each.post}](../../{spec(each.post)}) | {each.cells} | {each.stages} "
+        f"| {clock(each.seconds)} |"
+        for each in exhibits
+    ]
+    return PAGE.format(
+        rows="\n".join(rows), total=clock(sum(each.seconds for each in exhibits)), when=when, hosts=hosts
+    )
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds // 60)} min {seconds % 60:02.0f} s"
+
+
+PAGE = """\
+# Gallery
+
+What `summary.txt` says of six published experiments with RocksDB and Speedb, at their `smoke` scale, word for word.
+Each of them also has a page with charts (`index.html` beside it), which is not kept here.
+
+| summary | spec | cells | stages | measuring |
+|---|---|---|---|---|
+{rows}
+
+Measuring took {total} in all, without the builds; made on {when}, on {hosts}, by
+
+```
+make gallery
+```
+
+For each spec that is `stepgrid run SPEC --scale smoke`, then `stepgrid report SPEC --scale smoke`. It goes on where
+it was stopped. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release is
+compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both where
+ccache is.
+
+These are tries of the specs, not results. A step lasts three seconds, on a database of at most a few hundred MB, from
+one load; on two cores of a virtual machine, whose neighbours are heard, equal arms differ by up to a factor of two.
+The order of releases and forks in these tables means nothing. What they show is that every table of the articles
+comes out, from real programs. For figures, run a spec as it stands, on the hardware that it names, with `repeat: 3`.
+"""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,3 @@
+-- Ten rows by id, and a range in order.
+
+require("transaction")("points", "order")

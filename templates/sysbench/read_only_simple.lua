@@ -1,0 +1,3 @@
+-- Ten rows by id, and a range.
+
+require("transaction")("points", "simple")

@@ -1,0 +1,3 @@
+-- Ten rows by id, and the sum of a range.
+
+require("transaction")("points", "sum")

@@ -1,0 +1,97 @@
+"""A client's build is a node of the plan as the engine's is: planned, listed, told, held by a lock, kept by gc."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.build.locking import wanted
+from compiler.cli import main
+from compiler.collect.states import states
+from compiler.plan.model import Plan, PlannedBuild
+from compiler.run.workflow import work
+from compiler.store.durable import write_json
+from compiler.store.store import Store
+from compiler.watch.look import Looker
+from tests.cli.test_plan import kept
+
+Capture = pytest.CaptureFixture[str]
+SPEC = """\
+title: t
+builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {debian: mariadb-server, suite: trixie}}}
+define:
+  builds:
+    sysbench: {engine: sysbench, version: 1.0.20, source: {git: "https://host.example/s.git", ref: 1.0.20}}
+    unused: {engine: sysbench, version: 1.0.19, source: {system: sysbench}}
+steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]
+allow: {no-repeats: a test, step-short: a test}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def _client(plan: Plan) -> PlannedBuild:
+    return next(build for build in plan.builds if build.engine == "sysbench")
+
+
+def _failed(plan: Plan) -> Store:
+    """Its newest attempt failed."""
+    store = Store()
+    attempt = store.new_attempt(_client(plan).id)
+    write_json(attempt / "failure.json", {"message": "no autoconf", "status": "failed", "log": "build.log"})
+    return store
+
+
+def test_the_plan_says_which_cells_need_it(capsys: Capture) -> None:
+    assert main(["plan", "a.yaml", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    nodes = {node["title"]: node for node in found["nodes"] if node["kind"] == "build"}
+    assert sorted(nodes) == ["mariadb", "sysbench"]
+    assert nodes["sysbench"]["cells"] == nodes["mariadb"]["cells"] == [found["cells"][0]["id"]]
+
+
+def test_builds_lists_it(capsys: Capture) -> None:
+    assert main(["builds", "a.yaml"]) == 0
+    assert "\nsysbench: not built, sysbench 1.0.20\n" in capsys.readouterr().out
+
+
+def test_a_lock_file_holds_its_source_still() -> None:
+    ((name, found),) = wanted([kept()]).items()
+    assert (name, sorted(found.names)) == ("git https://host.example/s.git 1.0.20", ["sysbench"])
+
+
+def test_a_run_makes_it_first() -> None:
+    plan = kept()
+    found = work(plan, Store())
+    assert found.lacking == {build.id for build in plan.builds} | {plan.stages[0].id}
+    assert found.before(plan.stages[0].id) == [str(Store().mark(node)) for node in plan.stages[0].builds]
+
+
+def test_what_lacks_a_client_that_failed_says_why() -> None:
+    plan = kept()
+    found = states(_failed(plan), plan)[plan.stages[0].id]
+    assert (found.status, found.reason) == ("missing", "build sysbench: no autoconf")
+
+
+def test_status_knows_what_blocks() -> None:
+    plan = kept()
+    nodes = {node.id: node for node in Looker(_failed(plan), plan).look().nodes}
+    assert (nodes[plan.stages[0].id].state, nodes[plan.stages[0].id].because) == ("blocked", "sysbench: failed")
+
+
+def test_gc_keeps_it(capsys: Capture) -> None:
+    plan = kept()
+    for node in (_client(plan).id, "b-0"):
+        Store().build(node).mkdir(parents=True)
+        write_json(Store().build(node) / "build.json", {})
+    assert main(["gc", "a.yaml"]) == 0
+    said = capsys.readouterr().out
+    assert ("builds/b-0" in said, _client(plan).id in said) == (True, False)

@@ -1,0 +1,49 @@
+"""When a step measured, and how long it drained what that left."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.drivers.db_bench.parse import phases
+
+AND_WAIT = ["overwrite", "flush", "levelstats", "waitforcompaction", "memstats", "stats"]
+METRICS = {"seconds": 6.0, "uptime_seconds": 11.1}
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "seconds"),
+    [
+        (AND_WAIT, 5.1),
+        (["levelstats", *AND_WAIT], 5.1),
+        (["overwrite", "stats"], None),  # nothing is awaited
+        (["overwrite", "stats", "waitforcompaction"], None),  # the statistics are of before
+        (["flush", "overwrite", "waitforcompaction", "stats"], None),  # it was open before
+        (["overwrite", "readrandom", "waitforcompaction", "stats"], None),
+    ],
+)
+def test_draining(benchmarks: list[str], seconds: float | None) -> None:
+    found = phases.drain(benchmarks, "overwrite", METRICS)
+    assert found == ({} if seconds is None else {"drain_seconds": pytest.approx(seconds)})
+
+
+def test_draining_is_unknown_without_both_times() -> None:
+    assert phases.drain(AND_WAIT, "overwrite", {"seconds": 6.0}) == {}
+    assert phases.drain(AND_WAIT, "overwrite", {"uptime_seconds": 6.0}) == {}
+
+
+def test_the_measurement_begins_when_the_database_is_open(tmp_path: Path) -> None:
+    (tmp_path / "step.json").write_text(json.dumps({"seconds": 13.6}))
+    start, end = phases.window(tmp_path, AND_WAIT, "overwrite", METRICS) or (0.0, 0.0)
+    assert (start, end) == (pytest.approx(2.5), pytest.approx(8.5))
+
+
+def test_while_a_step_is_not_over_it_begins_with_it(tmp_path: Path) -> None:
+    assert phases.window(tmp_path, AND_WAIT, "overwrite", METRICS) == (0.0, 6.0)
+    (tmp_path / "step.json").write_text(json.dumps({"seconds": 13.6}))
+    assert phases.window(tmp_path, ["overwrite"], "overwrite", {"seconds": 6.0}) == (0.0, 6.0)
+
+
+def test_one_that_nobody_can_place_is_the_whole_step(tmp_path: Path) -> None:
+    assert phases.window(tmp_path, ["flush", "overwrite", "stats"], "overwrite", METRICS) is None
+    assert phases.window(tmp_path, ["overwrite", "stats"], "overwrite", {"uptime_seconds": 5.0}) is None

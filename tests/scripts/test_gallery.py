@@ -1,0 +1,52 @@
+"""What the gallery keeps, and what it does not."""
+
+import re
+import runpy
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+gallery = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "gallery.py")))
+
+KEPT = sorted((ROOT / "docs" / "gallery").glob("*.txt"))
+
+
+def test_every_post_is_a_spec_with_that_scale() -> None:
+    for post in gallery.POSTS:
+        assert f"  {gallery.SCALE}:" in (ROOT / gallery.spec(post)).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text", [f"log {ROOT}/outputs/x", f"page {Path.home()}", f"host {socket.gethostname()}, 2 cores"]
+)
+def test_a_text_that_names_this_machine(text: str) -> None:
+    assert gallery.machine(text)
+
+
+def test_parts_of_words_and_relative_paths_name_none() -> None:
+    name = socket.gethostname()
+    assert gallery.machine(f"x{name} {name}stat my-{name} {name}.5 page outputs/summary/1/index.html") is None
+
+
+def test_the_host_of_a_summary() -> None:
+    text = "repeats     1 load\nhost        AMD EPYC, 2 cores,\n            ext4 on vda\nstatus      1 done\n"
+    assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
+
+
+def test_the_page() -> None:
+    one = gallery.Exhibit("a", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
+    text = gallery.page([one, one._replace(post="b", days=frozenset({"2026-01-01"}), seconds=5.4)])
+    assert "| [Title A](a.txt) | [a](../../specs/posts/a.yaml) | 3 | 6 | 1 min 05 s |\n" in text
+    assert (
+        "Measuring took 1 min 10 s in all, without the builds; made on 2026-01-01 to 2026-01-02, on 4 cores, by" in text
+    )
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_what_is_kept_names_no_machine_and_is_not_wide(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"(?<![\w.}/])/(?:[\w.-]+/)+[\w.-]*", re.sub(r"\w+://\S+", "", text))
+    assert [line for line in text.splitlines() if len(line) > 120] == []

@@ -1,0 +1,54 @@
+"""Builds as a report has them: engines and clients, and which may be compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from compiler.plan.model import Axis
+from compiler.summarize.builds import Build, builds, caveat
+from compiler.summarize.points import Point
+from compiler.summarize.tables import Tables
+from compiler.summarize.warnings import warnings
+from tests.summarize.made import point, run
+
+DEBIAN, SOURCE = {"route": "debian", "suite": "bookworm"}, {"route": "source", "suite": "bookworm"}
+FACTS = {
+    "b-e": {"name": "mariadb", "quality": json.dumps({"route": "maven", "march": "x"})},
+    "b-1": {"name": "sysbench", "quality": json.dumps(DEBIAN)},
+    "b-2": {"name": "sysbench.source", "quality": json.dumps(SOURCE)},
+    "b-3": {"name": "lost"},
+}
+
+
+def _point(client: str | None, build: str = "b-e") -> Point:
+    return point(replace(run("a", 0, 1.0), build="mariadb", build_id=build, client_id=client))
+
+
+def _known() -> dict[str, Build]:
+    runs = [each for client in ("b-1", "b-2", "b-3", None) for each in _point(client).runs]
+    return builds(FACTS, runs, [Axis("build", ("mariadb",))])
+
+
+def test_a_client_is_called_one() -> None:
+    titles = ["mariadb", "sysbench (client)", "sysbench.source (client)", "lost (client)"]
+    assert [build.title for build in _known().values()] == titles
+
+
+def test_clients_that_were_made_differently_get_no_verdict() -> None:
+    known = _known()
+    assert caveat(known, _point("b-1"), _point("b-1")) is None
+    assert caveat(known, _point(None), _point("b-1")) is None
+    ways = "made as Debian packages / compiled from source"
+    said = f"the clients sysbench and sysbench.source were built differently: {ways}"
+    assert caveat(known, _point("b-2"), _point("b-1")) == said
+    lost = "the clients sysbench and lost: what one of them was built with is not recorded"
+    assert caveat(known, _point("b-3"), _point("b-1")) == lost
+
+
+def test_the_warning_holds_engines_and_clients_apart() -> None:
+    known = {node: build for node, build in _known().items() if node != "b-3"}
+    assert list(warnings((), known, Tables((), {}, {}))) == [
+        "ratios across clients carry no verdict: the binaries were not made alike "
+        "(made as Debian packages / compiled from source)"
+    ]

@@ -1,0 +1,45 @@
+"""What is said first stays short, however many steps and arms there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import scenario
+from synthetic import Experiment
+
+from compiler.summarize import in_short
+from compiler.summarize.report import Report
+
+ARMS = tuple(f"c{number}" for number in range(10))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """c0 is the base; each other one is a tenth slower than the one before it."""
+    found = Experiment(
+        tmp_path_factory.mktemp("short"), caches=ARMS, threads=("1",), loads=3, base={"cache": "c0"}, seconds=1
+    )
+    found.add_build("rocksdb-7.8.3")
+    for load in range(3):
+        found.add_load("rocksdb-7.8.3", load)
+        for number, cache in enumerate(ARMS):
+            rate = 100_000 * 0.9**number * (1 + load / 1000)
+            found.add("rocksdb-7.8.3", cache, "1", load, {"readww": rate, "overwrite": rate})
+    return scenario.report(found)
+
+
+def test_the_largest_differences_and_how_many_more_there_are(report: Report) -> None:
+    said = in_short.lines(report)
+    assert said[:2] == [
+        "cache=c9 against cache=c0, readww: 0.39x [0.38, 0.39] slower",
+        "cache=c9 against cache=c0, overwrite: 0.39x [0.38, 0.39] slower",
+    ]
+    assert said[6] == "and 12 more that are faster or slower: `QPS relative to cache=c0`"
+    assert said[7] == "readww, cache=c4 against cache=c0: slower (0.66x)"
+    assert said[19:] == ["and 6 comparisons more, of less: `QPS relative to cache=c0`"]
+
+
+def test_few_are_said_whole(tmp_path: Path) -> None:
+    said = in_short.lines(scenario.report(scenario.experiment(tmp_path)))
+    assert not any(line.startswith("and ") for line in said)

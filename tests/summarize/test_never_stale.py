@@ -1,0 +1,135 @@
+"""Whatever came before, tables and report are what they would be had nothing been there: no stale figure, no order."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic import Experiment
+
+from compiler.collect import figures, index, parts, reading
+from compiler.collect.tables import TABLES, collect
+from compiler.store import retracted
+from compiler.summarize import command, pictures, summary
+
+BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
+ACTS = ("add", "add", "redo", "retract", "undo", "fail", "correct")
+LENGTH = 4
+Outputs = Mapping[str, Any]
+
+
+class Parser:
+    """That of db_bench, with a mistake that depends on the revision."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.revision = 1
+        self._real = figures.running("db_bench")
+        monkeypatch.setattr(figures, "running", lambda _: self)
+        for module in (figures, index):
+            monkeypatch.setattr(module, "parser", lambda _: self.revision)
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
+        found = self._real.parse(folder, settings)
+        return replace(found, metrics={**found.metrics, "qps": found.metrics["qps"] * self.revision})
+
+
+class Story:
+    """Acts upon a store, as chance has it."""
+
+    def __init__(self, root: Path, seed: int, parser: Parser) -> None:
+        self.found = Experiment(root, builds=(BUILD, OTHER), threads=("1",), loads=2, claims=CLAIMS)
+        for build in self.found.builds:
+            self.found.add_build(build)
+            self.found.add_load(build, 0)
+        self._chance, self._parser = random.Random(seed), parser
+
+    def act(self) -> str:
+        act = self._chance.choice(ACTS)
+        do: Callable[[], object] = getattr(self, f"_{act}")
+        do()
+        return act
+
+    def _place(self) -> tuple[str, str, str, int]:
+        return self._chance.choice(self.found.builds), self._chance.choice(self.found.caches), "1", self._rolled(2)
+
+    def _rolled(self, sides: int) -> int:
+        return self._chance.randrange(sides)
+
+    def _add(self) -> None:
+        rates = {step: [1000.0 + self._rolled(500) for _ in range(5)] for step in ("readww", "overwrite")}
+        self.found.add(*self._place(), rates)
+
+    def _redo(self) -> None:
+        for _ in range(2):
+            self._add()
+
+    def _results(self) -> list[Path]:
+        stages = [stage.id for stage in self.found.plan.stages]
+        return [result for stage in stages for result in self.found.store.all_results(stage)]
+
+    def _retract(self) -> None:
+        retracted.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
+
+    def _undo(self) -> None:
+        for result in self._results():
+            retracted.undo(self.found.store, result)
+
+    def _fail(self) -> None:
+        self.found.add_failure(self.found.stage(*self._place()), "db_bench was killed by SIGKILL")
+
+    def _correct(self) -> None:
+        self._parser.revision += 1
+
+
+CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(cache='lru')"},)
+
+
+def made(found: Experiment) -> Outputs:
+    """What collect and summarize come to."""
+    collect(found.store, found.plan)
+    command.write(found.store, command.read(found.store, found.plan.digest))
+    with reading.opened(found.store.summary(found.plan.digest) / TABLES) as connection:
+        tables = {
+            name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()
+            for name in reading.NAMES
+        }
+    files = (summary.path, summary.page_path)
+    return {**tables, **{path.__name__: path(found.store, found.plan.digest).read_bytes() for path in files}}
+
+
+def fresh(found: Experiment) -> Outputs:
+    """With nothing there but the results; what was there comes back afterwards."""
+    folder = found.store.summary(found.plan.digest)
+    aside, caches = folder.with_name("aside"), [*found.store.root.glob("results/*/*/figures.*")]
+    folder.rename(aside)
+    for path in caches:
+        path.rename(path.with_name(f"aside-{path.name}"))
+    try:
+        return made(found)
+    finally:
+        folder.rename(folder.with_name("away"))
+        shutil.rmtree(folder.with_name("away"))
+        aside.rename(folder)
+        for path in caches:
+            path.with_name(f"aside-{path.name}").replace(path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_story_ends_as_if_nothing_had_been_before(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "SMALL", 0 if seed % 2 else parts.SMALL)
+    for few in ("MOST", "LEAST"):
+        monkeypatch.setattr(pictures, few, 1)
+    story = Story(tmp_path, seed, Parser(monkeypatch))
+    told = []
+    for _ in range(LENGTH):
+        told.append(story.act())
+        now, wanted = made(story.found), fresh(story.found)
+        for name in wanted:
+            assert now[name] == wanted[name], (name, told)
