@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 NAMES = (
     "figures", "relative", "groups", "percentiles", "stalls", "compaction", "compaction_sum", "iostat", "vmstat",
-    "per_operation", "insert_benchmark", "recall", "probes", "counters",
+    "per_operation", "insert_benchmark", "recall", "probes", "counters", "absolute", "before_after", "load", "errors",
+    "cpu",
 )  # fmt: skip
 FIGURES = "figures"  # of a table that names none
 
@@ -25,7 +26,7 @@ def by_name(name: str) -> Layout:
 # by the kind of step that they are about; a table that would be empty is left out
 _DEFAULTS = {
     "db_bench": ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat"),
-    "sysbench": ("groups", "per_operation"),
+    "sysbench": ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation"),
     "insert_benchmark": ("insert_benchmark", "iostat"),
     "linkbench": ("relative", "percentiles", "per_operation"),
     "vector_search": ("recall",),

@@ -9,6 +9,7 @@ from compiler.layouts.block import Block
 from compiler.layouts.table import Table
 
 STEP = "step"
+RANGE = "range"  # of microbenchmarks: a part of their published names
 ARMS = "*arms"  # all axes that vary and stand nowhere else
 BASE = "*base"  # those of the base
 
@@ -24,3 +25,4 @@ class Layout:
     levels: bool = False  # likewise, of the levels of an LSM tree
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others
+    sizes: bool = False  # it tells of the database as it was before what is measured, and at the end

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from compiler.layouts import numbers
 from compiler.layouts.block import Block, Spot, cell
-from compiler.layouts.layout import Layout
+from compiler.layouts.layout import ARMS, BASE, RANGE, STEP, Layout
 from compiler.layouts.table import Cell, Table, columns
 
 HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
@@ -34,8 +34,13 @@ def tables(block: Block) -> list[Table]:
 
 def _base(block: Block, subjects: list[tuple[str, Spot]]) -> tuple[str, Spot] | None:
     """The first that has figures, where the table names no other."""
-    named = [each for each in subjects if each[0] == block.base]
+    named = [each for each in subjects if _is(each[0], block.base)]
     return next((each for each in (*named, *subjects) if not each[1].status and each[1].values), None)
+
+
+def _is(name: str, base: str | None) -> bool:
+    """A row by itself is called by its label alone."""
+    return base is not None and (name == base or base.endswith(f"={name}"))
 
 
 def absolute_cells(spot: Spot) -> list[Cell]:
@@ -82,4 +87,4 @@ def per_operation(values: Mapping[str, float]) -> dict[str, float]:
     return {**found, "o/s": rate}
 
 
-LAYOUT = Layout("per operation", tables, metrics=_METRICS)
+LAYOUT = Layout("per operation", tables, (BASE,), (), (STEP, RANGE, ARMS), _METRICS, compares=True)

@@ -16,7 +16,7 @@ from compiler.run.supervision.supervise import Ended
 
 
 def complaint(
-    ended: Ended, deadline: float, folder: Path, data: Path, server: Server | None, kind: Runner | None = None
+    ended: Ended, deadline: float, folder: Path, data: Path, server: Server | None, kind: Runner
 ) -> str | None:
     """None of a program that ended well."""
     if ended.exit == 0 and not ended.overdue:

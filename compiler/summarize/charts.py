@@ -20,7 +20,7 @@ CONFIG: Chart = {
     "view": {"stroke": None},
     "axis": {
         "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#222",
-        "titleColor": "#222", "gridColor": "#e4e4e4", "domainColor": "#999", "tickColor": "#999", "labelLimit": 190,
+        "titleColor": "#222", "gridColor": "#e4e4e4", "domainColor": "#999", "tickColor": "#999", "labelLimit": 240,
     },
     "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "labelLimit": 260, "columns": 2},
 }  # fmt: skip

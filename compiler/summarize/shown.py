@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from compiler.collect.states import DONE
@@ -13,6 +13,7 @@ from compiler.layouts.layout import STEP
 from compiler.layouts.table import ABSENT, ROWS, Table
 from compiler.plan.base import BUILD
 from compiler.plan.model import Axis
+from compiler.summarize import sized
 from compiler.summarize.arrangement import Arrangement, Said, arrangement
 from compiler.summarize.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words
 from compiler.summarize.extras import Extras
@@ -46,11 +47,14 @@ def tables(
 ) -> Shown:
     measured = [run for run in runs if run.measured]
     whole = known(axes, measured, extras, caveat)
+    every = cache(partial(known, axes, runs, extras, caveat))
     if said:
-        return [table for each in said for table in _named(each, axes, measured, base, extras, whole)], []
+        wanted = [sized.asked(each, runs) if sized.is_sized(each) else each for each in said]
+        seen = [(each, every() if sized.is_sized(each) else whole) for each in wanted]
+        return [table for each, there in seen for table in _named(each, axes, measured, base, extras, there)], []
     found: Shown = [], []
-    for each in _defaults(axes, measured, base):
-        for made, long in _default(each, axes, base, whole):
+    for each in _defaults(axes, runs, base):
+        for made, long in _default(each, axes, base, every() if sized.is_sized(each) else whole):
             found[0].extend(made)
             found[1].extend(long)
     return found
@@ -110,11 +114,16 @@ def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Kno
 
 def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Iterator[Said]:
     """By the kinds of the steps, in their order; a layout is about the steps of its kinds that have its figures."""
-    kinds = dict.fromkeys(run.kind for run in runs)
+    measured = [run for run in runs if run.measured]
+    kinds = dict.fromkeys(run.kind for run in measured)
     for name in dict.fromkeys(name for kind in kinds for name in defaults(kind)):
-        steps = dict.fromkeys(run.step for run in runs if name in defaults(run.kind) and _is_about(name, run))
+        if by_name(name).sizes:
+            steps = sized.steps(runs, by_name(name).metrics)
+        else:
+            members = (run for run in measured if name in defaults(run.kind))
+            steps = [*dict.fromkeys(run.step for run in members if _is_about(name, run))]
         if steps:
-            yield {"layout": name, "where": {STEP: list(steps)}, **_base(name, axes, runs, base)}
+            yield {"layout": name, "where": {STEP: steps}, **_base(name, axes, measured, base)}
 
 
 def _is_about(name: str, run: Run) -> bool:

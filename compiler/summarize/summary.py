@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler.collect.states import DONE, UNSUPPORTED
 from compiler.layouts.formats import text as text_format
+from compiler.layouts.table import Table
 from compiler.store.store import Store
 from compiler.summarize import claim_words, figures, grid, host, in_short, layout, numbers, wording
 from compiler.summarize.commands import dropped
@@ -26,6 +28,7 @@ INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS)  # of the figures, in the text
 FLOOR = "floor"
+MOST_SECTIONS = 12  # of so many steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 
 
@@ -39,13 +42,31 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
-    shown = [text_format.table(table).splitlines() for table in report.shown]
+    shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
     sections = [_section(report, section) for section in report.sections]
-    parts += [*shown, *sections] if report.asked else [*sections, *shown]
+    first = report.asked or len(sections) > MOST_SECTIONS
+    parts += [*shown, *sections] if first else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def _tables(tables: Sequence[Table]) -> list[list[str]]:
+    """What is below several of one title is said once; of two of one name the second needs no title."""
+    found: list[list[str]] = []
+    said: set[tuple[str, str]] = set()
+    before = None
+    for table in tables:
+        notes = tuple(note for note in table.notes if (table.title, note) not in said)
+        said |= {(table.title, note) for note in notes}
+        lines = text_format.table(replace(table, notes=notes)).splitlines()
+        if table.name == before:
+            found[-1] += lines[2:]
+        else:
+            found.append(lines)
+        before = table.name
+    return found
 
 
 def _unshown(report: Report) -> list[str]:

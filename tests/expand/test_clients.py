@@ -120,7 +120,8 @@ def test_what_no_step_runs_needs_no_client(compile_text: Compile) -> None:
             "sysbench\n"
             "  11 | params: {client: rocksdb}\n"
             "     |                  ^^^^^^^\n"
-            "   = known here: sysbench, sysbench.many-1.0.19, sysbench.many-1.0.20, sysbench.one-1.0.18, sysbench.source",
+            "   = known here: sysbench, sysbench.many-1.0.19, sysbench.many-1.0.20, sysbench.one-1.0.18, "
+            "sysbench.source",
         ),
         (
             DEFINED + "params: {client: sysbench.many}\n",
@@ -146,7 +147,8 @@ def test_what_no_step_runs_needs_no_client(compile_text: Compile) -> None:
         (
             DEFINED.replace("suite: bookworm}", "suite: bookworm}, options: {threads: 2}"),
             "a.yaml:6:5: error[unknown-key]: build `sysbench` is a client, which takes no `options`\n"
-            "   6 |     sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}, optio…\n"
+            "   6 |     sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}, "
+            "optio…\n"
             "     |     ^^^^^^^^\n"
             "   = say them in the step",
         ),

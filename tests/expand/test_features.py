@@ -204,7 +204,7 @@ def test_cells_that_share_nothing(compile_text: Compile) -> None:
 def test_a_server_option_cannot_change_within_a_stage(complaints: Complaints, compile_text: Compile) -> None:
     text = SERVER + "sweep: {pool: {option: innodb_buffer_pool_size, values: [1GiB, 2GiB], %s}}\n"
     assert complaints(text % "steps: [more]").splitlines()[0] == (
-        "a.yaml:8:24: error[needs-checkpoint]: `innodb_buffer_pool_size` differs between `point` and `more`, "
+        "a.yaml:9:24: error[needs-checkpoint]: `innodb_buffer_pool_size` differs between `point` and `more`, "
         "which share a server"
     )
     assert len(compile_text(text % "from: loaded").stages) == 3

@@ -17,6 +17,7 @@ from compiler.layouts import (
     figures,
     groups,
     insert_benchmark,
+    insert_metrics,
     numbers,
     recall,
     relative,
@@ -177,3 +178,14 @@ def test_the_insert_benchmark_by_step() -> None:
     assert texts(relative) == ["rx56 1.00 1.00", "rx80 0.80 1.80"]
     assert texts(rates) == ["target - 1000", "rx56 103093 998", "rx80 81967 800*"]
     assert insert_benchmark.BELOW in throughput.notes
+
+
+def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
+    values = {
+        "inserts_per_s": 1000.0, "qps": 500.0, "client_cpu_us_per_op": 30.4, "median_qps": 510.0, "worst_qps_p99": 90.0,
+        "device_writes_per_s": 2000.0,
+    }  # fmt: skip
+    found = insert_metrics.figures(values)
+    assert {name: found[name] for name in ("ips", "qps", "ccpupq", "p50", "p99", "wpi")} == {
+        "ips": 1000.0, "qps": 500.0, "ccpupq": 30.4, "p50": 510.0, "p99": 90.0, "wpi": 2.0,
+    }  # fmt: skip

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import scenario
 
 from compiler.layouts.table import ROWS, Cell, Column, Table
-from compiler.summarize import summary
+from compiler.summarize import as_tables, shown, summary
 
 
 def test_a_long_table_is_named_only(tmp_path: Path) -> None:
@@ -18,3 +19,18 @@ def test_a_long_table_is_named_only(tmp_path: Path) -> None:
     assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in said
     assert "-------\n  rps\n" not in said
     assert "-------\n  rps\n" in summary.text(replace(found, tables=(long,), asked=True), Path("index.html"))
+
+
+def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is then what it would have been, under the name that it was announced by."""
+    found = scenario.experiment(tmp_path)
+    whole = scenario.report(found)
+    assert whole.long == ()
+    monkeypatch.setattr(shown, "ROWS", 0)
+    later = scenario.report(found)
+    names = [each.name for each in later.long]
+    assert names
+    assert sorted(names) == sorted(each.name for long in later.long for each in long.make())
+    assert later.unshown == names
+    tables = {each.name: each for each in as_tables.tables(later)}
+    assert tables == {each.name: each for each in as_tables.tables(whole)}

@@ -32,9 +32,14 @@ def is_taken(lua: str) -> bool:
 def files(lua: str, own: Callable[[str], str]) -> Mapping[str, str]:
     """Name -> text; `own` gives that of a file of somebody's own."""
     if not is_own(lua):
-        return _with_required({f"{lua}.lua": _text(f"{lua}.lua")})
+        return _known(lua)
     name = PurePath(lua).name
     return _with_required({MAIN: f'require("own")("{name}")\n', name: own(lua)})
+
+
+@cache
+def _known(lua: str) -> Mapping[str, str]:
+    return _with_required({f"{lua}.lua": _text(f"{lua}.lua")})
 
 
 def _with_required(found: dict[str, str]) -> Mapping[str, str]:

@@ -11,6 +11,9 @@ Row = Mapping[str, str]
 
 _TITLE = re.compile(r"^\*\* Compaction Stats \[(.*)\] \*\*")
 DEFAULT = "default"  # the column family that is always there
+_COUNT = re.compile(r"(\d+)([KMGT]?)")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_APART = re.compile(r"(?<=\d) ([KMGT]?B)\b")
 _SUFFIX = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNIT = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _SECONDS = {"compaction_seconds": "Comp(sec)", "compaction_cpu_seconds": "CompMergeCPU(sec)"}
@@ -70,7 +73,7 @@ def size_of(row: Row) -> float | None:
 
 def count(text: str) -> float | None:
     """`1662K`: RocksDB's own rounding stays."""
-    match = re.fullmatch(r"(\d+)([KMGT]?)", text)
+    match = _COUNT.fullmatch(text)
     return float(match[1]) * _SUFFIX[match[2]] if match else None
 
 
@@ -91,7 +94,7 @@ def _table(lines: Sequence[str]) -> dict[str, Row]:
 
 def _cells(line: str, names: Sequence[str]) -> dict[str, str] | None:
     """A row has as many cells as the header has names, or it is none: nothing ever moves over."""
-    cells = re.sub(r"(?<=\d) ([KMGT]?B)\b", r"_\1", line).split()
+    cells = _APART.sub(r"_\1", line).split()
     if len(cells) != len(names) or len(set(names)) != len(names):
         return None
     return {name: cell.replace("_", " ") if name == "Size" else cell for name, cell in zip(names, cells, strict=True)}
@@ -120,7 +123,7 @@ def _files(row: Row) -> float | None:
 
 def number(text: str) -> float | None:
     """What is new in a level may be less than nothing."""
-    match = re.fullmatch(r"-?\d+(\.\d+)?", text)
+    match = _NUMBER.fullmatch(text)
     return float(match[0]) if match else None
 
 

@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping
 
 _FACTS = {
-    "version": r"^RocksDB: +version (\S+)$",
-    "compression": r"^Compression: (.+)$",
-    "memtablerep": r"^Memtablerep: (.+)$",
-    "key_bytes": r"^Keys: +(\d+) bytes each",
-    "value_bytes": r"^Values: +(\d+) bytes each",
+    "version": r"\nRocksDB: +version (\S+)$",
+    "compression": r"\nCompression: (.+)$",
+    "memtablerep": r"\nMemtablerep: (.+)$",
+    "key_bytes": r"\nKeys: +(\d+) bytes each",
+    "value_bytes": r"\nValues: +(\d+) bytes each",
 }
 
 
 def facts(stdout: str, stderr: str) -> dict[str, str]:
-    text = f"{stderr}\n{stdout}"
+    text = f"\n{stderr}\n{stdout}"
     found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
     return {name: match[1].strip() for name, match in found.items() if match}
 
@@ -28,13 +28,15 @@ def release(facts: Mapping[str, str]) -> tuple[int, ...]:
 
 def clients(text: str) -> int | None:
     """Published scripts print the command above its output."""
+    if " --threads=" not in text:  # the search looks at every line
+        return None
     found = re.search(r"^.*db_bench.* --threads=(\d+)\b", text, re.MULTILINE)
     return int(found[1]) if found else None
 
 
 def warnings(*texts: str) -> tuple[str, ...]:
     """Each once, in order."""
-    lines = (line for text in texts for line in re.findall(r"^WARNING: (.+)$", text, re.MULTILINE))
+    lines = (line for text in texts for line in re.findall(r"\nWARNING: (.+)$", f"\n{text}", re.MULTILINE))
     return tuple(dict.fromkeys(line.strip() for line in lines))
 
 

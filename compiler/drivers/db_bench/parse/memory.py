@@ -7,7 +7,7 @@ import re
 from compiler.drivers.db_bench.parse.compaction import size
 
 _MEMTABLES = "rocksdb.size-all-mem-tables"
-_PROPERTY = re.compile(r"^(rocksdb\.[a-z-]*mem-tables?): (\d+)$", re.MULTILINE)
+_PROPERTY = re.compile(r"\n(rocksdb\.[a-z-]*mem-tables?): (\d+)$", re.MULTILINE)
 # 8.1 does not end the line before it
 _CACHE = re.compile(r"Block cache \S+ capacity: (?P<capacity>\S+ [KMGT]?B)\b(?P<rest>.*)$", re.MULTILINE)
 _USAGE = re.compile(r" usage: (\S+ [KMGT]?B)\b")
@@ -15,7 +15,7 @@ _USAGE = re.compile(r" usage: (\S+ [KMGT]?B)\b")
 
 def counters(text: str) -> dict[str, float]:
     """By RocksDB's names; the last counts."""
-    return {name: float(value) for name, value in _PROPERTY.findall(text)}
+    return {name: float(value) for name, value in _PROPERTY.findall(f"\n{text}")}
 
 
 def figures(text: str) -> dict[str, float]:

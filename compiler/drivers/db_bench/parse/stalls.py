@@ -29,9 +29,9 @@ _TOTALS = {
     "stall_stops": ("stall_l0_stops", "stall_memtable_stops", "stall_pending_stops"),
 }
 
-_OLD_LINE = re.compile(r"^Stalls\(count\): (.*), interval \d+ total count$", re.MULTILINE)
-_NEW_LINE = re.compile(r"^Write Stall \(count\): (.*)$", re.MULTILINE)
-_TIME = re.compile(r"^Cumulative stall: (\d+):(\d+):(\d+\.\d+) H:M:S, (\d+\.\d+) percent$", re.MULTILINE)
+_OLD_LINE = re.compile(r"\nStalls\(count\): (.*), interval \d+ total count$", re.MULTILINE)
+_NEW_LINE = re.compile(r"\nWrite Stall \(count\): (.*)$", re.MULTILINE)
+_TIME = re.compile(r"\nCumulative stall: (\d+):(\d+):(\d+\.\d+) H:M:S, (\d+\.\d+) percent$", re.MULTILINE)
 
 
 def figures(text: str) -> dict[str, float]:
@@ -39,14 +39,14 @@ def figures(text: str) -> dict[str, float]:
 
 
 def _old(text: str) -> dict[str, float]:
-    lines = _OLD_LINE.findall(text)
+    lines = _OLD_LINE.findall(f"\n{text}")
     pairs = (item.strip().split(" ", 1) for item in lines[-1].split(",")) if lines else ()
     return {_OLD[name]: float(count) for count, name in pairs if name in _OLD}
 
 
 def _new(text: str) -> dict[str, float]:
     """Two lines a dump (the column family's, the database's). 8.1 ends neither: other text may follow on the line."""
-    pairs = re.findall(r"([a-z0-9-]+): (\d+)(?=[,\s]|$)", ", ".join(_NEW_LINE.findall(text)))
+    pairs = re.findall(r"([a-z0-9-]+): (\d+)(?=[,\s]|$)", ", ".join(_NEW_LINE.findall(f"\n{text}")))
     return {_NEW[name]: float(count) for name, count in pairs if name in _NEW}
 
 
@@ -61,7 +61,7 @@ def _with_totals(counts: dict[str, float]) -> dict[str, float]:
 
 
 def _time(text: str) -> dict[str, float]:
-    found = _TIME.findall(text)
+    found = _TIME.findall(f"\n{text}")
     if not found:
         return {}
     hours, minutes, seconds, percent = found[-1]

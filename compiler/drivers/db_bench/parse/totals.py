@@ -9,24 +9,24 @@ from compiler.drivers.db_bench.parse.estimate import Estimate, printed
 
 GB = 2**30
 
-_UPTIME = re.compile(r"^Uptime\(secs\): (?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$", re.MULTILINE)
-_FLUSH = re.compile(r"^Flush\(GB\): cumulative (?P<flush>\d+\.\d+)", re.MULTILINE)
+_UPTIME = re.compile(r"\nUptime\(secs\): (?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$", re.MULTILINE)
+_FLUSH = re.compile(r"\nFlush\(GB\): cumulative (?P<flush>\d+\.\d+)", re.MULTILINE)
 _COMPACTION = re.compile(
-    r"^Cumulative compaction: (?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
+    r"\nCumulative compaction: (?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
     r"(?P<read>\d+\.\d+) GB read, (?P<read_rate>\d+\.\d+) MB/s read",
     re.MULTILINE,
 )
 _WRITES = re.compile(
-    r"^Cumulative writes: .*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, "
+    r"\nCumulative writes: .*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, "
     r"(?P<ingest_rate>\d+\.\d+) MB/s$",
     re.MULTILINE,
 )
-_LOG = re.compile(r"^Cumulative WAL: .*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$", re.MULTILINE)
-_RECENT = re.compile(r"^Interval writes: .*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ", re.MULTILINE)
-_RECENT_LOG = re.compile(r"^Interval WAL: .*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ", re.MULTILINE)
-_PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
-_BLOBS = re.compile(r"^Blob file count: \d+, total size: (\d+\.\d+) GB", re.MULTILINE)
-_ADDED = re.compile(r"^AddFile\(GB\): cumulative (\d+\.\d+)", re.MULTILINE)
+_LOG = re.compile(r"\nCumulative WAL: .*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$", re.MULTILINE)
+_RECENT = re.compile(r"\nInterval writes: .*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ", re.MULTILINE)
+_RECENT_LOG = re.compile(r"\nInterval WAL: .*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ", re.MULTILINE)
+_PENDING = re.compile(r"\nEstimated pending compaction bytes: (\d+)$", re.MULTILINE)
+_BLOBS = re.compile(r"\nBlob file count: \d+, total size: (\d+\.\d+) GB", re.MULTILINE)
+_ADDED = re.compile(r"\nAddFile\(GB\): cumulative (\d+\.\d+)", re.MULTILINE)
 _DUMPED = (_UPTIME, _FLUSH, _COMPACTION, _WRITES, _LOG, _RECENT, _RECENT_LOG)
 
 
@@ -88,4 +88,5 @@ def _uncertain(pair: tuple[Estimate, Estimate]) -> float:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    return max(pattern.finditer(text), key=lambda match: match.start(), default=None)
+    """Patterns begin with the end of the line before: a literal text is found fast, the beginning of a line is not."""
+    return max(pattern.finditer(f"\n{text}"), key=lambda match: match.start(), default=None)

@@ -1,0 +1,65 @@
+"""Steps of sysbench through a whole spec: a load that is shared, its queries, a client that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from tests.integration import servers
+from tests.integration.conftest import Lab
+
+SPEC = f"""\
+title: sysbench
+define: {{builds: {{sysbench: {servers.SYSBENCH}}}}}
+builds: {{mariadb: {servers.MARIADB}}}
+params: {{rows: 2000, tables: 2, threads: 2, duration: 2s}}
+steps:
+  - {{name: load, kind: sysbench, lua: load, mutates: true, measured: false}}
+  - {{checkpoint: loaded}}
+  - {{name: point, kind: sysbench, lua: point_query, warmup: 1s}}
+  - {{name: scan, kind: sysbench, lua: scan, threads: 1}}
+  - {{checkpoint: asked}}
+  - {{name: mine, kind: sysbench, lua: mine.lua}}
+"""
+MINE = """\
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT * FROM nowhere") end
+"""
+
+
+def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    lab.write(SPEC)
+    lab.write(MINE, "mine.lua")
+    done = lab.run(STEPGRID_HOST_LOCK=str(tmp_path / "lock"), STEPGRID_LOOK="0")
+    assert done.returncode == 3, done.stdout + done.stderr
+    (failure,) = tmp_path.glob("outputs/attempts/*/*/failure.json")
+    failed = json.loads(failure.read_text())
+    assert failed["step"] == "mine"
+    assert failed["message"].startswith("sysbench failed: mysql_drv_query() returned error 1146 (Table '")
+    _check(tmp_path)
+
+
+def _check(folder: Path) -> None:
+    tables = next(folder.glob("outputs/summary/*/tables"))
+    where = f"FROM '{tables}/steps.parquet' WHERE status = 'done' ORDER BY position, step"
+    columns = "step, operations, write_queries, rows_per_s = 2000 * qps, client_cpu_us_per_op < 1000"
+    rows = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} {where}").fetchall()}
+    assert rows["load"][0] == 4000
+    assert rows["point"][1:] == (0, None, True)
+    assert rows["scan"][2] is True
+    assert set(rows) == {"load", "point.warmup", "point", "scan"}
+    merged = (
+        f"SELECT step, sum(h.operations) = any_value(s.transactions) FROM '{tables}/histograms.parquet' AS h "
+        f"JOIN '{tables}/steps.parquet' AS s USING (stage, attempt, position, step) GROUP BY step ORDER BY step"
+    )
+    assert duckdb.sql(merged).fetchall() == [("point", True), ("point.warmup", True), ("scan", True)]
+    kept = [path for path in folder.glob("outputs/results/*/*/steps/*/*") if path.is_file()]
+    assert "point_query.lua" in {path.name for path in kept}
+    assert not [path for path in kept if path.name == "connection" or "-password=" in path.read_text()]
