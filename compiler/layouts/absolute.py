@@ -11,7 +11,7 @@ from compiler.layouts.table import Cell, Table, columns
 
 QPS, ROWS = "qps", "rows_per_s"
 ROOM = 60  # for the names of arms
-SCAN = "scan: scans of a whole table"
+SCAN = "scan: scans of a whole table per second"
 
 
 def tables(block: Block) -> list[Table]:

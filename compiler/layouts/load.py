@@ -29,9 +29,8 @@ def tables(block: Block) -> list[Table]:
     heads = [Column(name, label=True) for name in block.row_axes or ("",)]
     loads = [Column(name, unit=unit) for name, unit in _LOAD.values()]
     sizes = [Column(name) for name in (*SIZES.values(), "files, at the end")]
-    return (
-        [Table(block.title, (*heads, *loads, *sizes), lines, block.point, (), (*block.notes, *LEGEND))] if lines else []
-    )
+    notes = (*block.notes, *LEGEND)
+    return [Table(block.title, (*heads, *loads, *sizes), lines, block.point, (), notes)] if lines else []
 
 
 def _spots(block: Block, row: int) -> list[Spot]:
@@ -42,7 +41,7 @@ def _spots(block: Block, row: int) -> list[Spot]:
 
 
 def _cells(spots: Sequence[Spot]) -> list[Cell]:
-    """What is measured last tells the sizes at the end; what precedes it, those before: a load's own are not yet known."""
+    """The last step has the sizes at the end, the one before it those after the load, which does not know them yet."""
     load, before, end = spots[0], spots[-2] if len(spots) > 1 else spots[0], spots[-1]
     rates = [_cell(load, load.values, name) for name in _LOAD]
     sizes = [_cell(before, before.values, name) for name in SIZES]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from compiler.build.catalogue import said, same
 from compiler.summarize.tables import Tables
 
+LIST = 3  # values between commas
+
 Facts = Mapping[str, Mapping[str, str]]  # build -> option -> default, or what is requested
 
 
@@ -23,7 +25,7 @@ class Defaults:
     def changes(self, index: int) -> list[str]:
         """Of one of the others: `format_version 5 -> 6`."""
         found = [(option, values[0], values[index + 1]) for option, values in self.rows]
-        return [f"{name} {one or 'empty'} -> {new or 'empty'}" for name, one, new in found if _differ(one, new)]
+        return [f"{name} {_change(one or '', new or '')}" for name, one, new in found if _differ(one, new)]
 
 
 def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Defaults | None:
@@ -40,6 +42,18 @@ def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Default
     rows = ((name, tuple(_said(known[node].get(name)) for node in nodes)) for name in sorted(left))
     found = tuple(row for row in rows if any(_differ(row[1][0], value) for value in row[1][1:]))
     return Defaults(first, others, found) if found else None
+
+
+def _change(one: str, new: str) -> str:
+    """5 -> 6; of long lists what went and what came: -skip_scan=off +skip_scan=on"""
+    before, after = one.split(","), new.split(",")
+    if min(len(before), len(after)) < LIST:
+        return f"{one or 'empty'} -> {new or 'empty'}"
+    gone, come = (
+        [f"-{each}" for each in before if each not in after],
+        [f"+{each}" for each in after if each not in before],
+    )
+    return " ".join((*gone, *come)) or "in another order"
 
 
 def _said(value: str | None) -> str | None:

@@ -57,6 +57,7 @@ def _context(report: Report) -> dict[str, Any]:
         "claims": claim_words.ordered(report.claims),
         "claim_words": claim_words,
         "tables": grouped(report.shown),
+        "tables_first": summary.tables_first(report),
         "meaning": verdicts.MEANING,
         "counted": numbers.counted,
         "unfolded": UNFOLDED,

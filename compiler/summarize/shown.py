@@ -23,6 +23,7 @@ from compiler.summarize.points import Point, points
 from compiler.summarize.tables import Run
 from compiler.summarize.windows import windowed
 
+TOGETHER = ("per_operation",)  # of a table for each step, what counts is all of them
 LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
 
 
@@ -64,13 +65,18 @@ def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: K
     """Block by block."""
     chosen = [point for point in whole.points if matches(point, said["where"])]
     form = arrangement(said, axes, chosen, base)
+    many = said["layout"] in TOGETHER and _is_much(chosen)
     for key, members in groups(form, chosen, whole):
         make = partial(_made, form, key, members, whole)
-        if said["layout"] in LINES and sum(point.status == DONE for point in members) > ROWS:
+        if many or (said["layout"] in LINES and _is_much(members)):
             name = Table(form.title, (), (), words(key, form.by, form)).name
             yield [], [Long(name, make)] if any(_has_figures(form, point, whole) for point in members) else []
         else:
             yield make(), []
+
+
+def _is_much(points: Sequence[Point]) -> bool:
+    return sum(point.status == DONE for point in points) > ROWS
 
 
 def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: Known) -> list[Table]:

@@ -28,7 +28,7 @@ INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS)  # of the figures, in the text
 FLOOR = "floor"
-MOST_SECTIONS = 12  # of so many steps the tables come first
+MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 
 
@@ -45,11 +45,15 @@ def text(report: Report, page: Path) -> str:
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
     sections = [_section(report, section) for section in report.sections]
-    first = report.asked or len(sections) > MOST_SECTIONS
-    parts += [*shown, *sections] if first else [*sections, *shown]
+    parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def tables_first(report: Report) -> bool:
+    """Before the figures of each step."""
+    return report.asked or len(report.sections) > MOST_SECTIONS
 
 
 def _tables(tables: Sequence[Table]) -> list[list[str]]:
@@ -70,9 +74,18 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 
 
 def _unshown(report: Report) -> list[str]:
-    first, more = report.unshown[0], len(report.unshown) - 1
-    also = f", and {numbers.counted(more, 'other')}" if more else ""
-    return [f'too long for here: {first}{also}: stepgrid report {report.spec} --table "{first}"']
+    """A line for each title, which stands for all tables that have it."""
+    found: dict[str, list[str]] = {}
+    for name in report.unshown:
+        found.setdefault(name.partition(": ")[0], []).append(name)
+    command = f"stepgrid report {report.spec}{f' --scale {report.scale}' if report.scale else ''}"
+    return [_asking(command, title, names) for title, names in found.items()]
+
+
+def _asking(command: str, title: str, names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f'too long for here: {names[0]}: {command} --table "{names[0]}"'
+    return f'too long for here: {title} ({len(names)} tables): {command} --table "{title}"'
 
 
 def _head(report: Report) -> list[str]:
@@ -215,7 +228,9 @@ def _defaults(found: Defaults | None) -> list[str]:
     for index, build in enumerate(found.others):
         if changes := found.changes(index):
             said = f"{build}: {'; '.join(changes)}"
-            lines += textwrap.wrap(said, grid.WIDTH, initial_indent="  ", subsequent_indent="    ")
+            lines += textwrap.wrap(
+                said, grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            )
     return lines
 
 

@@ -9,6 +9,7 @@ import scenario
 from synthetic import Experiment
 
 from compiler.summarize import summary
+from compiler.summarize.defaults import Defaults
 from compiler.summarize.quality import differences
 from compiler.summarize.report import Report
 
@@ -104,3 +105,16 @@ def test_builds_are_called_as_the_spec_calls_them(tmp_path: Path) -> None:
         found.add(build, "lru", "1", 0, {"readww": 10_000, "overwrite": 20_000})
     assert [build.name for build in scenario.report(found).builds.values()] == [OLD, NEW]
     assert "strange" not in text(tmp_path) + page(tmp_path)
+
+
+def test_of_long_lists_what_went_and_what_came() -> None:
+    rows = (
+        ("optimizer_switch", ("mrr=on,hash_join=off,semijoin=on", "mrr=on,hash_join=on,semijoin=on,skip_scan=on")),
+        ("plugins", ("a,b,c", "c,b,a")),
+        ("pair", ("a,b", "a,c")),
+    )
+    assert Defaults("old", ("new",), rows).changes(0) == [
+        "optimizer_switch -hash_join=off +hash_join=on +skip_scan=on",
+        "plugins in another order",
+        "pair a,b -> a,c",
+    ]

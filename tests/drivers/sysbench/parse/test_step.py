@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers.protocol import ParseError
+from compiler.drivers import driver
+from compiler.drivers.protocol import Declares, ParseError
 from compiler.drivers.sysbench.live import TAIL, readings
 from compiler.drivers.sysbench.parse.step import complaint, of_folder
 from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, SERIES
@@ -102,6 +103,14 @@ def test_the_operations_of_a_load_are_rows(tmp_path: Path) -> None:
     }
     assert found.qps == [(1.0, 5000.0)]
     assert not found.histograms
+
+
+def test_all_that_is_found_is_declared(tmp_path: Path) -> None:
+    kind = driver("sysbench")
+    assert isinstance(kind, Declares)
+    for settings in (QUERY, {"lua": "scan", "rows": 10}):
+        assert of_folder(_folder(tmp_path, TOTAL), settings).metrics.keys() <= set(kind.yields())
+    assert {"insert_seconds", "index_seconds"} <= set(kind.yields())
 
 
 def test_a_load_without_its_end(tmp_path: Path) -> None:
