@@ -20,7 +20,7 @@ demo: $(STAMP)
 builds-all: $(STAMP)  # every build of specs/builds: hours
 	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --make || failed=1; done; test -z "$$failed"
 
-gallery: $(STAMP)  # the RocksDB posts at their smoke scale: docs/gallery
+gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/gallery
 	@$(BIN)/python scripts/gallery.py
 
 test: lint  # pytest last: its summary is the end of the output

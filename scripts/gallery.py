@@ -1,6 +1,6 @@
 """Runs published experiments at their smoke scale, and keeps what their summaries say in docs/gallery.
 
-`make gallery` goes on where it was stopped, as every run does. Names of posts, or parts of them, choose some:
+`make gallery` goes on where it was stopped, as every run does. Names of specs, or parts of them, choose some:
 `.venv/bin/python scripts/gallery.py speedb mixgraph`. A site file is named by STEPGRID_SITE.
 """
 
@@ -11,22 +11,24 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"
 GALLERY = ROOT / "docs" / "gallery"
 SCALE = "smoke"
-POSTS = (
-    "2022-03-mixgraph", "2024-11-rocksdb-hyperclock-v2", "2024-11-rocksdb-lru-vs-hyperclock", "2024-11-rocksdb-leveled",
-    "2024-11-rocksdb-universal", "2024-12-speedb",
+SPECS = (
+    "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
+    "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
+    "posts/2024-11-mysql-scan-regressions", "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
+MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary
 
 
 class Exhibit(NamedTuple):
-    post: str
+    name: str
     title: str
     cells: int
     stages: int
@@ -40,61 +42,70 @@ class Unkept(Exception):
 
 
 def main(wanted: Sequence[str]) -> int:
-    chosen = [post for post in POSTS if not wanted or any(each in post for each in wanted)]
+    chosen = [name for name in SPECS if not wanted or any(each in name for each in wanted)]
     if not chosen:
-        print(f"none of {', '.join(POSTS)} is called so", file=sys.stderr)
+        print(f"none of {', '.join(SPECS)} is called so", file=sys.stderr)
         return 2
-    failed = [post for post in chosen if not ran(post)]
-    exhibits = [found for post in POSTS if post not in failed and (found := kept(post))]
-    if len(exhibits) == len(POSTS):
+    failed = [name for name in chosen if not ran(name)]
+    exhibits = [found for name in SPECS if name not in failed and (found := kept(name))]
+    if len(exhibits) == len(SPECS):
         (GALLERY / "README.md").write_text(page(exhibits), encoding="utf-8")
     else:
-        print("README.md of the gallery is as it was: not all of the posts are measured", file=sys.stderr)
+        print("README.md of the gallery is as it was: not all of the specs are measured", file=sys.stderr)
     return 3 if failed else 0
 
 
-def ran(post: str) -> bool:
-    print(f"== {post}", flush=True)
-    done = subprocess.run([STEPGRID, "run", spec(post), "--scale", SCALE], cwd=ROOT, check=False)
+def ran(name: str) -> bool:
+    print(f"== {name}", flush=True)
+    done = subprocess.run([STEPGRID, "run", spec(name), "--scale", SCALE], cwd=ROOT, check=False)
     return done.returncode == 0
 
 
-def kept(post: str) -> Exhibit | None:
+def kept(name: str) -> Exhibit | None:
     """None, and a word about it, where it is not measured whole."""
     try:
-        found = exhibit(post)
-        text = said("report", post)
-        if here := machine(text):
+        found = exhibit(name)
+        texts = dict(texts_of(name))
+        if here := next(filter(None, map(machine, texts.values())), None):
             raise Unkept(f"its summary names this machine: {here}")
     except Unkept as reason:
-        print(f"{post}: not kept: {reason}", file=sys.stderr)
+        print(f"{name}: not kept: {reason}", file=sys.stderr)
         return None
     GALLERY.mkdir(exist_ok=True)
-    (GALLERY / f"{post}.txt").write_text(text, encoding="utf-8")
-    return found._replace(host=host(text))
+    for file, text in texts.items():
+        (GALLERY / file).write_text(text, encoding="utf-8")
+    return found._replace(host=host(texts[f"{PurePath(name).name}.txt"]))
 
 
-def exhibit(post: str) -> Exhibit:
-    plan: Any = json.loads(said("plan", post, "--format", "json"))
-    state: Any = json.loads(said("status", post, "--format", "json"))
+def texts_of(name: str) -> Iterator[tuple[str, str]]:
+    """By the name of the file."""
+    stem = PurePath(name).name
+    yield f"{stem}.txt", said("report", name)
+    if (table := MORE.get(name)) is not None:
+        yield f"{stem}.{table.replace(' ', '-')}.txt", said("report", name, "--table", table)
+
+
+def exhibit(name: str) -> Exhibit:
+    plan: Any = json.loads(said("plan", name, "--format", "json"))
+    state: Any = json.loads(said("status", name, "--format", "json"))
     stages = [node for node in state["nodes"] if node["kind"] == "stage"]
     if left := [node for node in stages if node["state"] not in ("done", "unsupported")]:
         raise Unkept(f"{len(left)} of {len(stages)} stages have no result")
     seconds = sum(node["seconds"] or 0.0 for node in stages)
     days = frozenset(node["ended"][:10] for node in stages if node["ended"])
-    return Exhibit(post, plan["title"], plan["totals"]["cells"], len(stages), seconds, days, "")
+    return Exhibit(name, plan["title"], plan["totals"]["cells"], len(stages), seconds, days, "")
 
 
-def said(command: str, post: str, *more: str) -> str:
-    argv = [str(STEPGRID), command, spec(post), "--scale", SCALE, *more]
+def said(command: str, name: str, *more: str) -> str:
+    argv = [str(STEPGRID), command, spec(name), "--scale", SCALE, *more]
     done = subprocess.run(argv, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise Unkept(f"stepgrid {command} ended with exit status {done.returncode}")
     return done.stdout
 
 
-def spec(post: str) -> str:
-    return f"specs/posts/{post}.yaml"
+def spec(name: str) -> str:
+    return f"specs/{name}.yaml"
 
 
 def machine(text: str) -> str | None:
@@ -114,14 +125,15 @@ def page(exhibits: Sequence[Exhibit]) -> str:
     days = sorted(frozenset().union(*(each.days for each in exhibits)))
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "unknown"
     hosts = "; ".join(dict.fromkeys(each.host for each in exhibits))
-    rows = [
-        f"| [{each.title}]({each.post}.txt) | [{each.post}](../../{spec(each.post)}) | {each.cells} | {each.stages} "
-        f"| {clock(each.seconds)} |"
-        for each in exhibits
-    ]
-    return PAGE.format(
-        rows="\n".join(rows), total=clock(sum(each.seconds for each in exhibits)), when=when, hosts=hosts
-    )
+    rows = "\n".join(map(row, exhibits))
+    return PAGE.format(rows=rows, total=clock(sum(each.seconds for each in exhibits)), when=when, hosts=hosts)
+
+
+def row(each: Exhibit) -> str:
+    stem = PurePath(each.name).name
+    also = f", [{table}]({stem}.{table.replace(' ', '-')}.txt)" if (table := MORE.get(each.name)) else ""
+    told = f"[{each.title}]({stem}.txt){also}"
+    return f"| {told} | [{stem}](../../{spec(each.name)}) | {each.cells} | {each.stages} | {clock(each.seconds)} |"
 
 
 def clock(seconds: float) -> str:
@@ -131,8 +143,9 @@ def clock(seconds: float) -> str:
 PAGE = """\
 # Gallery
 
-What `summary.txt` says of six published experiments with RocksDB and Speedb, at their `smoke` scale, word for word.
-Each of them also has a page with charts (`index.html` beside it), which is not kept here.
+What `summary.txt` says of published experiments with RocksDB and Speedb, and of the microbenchmarks of sysbench on
+MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them also has a page
+with charts (`index.html` beside it), which is not kept here.
 
 | summary | spec | cells | stages | measuring |
 |---|---|---|---|---|
@@ -145,14 +158,15 @@ make gallery
 ```
 
 For each spec that is `stepgrid run SPEC --scale smoke`, then `stepgrid report SPEC --scale smoke`. It goes on where
-it was stopped. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release is
-compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both where
-ccache is.
+it was stopped. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release of
+RocksDB is compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both
+where ccache is. Servers and sysbench are unpacked, not compiled.
 
-These are tries of the specs, not results. A step lasts three seconds, on a database of at most a few hundred MB, from
-one load; on two cores of a virtual machine, whose neighbours are heard, equal arms differ by up to a factor of two.
-The order of releases and forks in these tables means nothing. What they show is that every table of the articles
-comes out, from real programs. For figures, run a spec as it stands, on the hardware that it names, with `repeat: 3`.
+These are tries of the specs, not results. A step lasts two or three seconds, on a database of at most a few hundred MB
+(of a few MB for sysbench), from one load; on two cores of a virtual machine, whose neighbours are heard, equal arms
+differ by a factor of two and more. The order of releases, forks and servers in these tables means nothing. What they
+show is that every table of the articles comes out, from real programs. For figures, run a spec as it stands, on the
+hardware that it names, with `repeat: 3`.
 """
 
 

@@ -24,7 +24,10 @@ class Checked:
 
 
 def check(order: Order, material: Material, made: Made) -> Checked:
-    engine = order.engine
+    engine, said = order.engine, material.described
+    if said is not None:
+        _compare(order.build, said.identity.version, material.advice, "the server")
+        return Checked(said.identity, said.options)
 
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
         argv = (*absolute(order.folder, made.programs[program]), *arguments)
@@ -43,7 +46,7 @@ def check(order: Order, material: Material, made: Made) -> Checked:
     return Checked(identity, catalogue)
 
 
-def _compare(build: PlannedBuild, said: str, advice: str) -> None:
+def _compare(build: PlannedBuild, said: str, advice: str, who: str = "the binary") -> None:
     if build.version and build.version != said:
         where = f" ({build.where})" if build.where else ""
-        raise BuildError(f"the spec declares version {build.version}{where}, the binary says {said}: {advice}")
+        raise BuildError(f"the spec declares version {build.version}{where}, {who} says {said}: {advice}")

@@ -13,6 +13,7 @@ from compiler.build import values as v
 from compiler.build.values import Check
 
 READY = ("debian", "system")  # kinds that bring programs which are made already
+SERVER = "server"  # the kind that brings nothing: a server that already runs, by its name in the site file
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds that can bring what is compiled
 
 
@@ -53,6 +54,7 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
         "pypi": Form(v.PYPI, {}, {**_VERSIONED, "kind": v.KIND}),
         "debian-source": Form(v.PACKAGE, {"suite": v.SUITE}, _OF_THE_SUITE),
         "path": Form(v.path, {}, {}),
+        SERVER: Form(v.SERVER, {}, {}),
     }
 )
 
@@ -61,6 +63,11 @@ def kind_of(source: Mapping[str, Any]) -> str | None:
     """The one kind that a source is of; None when it has none, or several."""
     kinds = [key for key in source if key in SOURCES]
     return kinds[0] if len(kinds) == 1 else None
+
+
+def runs_already(source: Mapping[str, Any]) -> bool:
+    """Whether such a build is a server that is neither built nor started."""
+    return SERVER in source
 
 
 def faults(source: Mapping[str, Any]) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler.plan.called import called
 from compiler.plan.model import Plan, PlannedStage
 from compiler.run.machines import elsewhere
 from compiler.store.store import Store
@@ -86,7 +87,7 @@ def _own(store: Store, stage: PlannedStage, trusts: Trust) -> State | None:
         except BrokenResult as error:
             text = f"the result {result} is broken: {error}; remove that folder and run again"
             broken = broken or State(FAILED, text)
-    return broken or _failure(store, stage.id, ", ".join(step.name for step in stage.steps))
+    return broken or _failure(store, stage.id, called([step.name for step in stage.steps]))
 
 
 def _failed(stage: PlannedStage, builds: Mapping[str, State | None]) -> State | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from compiler import drivers, engines
 from compiler.plan.model import PlannedBuild, PlannedStage, PlannedStep
 
-MADE_ALREADY = ("debian", "system")
+MADE_ALREADY = ("debian", "system", "server")
 
 
 def refusals(spec: str, builds: Iterable[PlannedBuild], stages: Iterable[PlannedStage]) -> list[str]:

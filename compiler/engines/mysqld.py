@@ -26,9 +26,13 @@ def identify(run: Run, program: str) -> Identity:
     if match is None:
         raise IdentityError(f"{program} --version does not say which version it is; it said: {last(stdout + stderr)}")
     marks = re.findall(r"[a-z]+", match["suffix"].lower())
-    warnings = tuple(sentence for mark, sentence in _SLOW.items() if mark in marks)
     facts = {"said": stdout[match.start() :].strip().splitlines()[0], "for": match["where"]}
-    return Identity(match["version"], warnings, "debug" in marks, facts)
+    return Identity(match["version"], slowed(marks), "debug" in marks, facts)
+
+
+def slowed(marks: Sequence[str]) -> tuple[str, ...]:
+    """Sentences about what the words behind a version say."""
+    return tuple(sentence for mark, sentence in _SLOW.items() if mark in marks)
 
 
 def catalogue(run: Run, program: str, more: Sequence[str] = ()) -> Mapping[str, OptionInfo]:

@@ -1,4 +1,4 @@
-"""A connection to mysqld or mariadbd, through its socket."""
+"""A connection to mysqld or mariadbd, through its socket; to one that already runs also by host and port."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 PATIENCE = 10  # seconds for the greeting: a server that is halted takes connections and says nothing
 _NOT_READY = (1040, 1053, 2002, 2003, 2013)  # too many connections, shutting down, no socket, nobody there, gone
+
+# A variable of the session: other databases of this server are somebody else's. What lists tables goes by it.
+OTHERS = "@stepgrid_others"
+OWN_TABLES = f"({OTHERS} IS NULL OR table_schema = DATABASE())"
 
 
 class MysqldConnection:
@@ -36,7 +40,7 @@ def connect(access: Access) -> MysqldConnection:
 
     try:
         made = pymysql.connect(
-            unix_socket=str(access.socket),
+            **_place(access),
             user=access.user,
             password=access.password,
             database=access.database,
@@ -51,4 +55,11 @@ def connect(access: Access) -> MysqldConnection:
             raise ConnectionError(str(error.args[-1])) from None
         raise
     made._read_timeout = None  # from here on a statement may take as long as it takes
-    return MysqldConnection(made)
+    found = MysqldConnection(made)
+    if access.running:
+        found.query(f"SET {OTHERS} = 'not ours'")
+    return found
+
+
+def _place(access: Access) -> Mapping[str, Any]:
+    return {"host": access.host, "port": access.port} if access.host else {"unix_socket": str(access.socket)}

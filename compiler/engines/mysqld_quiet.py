@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from compiler.engines.mysqld_connection import OWN_TABLES
 from compiler.engines.serving import Access, Connection, Seen
 
 MYROCKS = "rocksdb"
@@ -43,13 +44,19 @@ _HISTORY = "Innodb_history_list_length"
 _TABLES = (
     "SELECT concat('`', replace(table_schema, '`', '``'), '`.`', replace(table_name, '`', '``'), '`') AS name "
     "FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
-    "AND table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')"
+    f"AND table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES}"
 )
 
 
 @contextmanager
 def settle(connection: Connection, access: Access) -> Iterator[None]:
-    """InnoDB writes its dirty pages back for as long as this lasts; MyRocks flushes now, and compacts level 0."""
+    """InnoDB writes its dirty pages back for as long as this lasts; MyRocks flushes now, and compacts level 0.
+
+    Of a server that ran before nothing is set: who else uses it would have it set too.
+    """
+    if access.running:
+        yield
+        return
     if access.storage_engine == MYROCKS:
         _flush(connection)
         yield

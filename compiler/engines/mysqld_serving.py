@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.drivers.protocol import Command
-from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+from compiler.engines.serving import Access, Connection, Described, Effective, Home, Seen, Since
 from compiler.engines.statistics import Looks
 from compiler.language.version import Version
 
@@ -23,6 +23,7 @@ _INITIALIZE, _IF_NOT_EXISTS = Version("5.7.6"), Version("5.7.6")  # since when m
 class MysqldServing:
     """The running half of both engines: `program` is what each calls its server."""
 
+    name: str
     program: str
     stop = signal.SIGTERM
     socket = "mysqld.sock"
@@ -103,6 +104,19 @@ class MysqldServing:
         from compiler.engines import mysqld_quiet
 
         return mysqld_quiet.busy(connection, access)
+
+    def described(self, connection: Connection) -> Described:
+        from compiler.engines import mysqld_running
+
+        return mysqld_running.described(connection, self.name)
+
+    def since(self, connection: Connection) -> Since:
+        from compiler.engines import mysqld_running
+
+        return mysqld_running.since(connection)
+
+    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        return self.effective(connection, asked)
 
     def _server(self, home: Home) -> tuple[str, ...]:
         return (*home.programs[self.program], f"--defaults-file={home.folder / CONFIGURATION}")

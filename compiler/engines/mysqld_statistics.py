@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from compiler.engines.counting import in_rows
+from compiler.engines.mysqld_connection import OWN_TABLES
 from compiler.engines.mysqld_effective import counters
 from compiler.engines.serving import Connection
 from compiler.engines.statistics import DATA, INDEX, Look, Looks, Told, apart
@@ -44,7 +45,7 @@ _TABLES = (
     "SELECT table_schema AS `schema`, table_name AS name, engine AS engine, table_rows AS `rows`, "
     "data_length AS data_bytes, index_length AS index_bytes FROM information_schema.tables "
     "WHERE table_type = 'BASE TABLE' AND table_schema NOT IN "
-    "('mysql', 'sys', 'information_schema', 'performance_schema') ORDER BY table_schema, table_name"
+    f"('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES} ORDER BY table_schema, table_name"
 )
 
 

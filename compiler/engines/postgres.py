@@ -13,7 +13,7 @@ from compiler.engines.versions import Release, reached
 
 if TYPE_CHECKING:
     from compiler.drivers.protocol import Command
-    from compiler.engines.serving import Access, Connection, Effective, Home, Seen
+    from compiler.engines.serving import Access, Connection, Described, Effective, Home, Seen, Since
     from compiler.engines.statistics import Looks
 
 # the first release that can, from the release notes
@@ -136,6 +136,21 @@ class Postgres:
         from compiler.engines import postgres_quiet
 
         return postgres_quiet.busy(connection, access)
+
+    def described(self, connection: Connection) -> Described:
+        from compiler.engines import postgres_running
+
+        return postgres_running.described(connection)
+
+    def since(self, connection: Connection) -> Since:
+        from compiler.engines import postgres_running
+
+        return postgres_running.since(connection)
+
+    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        from compiler.engines import postgres_running
+
+        return postgres_running.compared(connection, asked)
 
 
 ENGINE: Built = Postgres()

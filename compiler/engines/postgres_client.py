@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL: through the private socket, with the password of this start."""
+"""A connection to PostgreSQL: through the private socket, with the password of this start; or to one that ran before."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ class Client:
 def connect(access: Access) -> Client:
     """The first one after a start lets the role in: see postgres_serving."""
     admitted = access.sockets / ADMITTED
+    if access.running:
+        return Client(_open(access, access.user, access.password or None, access.database))
     if not admitted.exists() or admitted.read_text(encoding="utf-8") != access.password:
         _admit(access)
         admitted.touch(mode=0o600)
@@ -46,7 +48,7 @@ def connect(access: Access) -> Client:
 def _open(access: Access, user: str, password: str | None, database: str) -> psycopg.Connection[DictRow]:
     try:
         return psycopg.connect(
-            host=str(access.sockets),
+            host=access.host or str(access.sockets),
             port=access.port,
             user=user,
             password=password,

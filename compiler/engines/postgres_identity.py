@@ -9,7 +9,7 @@ from compiler.engines.postgres_config import empty_configuration, value
 from compiler.engines.protocol import Identity, IdentityError, Run
 
 _SAID = re.compile(r"^\S+ \(PostgreSQL\) (?P<version>\S+).*$", re.MULTILINE)
-_ASSERTIONS = "Assertions are enabled (configured with --enable-cassert): they make it slow"
+ASSERTIONS = "Assertions are enabled (configured with --enable-cassert): they make it slow"
 _FACTS = {"block size": "block_size", "WAL block size": "wal_block_size"}
 
 
@@ -23,4 +23,4 @@ def identify(run: Run) -> Identity:
         asked = {fact: value(run, name, folder) for fact, name in _FACTS.items()}
     assertions = None if asserting is None else asserting == "on"
     facts = {"said": match[0], **{fact: said for fact, said in asked.items() if said is not None}}
-    return Identity(match["version"], (_ASSERTIONS,) if assertions else (), assertions, facts)
+    return Identity(match["version"], (ASSERTIONS,) if assertions else (), assertions, facts)

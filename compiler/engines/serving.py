@@ -10,11 +10,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from compiler.drivers.protocol import Command
+from compiler.engines.protocol import Identity, OptionInfo
 from compiler.engines.statistics import Looks
 
 
 class Access(NamedTuple):
-    """How a client reaches a server: a private socket and a password of its own, never the network."""
+    """How a client reaches a server: a private socket and a password of its own. Only one that already runs may be
+    reached by the network."""
 
     engine: str
     sockets: Path  # the folder that the socket is in
@@ -24,6 +26,8 @@ class Access(NamedTuple):
     password: str
     database: str
     storage_engine: str
+    host: str = ""  # of one that is reached by it; then there is no socket
+    running: bool = False  # it ran before: nothing beyond the database is set, changed or ended
 
 
 class Home(NamedTuple):
@@ -57,6 +61,21 @@ class Effective(NamedTuple):
 
     values: Mapping[str, str]  # all of them
     differs: Mapping[str, str]  # of those that were asked for: name -> a sentence about what became of it
+
+
+class Described(NamedTuple):
+    """What a server that already runs says that it is."""
+
+    identity: Identity
+    options: Mapping[str, OptionInfo]  # its settings; what each has now stands for a default
+
+
+class Since(NamedTuple):
+    """Since when a server runs, and as which process, as it says."""
+
+    seconds: float  # that it has been up
+    pid: int | None = None  # its own or that of a child of it; on whatever machine it is
+    data: str | None = None  # where its files are there
 
 
 class Connection(Protocol):
@@ -115,4 +134,23 @@ class Serving(Protocol):
 
     def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
         """What is looked at until all of it is idle."""
+        ...
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A server engine of which one that already runs can be measured."""
+
+    port: int
+
+    def connect(self, access: Access) -> Connection: ...
+
+    def described(self, connection: Connection) -> Described:
+        """IdentityError where it is another engine's."""
+        ...
+
+    def since(self, connection: Connection) -> Since: ...
+
+    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        """Its settings are whatever somebody gave it: those asked for are held against them by value."""
         ...

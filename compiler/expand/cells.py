@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from compiler.expand import axes as axes_of
 from compiler.expand import builds as builds_of
-from compiler.expand import collectors, definitions, probes, sources
+from compiler.expand import collectors, definitions, probes, running, sources
 from compiler.expand import steps as steps_of
 from compiler.expand.attached import Attached
 from compiler.expand.axes import Axis
@@ -82,6 +82,8 @@ def expand(
     made = [dict.fromkeys(choice.build for choice in choices), clients.used]
     used, brought = (sources.builds(each, names, problems) for each in made)
     unknown.report(problems)
+    for cell in cells:
+        running.check(document, cell.choice, cell.segments, problems)
     if sound:
         _finish(document, ground.layers, cells, problems)
     problems.stop_on_errors()

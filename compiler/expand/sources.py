@@ -10,7 +10,8 @@ from typing import Any
 
 from compiler.build import unknown
 from compiler.build.complete import complete
-from compiler.build.declared import SOURCES, Fault, faults, kind_of
+from compiler.build.declared import SERVER, SOURCES, Fault, faults, kind_of, runs_already
+from compiler.engines import engine
 from compiler.expand.builds import Build
 from compiler.expand.names import Names
 from compiler.expand.scope import NOTHING, UNSET, Reported, Scope
@@ -19,7 +20,8 @@ from compiler.language.problem import Problems, Where, nearest
 from compiler.language.values import described
 
 LISTED = frozenset({"debian"})  # takes several names
-_VERSIONED = frozenset({"maven", "crate", "pypi"})  # which of many is fetched: the source says it, or the build
+# which of many is fetched, or what a server must say that it is: the source says it, or the build
+_VERSIONED = frozenset({"maven", "crate", "pypi", SERVER})
 _COORDINATES = 3  # GROUP:ARTIFACT:VERSION
 
 
@@ -114,6 +116,10 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
     if lacking := unknown.lacking(build.engine, found, build.recipe):
         message = f"build `{build.family}` {lacking}"
         problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
+    if runs_already(found) and not engine(build.engine).server:
+        message = f"build `{build.family}`: {build.engine} is no server that could run already"
+        wrong.append(Fault("wrong-source", SERVER, message))
+        problems.add("wrong-source", key_place(build.source[SERVER], build.where), message, width=len(SERVER))
     unnamed = [] if build.version else list(_unnamed(found))
     for kind in unnamed:
         message = f"build `{build.family}` has no version, and its {kind} source names none"

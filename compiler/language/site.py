@@ -15,6 +15,30 @@ DEFAULT = "site.yaml"  # in the folder that holds outputs/
 
 
 @dataclass(frozen=True, slots=True)
+class SiteServer:
+    """A server that already runs, and how it is reached: by a socket, or by host and port."""
+
+    user: str
+    database: str  # the only one that is used
+    socket: str | None = None  # absolute
+    host: str | None = None
+    port: int | None = None  # None: the engine's usual one
+    password: str | None = field(default=None, repr=False)
+    password_file: str | None = None  # absolute
+
+    @property
+    def place(self) -> str:
+        """For a sentence."""
+        return self.socket or (f"{self.host}:{self.port}" if self.port else str(self.host))
+
+    def secret(self) -> str:
+        """The password as it is now; empty where none is asked for."""
+        if self.password_file is None:
+            return self.password or ""
+        return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     path: str | None = None
     data: str | None = None  # absolute
@@ -25,6 +49,7 @@ class Site:
     noise: str = "leave"
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
+    servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name
 
     def tool(self, name: str) -> str:
         """The configured path, or the name itself, to be found on PATH."""

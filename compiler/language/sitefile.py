@@ -13,7 +13,8 @@ from compiler.language.fields import Label, Model, Size
 from compiler.language.load import load
 from compiler.language.nodes import Map, Text
 from compiler.language.problem import Problems, Where, nearest
-from compiler.language.site import Site
+from compiler.language.site import Site, SiteServer
+from compiler.language.siteserver import Entry, known
 from compiler.language.validate import mended
 
 DEVICES = Path("/sys/class/block")
@@ -32,6 +33,7 @@ class SiteFile(Model):
     noise: Noise = Field("leave", description="`fix`: settings that make noise are set while a stage is measured")
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of images, for `stepgrid images --verify`")
+    servers: dict[str, Entry] = Field({}, description="servers that already run, for builds of `source: {server: NAME}`")
 
 
 def read(path: str, problems: Problems) -> Site:
@@ -50,6 +52,7 @@ def read(path: str, problems: Problems) -> Site:
         noise=said.noise,
         disk=said.disk,
         image_checksums=said.image_checksums,
+        servers=look.servers(said.servers),
     )
 
 
@@ -96,6 +99,12 @@ class _Look(NamedTuple):
     def mirrors(self, given: Mapping[str, Text]) -> dict[str, str]:
         return {self._url(url): self._instead(value) for url, value in given.items()}
 
+    def servers(self, given: Mapping[str, Entry]) -> dict[str, SiteServer]:
+        listed = self.nodes.get("servers")
+        at = listed.at if isinstance(listed, Map) else {}
+        where = {name: at.get(name, self.nodes.where) for name in given}
+        return {name: known(name, said, where[name], self._path, self.problems) for name, said in given.items()}
+
     def _url(self, url: str) -> str:
         if ":" not in url and not url.startswith("/"):
             listed = self.nodes["mirrors"]
@@ -112,7 +121,7 @@ class _Look(NamedTuple):
             self._missing(given, f"`mirrors`: there is no `{path}`")
         return path
 
-    def _path(self, given: Text) -> str:
+    def _path(self, given: str) -> str:
         return os.path.normpath(self.base / Path(given).expanduser())
 
     def _missing(self, given: Text, message: str, hint: str = "") -> None:

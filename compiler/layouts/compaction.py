@@ -13,7 +13,7 @@ Show = Callable[[float], str]
 
 
 def _gb(value: float) -> str:
-    return f"{value / 2**30:.1f}"
+    return f"{value / 2**30:z.1f}"
 
 
 def _count(value: float) -> str:

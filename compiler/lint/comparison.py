@@ -15,7 +15,7 @@ from compiler.lint.subject import Subject
 from compiler.lint.workloads import READ_ONLY
 from compiler.plan.model import CLIENT
 
-_QUALITY = ("suite",)  # of a source: another suite is another compiler
+_QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
 # of flags: what decides how fast the code is; the rest says what is in it
 _OWN = ("command", "system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type")
 _SYSTEMS = ("OPTIMIZE_LEVEL", "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS")

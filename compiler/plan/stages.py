@@ -8,13 +8,12 @@ from typing import TypeAlias
 
 from compiler.expand.resolved import ResolvedStep, Segment
 from compiler.plan import identity
+from compiler.plan.called import called
 from compiler.plan.model import PlannedStep, Repeat
 from compiler.plan.seeds import Seeding, Seeds
 from compiler.plan.setups import Setups
 
 Labels: TypeAlias = Mapping[str, str]
-
-MOST_STEPS = 12  # that a title names
 
 
 @dataclass(slots=True)
@@ -97,14 +96,8 @@ def title(draft: Draft, axes: Sequence[str]) -> str:
     labels = draft.labels
     shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
     run = f", run {draft.run + 1}" if draft.run else ""
-    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {_steps(draft)}"
-
-
-def _steps(draft: Draft) -> str:
-    names = [step.name for step in draft.steps]
-    if len(names) <= MOST_STEPS:
-        return ", ".join(names)
-    return f"{', '.join(names[:3])}, … {names[-1]} ({len(names)} steps)"
+    steps = called([step.name for step in draft.steps])
+    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {steps}"
 
 
 def _own(position: int, load: int, run: int) -> tuple[int, int]:

@@ -102,7 +102,8 @@ def _axes(
     if not any(ARMS in names for names in found.values()):
         found["by"] = (*found["by"], *open_)
     filled = {key: _filled(names, open_) for key, names in found.items()}
-    return filled["rows"] or ((BUILD,) if STEP in filled["by"] else (STEP,)), filled["columns"], filled["by"]
+    alone = BUILD if STEP in (*filled["by"], *filled["columns"]) else STEP
+    return filled["rows"] or (alone,), filled["columns"], filled["by"]
 
 
 def _filled(names: Sequence[str], open_: Sequence[str]) -> tuple[str, ...]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from compiler.plan.model import Axis
 from compiler.summarize.layout import BUILD
 from compiler.summarize.points import Point
-from compiler.summarize.quality import LIBRARY, differences, words
+from compiler.summarize.quality import LIBRARY, RUNNING, differences, words
 from compiler.summarize.tables import Run
+
+_UNKNOWN = "that already ran: how it was built, configured and started is not known, nor what else asked it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Build:
     quality: Mapping[str, Any] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     client: bool = False  # of steps; no cell's engine
+    patches: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -35,7 +39,7 @@ class Build:
         """rocksdb-tools 7.8.3-2: the artifact of the program itself comes first."""
         first = self.artifacts[0] if self.artifacts else None
         artifact = f"{first['name']} {first['version']}" if first else None
-        return ", ".join(part for part in (self.route, artifact, self._label) if part) or "not built"
+        return ", ".join(part for part in (self.route, artifact, self._label, self._patched) if part) or "not built"
 
     @property
     def from_library(self) -> bool:
@@ -44,7 +48,13 @@ class Build:
 
     @property
     def _label(self) -> str:
+        if (self.quality or {}).get("route") == RUNNING:
+            return _UNKNOWN
         return "the official library; only db_bench is compiled" if self.from_library else ""
+
+    @property
+    def _patched(self) -> str:
+        return f"patched: {', '.join(self.patches)}" if self.patches else ""
 
     @property
     def told(self) -> str:
@@ -78,7 +88,12 @@ def _build(subject: str, names: Mapping[str, str], called: Sequence[str], client
         _json(names, "quality", None),
         {name: value for name, value in names.items() if name in ("source", "made", "seconds", "assertions")},
         client,
+        _patches(_json(names, "declared", {})),
     )
+
+
+def _patches(declared: Mapping[str, Any]) -> list[str]:
+    return [PurePosixPath(each["path"]).name for each in declared.get("recipe", {}).get("patches", ())]
 
 
 def _json(names: Mapping[str, str], name: str, default: Any) -> Any:

@@ -27,6 +27,13 @@ class Defaults:
         found = [(option, values[0], values[index + 1]) for option, values in self.rows]
         return [f"{name} {_change(one or '', new or '')}" for name, one, new in found if _differ(one, new)]
 
+    def groups(self) -> list[tuple[tuple[str, ...], list[str]]]:
+        """Builds that differ from the base in the same way, and how."""
+        found: dict[tuple[str, ...], list[str]] = {}
+        for index, build in enumerate(self.others):
+            found.setdefault(tuple(self.changes(index)), []).append(build)
+        return [(tuple(builds), list(changes)) for changes, builds in found.items() if changes]
+
 
 def defaults(tables: Tables, builds: Sequence[str], base: str | None) -> Defaults | None:
     """`builds`: the labels of the axis. None where there is nothing to compare, or no difference."""

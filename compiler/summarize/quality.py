@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-LIBRARY = "library"
+LIBRARY, RUNNING = "library", "server"
 Quality = Mapping[str, Any]
 
 _NAMES: Mapping[str, str] = MappingProxyType({"route": "made as", "march": "-march", "sha256": "checksum"})
@@ -18,6 +18,7 @@ _ROUTES: Mapping[str, str] = MappingProxyType(
         "maven": "published binaries (Maven)",
         "pypi": "published binaries (PyPI)",
         "system": "a program of this machine",
+        RUNNING: "a server that already ran",
     }
 )
 _ORDER = ("route", "suite", "compiler", "optimisation", "march", "assertions", "architecture")

@@ -1,11 +1,13 @@
 """The steps of a table of loads: those that load, the last one before what is measured, and the last of all.
 
-Right after a load a server does not know how large its tables are; after the wait that follows it does.
+Right after a load a server does not know how large its tables are; after the wait that follows it does. What varies in
+more than the load would make rows of its own, and is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from compiler.layouts import FIGURES, by_name
@@ -27,11 +29,11 @@ def asked(said: Said, runs: Sequence[Run]) -> Said:
 
 def steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
     """`runs`: in the order of the steps."""
-    every = [*dict.fromkeys(run.step for run in runs)]
-    loads = [*dict.fromkeys(run.step for run in runs if any(name in run.metrics for name in metrics))]
-    measured = next((index for index, step in enumerate(every) if any(_is(run, step) for run in runs)), len(every))
-    return [*dict.fromkeys((*loads, *every[max(measured - 1, 0) : measured], every[-1]))] if loads else []
-
-
-def _is(run: Run, step: str) -> bool:
-    return run.step == step and run.measured
+    loads = [run for run in runs if any(name in run.metrics for name in metrics)]
+    if not loads:
+        return []
+    alike = [run for run in runs if run.labels.keys() == loads[0].labels.keys()]
+    every = [*dict.fromkeys(run.step for run in alike)]
+    measured = {run.step for run in alike if run.measured}
+    before = [*takewhile(lambda step: step not in measured, every)]
+    return [*dict.fromkeys((*(run.step for run in loads), *before[-1:], every[-1]))]

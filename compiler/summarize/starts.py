@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from compiler.plan.called import called
 from compiler.summarize import numbers
 from compiler.summarize.tables import Run
 
@@ -39,7 +40,7 @@ def mixed(runs: Sequence[Run], images: Facts) -> Iterator[str]:
             told = tuple(f"{_said(way)} ({count})" for way, count in sorted(ways.items(), key=lambda w: (-w[1], w[0])))
             found.setdefault(told, {})[step] = None
     for ways_of, steps in found.items():
-        yield f"{', '.join(steps)}: the databases did not all come about alike: {', '.join(ways_of)}"
+        yield f"{called([*steps])}: the databases did not all come about alike: {', '.join(ways_of)}"
 
 
 def _way(images: Facts, stage: str, attempt: str | None) -> str:

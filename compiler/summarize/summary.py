@@ -83,9 +83,8 @@ def _unshown(report: Report) -> list[str]:
 
 
 def _asking(command: str, title: str, names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f'too long for here: {names[0]}: {command} --table "{names[0]}"'
-    return f'too long for here: {title} ({len(names)} tables): {command} --table "{title}"'
+    said, table = (names[0], names[0]) if len(names) == 1 else (f"{title} ({len(names)} tables)", title)
+    return f'too long for here: {said}:\n  {command} --table "{table}"'
 
 
 def _head(report: Report) -> list[str]:
@@ -225,12 +224,9 @@ def _defaults(found: Defaults | None) -> list[str]:
         return []
     title = f"defaults that differ from those of {found.base}, of options that the spec leaves alone"
     lines = [title, "-" * len(title)]
-    for index, build in enumerate(found.others):
-        if changes := found.changes(index):
-            said = f"{build}: {'; '.join(changes)}"
-            lines += textwrap.wrap(
-                said, grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-            )
+    for builds, changes in found.groups():
+        said = f"{', '.join(builds)}: {'; '.join(changes)}"
+        lines += textwrap.wrap(said, grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return lines
 
 

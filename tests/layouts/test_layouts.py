@@ -91,6 +91,12 @@ def test_several_metrics_over_columns_are_a_table_each() -> None:
     ]
 
 
+def test_a_level_that_shrank_by_less_than_is_shown_has_no_sign() -> None:
+    rows = ({"level": "L7", "write_new_bytes": -0.03 * 2**30}, {"level": "L6", "write_new_bytes": -0.3 * 2**30})
+    (found,) = compaction.tables(Block("t", (("a",),), spots={(0, 0): Spot({}, levels=rows)}))
+    assert texts(found) == ["L7 0.0", "L6 -0.3"]
+
+
 def test_units_of_what_a_table_calls_otherwise_stand_below() -> None:
     called = {"qps": "o/s", "gets_per_s": "get/s", "device_read_mb_per_s": "rMB/s"}
     spots = {(0, 0): Spot({"qps": 5, "gets_per_s": 4, "device_read_mb_per_s": 2.5, "p99_us": 7})}

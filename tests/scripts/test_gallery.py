@@ -14,9 +14,9 @@ gallery = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "gallery.py"))
 KEPT = sorted((ROOT / "docs" / "gallery").glob("*.txt"))
 
 
-def test_every_post_is_a_spec_with_that_scale() -> None:
-    for post in gallery.POSTS:
-        assert f"  {gallery.SCALE}:" in (ROOT / gallery.spec(post)).read_text(encoding="utf-8")
+def test_each_is_a_spec_with_that_scale() -> None:
+    for name in gallery.SPECS:
+        assert f"  {gallery.SCALE}:" in (ROOT / gallery.spec(name)).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,14 @@ def test_the_host_of_a_summary() -> None:
 
 
 def test_the_page() -> None:
-    one = gallery.Exhibit("a", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
-    text = gallery.page([one, one._replace(post="b", days=frozenset({"2026-01-01"}), seconds=5.4)])
+    one = gallery.Exhibit("posts/a", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
+    more = one._replace(name="microbenchmarks", days=frozenset({"2026-01-01"}), seconds=5.4)
+    text = gallery.page([one, more])
     assert "| [Title A](a.txt) | [a](../../specs/posts/a.yaml) | 3 | 6 | 1 min 05 s |\n" in text
+    assert (
+        "| [Title A](microbenchmarks.txt), [per operation](microbenchmarks.per-operation.txt) "
+        "| [microbenchmarks](../../specs/microbenchmarks.yaml) | 3 | 6 | 0 min 05 s |\n"
+    ) in text
     assert (
         "Measuring took 1 min 10 s in all, without the builds; made on 2026-01-01 to 2026-01-02, on 4 cores, by" in text
     )

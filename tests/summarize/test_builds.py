@@ -35,6 +35,13 @@ def test_a_client_is_called_one() -> None:
     assert [build.title for build in _known().values()] == titles
 
 
+def test_what_was_patched_says_so() -> None:
+    declared = {"recipe": {"patches": [{"path": "specs/builds/patches/hack.patch", "sha256": "1"}]}}
+    facts = {"b-e": {"route": "git", "declared": json.dumps(declared)}, "b-1": {"route": "git", "declared": "{}"}}
+    found = builds(facts, _point(None).runs, [Axis("build", ("mariadb",))])
+    assert [build.origin for build in found.values()] == ["git, patched: hack.patch", "git"]
+
+
 def test_clients_that_were_made_differently_get_no_verdict() -> None:
     known = _known()
     assert caveat(known, _point("b-1"), _point("b-1")) is None

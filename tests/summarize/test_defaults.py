@@ -50,6 +50,11 @@ def test_only_options_that_are_left_alone_and_differ(tmp_path: Path) -> None:
     assert "<tr><th><code>readahead</code></th><td>0</td><td>2097152</td></tr>" in page(tmp_path)
 
 
+def test_builds_with_the_same_differences_share_a_line() -> None:
+    found = Defaults("a", ("b", "c", "d"), (("x", ("0", "1", "2", "1")), ("y", ("0", "0", "0", "0"))))
+    assert found.groups() == [(("b", "d"), ["x 0 -> 1"]), (("c",), ["x 0 -> 2"])]
+
+
 def test_a_number_has_the_digits_that_say_it(tmp_path: Path) -> None:
     measured(tmp_path, {"iter_k": "0"}, {"iter_k": "2.5169999999999999"})
     assert f"  {NEW}: iter_k 0 -> 2.517\n" in text(tmp_path)

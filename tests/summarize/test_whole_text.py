@@ -110,8 +110,6 @@ relative QPS: cache=lru, threads=2
   1.00 ±0.01*  fillseq
   1.00 ±0.01*  readww
   1.00 ±0.01*  overwrite
-  ±: the 95 % interval, its longer side; all of a table hold together
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=hyper, threads=1
 ------------------------------------
@@ -121,8 +119,6 @@ relative QPS: cache=hyper, threads=1
   1.00 ±0.01*  fillseq
   unsupported  readww
   unsupported  overwrite
-  ±: the 95 % interval, its longer side; all of a table hold together
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=hyper, threads=2
 ------------------------------------
@@ -132,8 +128,6 @@ relative QPS: cache=hyper, threads=2
   1.00 ±0.01*  fillseq
   unsupported  readww
   unsupported  overwrite
-  ±: the 95 % interval, its longer side; all of a table hold together
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 response time: fillseq
 ----------------------
@@ -153,7 +147,6 @@ response time: readww
    50.0  250    450    1000  14649  rocksdb-7.8.3 cache=lru threads=2
    66.7  333    600    1333  14649  rocksdb-7.8.3 cache=hyper threads=1
                             failed  rocksdb-7.8.3 cache=hyper threads=2
-  microseconds
 
 response time: overwrite
 ------------------------
@@ -166,7 +159,6 @@ response time: overwrite
   27.6  138    249     552  14649  rocksdb-7.8.3 cache=lru threads=2
   50.0  250    450    1000  14649  rocksdb-7.8.3 cache=hyper threads=1
                            failed  rocksdb-7.8.3 cache=hyper threads=2
-  microseconds
 
 reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
             geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a

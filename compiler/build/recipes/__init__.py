@@ -11,6 +11,7 @@ from compiler.build.recipes.ready import Ready
 from compiler.build.recipes.rocksdb_cmake import RocksDBCMake
 from compiler.build.recipes.rocksdb_library import RocksDBLibrary
 from compiler.build.recipes.rocksdb_make import RocksDBMake
+from compiler.build.recipes.running import Running
 from compiler.build.recipes.server_prefix import ServerPrefix
 from compiler.build.recipes.sysbench_configure import SysbenchConfigure
 from compiler.plan.model import PlannedBuild
@@ -18,6 +19,7 @@ from compiler.plan.model import PlannedBuild
 RECIPES: tuple[Recipe, ...] = (
     ServerPrefix(),
     Ready(),
+    Running(),
     Program(),
     RocksDBLibrary(),
     RocksDBMake(),

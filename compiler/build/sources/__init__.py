@@ -13,6 +13,7 @@ from compiler.build.sources.maven import Maven
 from compiler.build.sources.path import LocalTree
 from compiler.build.sources.protocol import Source
 from compiler.build.sources.pypi import Pypi
+from compiler.build.sources.server import RunningServer
 from compiler.build.sources.system import System
 from compiler.build.sources.tarball import Tarball
 from compiler.plan.model import Json
@@ -27,6 +28,7 @@ _ALL: tuple[Source, ...] = (
     Pypi(),
     DebianSource(),
     LocalTree(),
+    RunningServer(),
 )
 
 SOURCES: dict[str, Source] = {source.route: source for source in _ALL}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from compiler.build.order import Order
+from compiler.engines.serving import Described
 from compiler.plan.model import Json
 
 
@@ -31,6 +32,7 @@ class Material:
     quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
     facts: Mapping[str, Json] = field(default_factory=dict)
     advice: str = ""  # what to do when the binary's version is not the declared one
+    described: Described | None = None  # of a server that already runs: there is no binary to be asked
 
 
 class Source(Protocol):

@@ -16,7 +16,10 @@ WAITED = 2  # fields further stands what children used that were waited for
 
 
 class Group:
-    """A child that leads a group or a session of its own, as each backend of Postgres does, belongs to it as well."""
+    """A child that leads a group or a session of its own, as each backend of Postgres does, belongs to it as well.
+
+    A process that leads none is one with its children.
+    """
 
     def __init__(self, leader: int) -> None:
         self.leader = leader
@@ -41,7 +44,7 @@ class Group:
         for pid in self._inside.keys() - there:
             del self._inside[pid]
         new = {pid: fields for pid in there - self._inside.keys() if (fields := _fields(pid))}
-        self._inside |= {pid: int(fields[GROUP]) == self.leader for pid, fields in new.items()}
+        self._inside |= {pid: self.leader in (pid, int(fields[GROUP])) for pid, fields in new.items()}
         self._adopt({pid: int(fields[PARENT]) for pid, fields in new.items()})
         return [pid for pid, inside in self._inside.items() if inside]
 

@@ -138,7 +138,8 @@ CASES: dict[str, Said] = {
                 "missing-key",
                 "`rows` is missing",
                 "or `layout:`, one of figures, relative, groups, percentiles, stalls, compaction, compaction_sum, "
-                "iostat, vmstat, per_operation, insert_benchmark, recall, probes, counters",
+                "iostat, vmstat, per_operation, insert_benchmark, recall, probes, counters, absolute, before_after, "
+                "load, errors, cpu",
             )
         ],
     ),

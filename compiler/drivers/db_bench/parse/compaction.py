@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 Row = Mapping[str, str]
 
-_TITLE = re.compile(r"^\*\* Compaction Stats \[(.*)\] \*\*")
+_TITLE = re.compile(r"\n\*\* Compaction Stats \[(.*)\] \*\*")
 DEFAULT = "default"  # the column family that is always there
 _COUNT = re.compile(r"(\d+)([KMGT]?)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -34,13 +34,9 @@ def tables(text: str, group: str = "Level") -> Sequence[Mapping[str, Row]]:
 @lru_cache(maxsize=4)
 def by_family(text: str, group: str = "Level") -> Sequence[Table]:
     """`group`: Level, or Priority."""
-    lines = text.splitlines()
-    titles = ((number, title) for number, line in enumerate(lines) if (title := _TITLE.match(line)))
-    return [
-        Table(title[1], _table(lines[number + 1 :]))
-        for number, title in titles
-        if lines[number + 1 : number + 2] and _is(lines, number, group)
-    ]
+    whole = f"\n{text}"
+    found = ((title[1], whole[title.end() :].splitlines()[1:]) for title in _TITLE.finditer(whole))
+    return [Table(family, _table(lines)) for family, lines in found if lines and lines[0].split()[:1] == [group]]
 
 
 def figures(text: str) -> dict[str, float]:
@@ -75,10 +71,6 @@ def count(text: str) -> float | None:
     """`1662K`: RocksDB's own rounding stays."""
     match = _COUNT.fullmatch(text)
     return float(match[1]) * _SUFFIX[match[2]] if match else None
-
-
-def _is(lines: Sequence[str], start: int, group: str) -> bool:
-    return lines[start + 1].split()[:1] == [group]
 
 
 def _table(lines: Sequence[str]) -> dict[str, Row]:

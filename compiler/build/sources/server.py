@@ -1,0 +1,54 @@
+"""A server that already runs: nothing is fetched or built. It is asked what it is, by the site file's entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from compiler.build.declared import SERVER
+from compiler.build.order import Order
+from compiler.build.problem import BuildError
+from compiler.build.sources.protocol import Material
+from compiler.engines.protocol import IdentityError
+from compiler.engines.serving import Described
+from compiler.plan.model import Json
+
+_ADVICE = "declare the version that it says"
+UNKNOWN = "unknown"
+
+
+class RunningServer:
+    route = SERVER
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return f"server {source[self.route]}"
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        name = str(source[self.route])
+        said = _asked(name, order)
+        return Material(
+            # two servers of which nobody knows how they were made never compare without a caveat
+            quality={"route": self.route, "server": name, "compiler": UNKNOWN, "optimisation": UNKNOWN, "march": UNKNOWN},
+            described=said,
+            advice=_ADVICE,
+        )
+
+
+def _asked(name: str, order: Order) -> Described:
+    from compiler.run.server import entry
+    from compiler.run.server.reach import UnansweredError, connected
+
+    try:
+        found = entry.of(order.build, order.site)
+        assert found is not None
+        access = entry.access(order.build, found)
+        engine = entry.answering(order.build.engine)
+        with closing(connected(engine, access, f"`{name}` ({found.place})")) as connection:
+            return engine.described(connection)
+    except (entry.NoEntryError, UnansweredError) as why:
+        raise BuildError(str(why)) from None
+    except IdentityError as why:
+        raise BuildError(f"the server `{name}` is not the build's: {why}") from None
+    except OSError as why:
+        raise BuildError(f"the password of the server `{name}` cannot be read: {why}") from None
