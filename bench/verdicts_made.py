@@ -97,6 +97,7 @@ def _run(label: str, load: int, qps: float, place: int) -> Run:
         measured=True,
         build=label,
         build_id="b",
+        client_id=None,
         load=load,
         run=0,
         place=(f"s-{label}-{load}", 0),

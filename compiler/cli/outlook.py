@@ -137,18 +137,30 @@ class _Look:
             stage.title,
             outcome.state,
             states.to_do(outcome),
-            bool(stage.children),
+            bool(stage.children) and stage.id not in self._again,
             tuple(self._cells.get(stage.id, ())),
             outcome.said or comparison.because,
             comparison.inputs,
             comparison.old[-1].stage.id if comparison.old else None,
-            self._seconds[stage.id],
+            self._takes(stage, outcome),
             self._bytes(stage),
         )
 
+    def _takes(self, stage: PlannedStage, outcome: states.Outcome) -> float | None:
+        """Of a stage on a server that ran before, as often as it is run."""
+        once, more = self._seconds[stage.id], self._again.get(stage.id, 0)
+        if once is None or not more:
+            return once
+        return once * (more + (outcome.state in states.RUNS))
+
+    @cached_property
+    def _again(self) -> Mapping[str, int]:
+        running = {node for node, outcome in self._outcomes.items() if outcome.state in states.RUNS}
+        return states.again(self.plan, running)
+
     def _bytes(self, stage: PlannedStage) -> int | None:
         """Of its image; a stage that nothing comes after leaves none."""
-        if not stage.children:
+        if not stage.children or stage.id in self._again:
             return None
         own = measured.image_bytes(self.store, stage.id)
         alike = self._image_bytes.get(estimate.shape(stage))

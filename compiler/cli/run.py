@@ -10,10 +10,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import compiler
 from compiler.cli import compiled
+
+if TYPE_CHECKING:
+    from compiler.run.remembered import Request
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -44,10 +47,8 @@ def run(args: argparse.Namespace) -> int:
 def _was_over(args: argparse.Namespace) -> bool:
     """Says so, when everything is measured and nothing has changed since a run that found it so."""
     from compiler.run import here, over
-    from compiler.run.here import named
-    from compiler.run.remembered import Request
 
-    answer = over.answer(here.store(), Request(named(args.spec), args.scale, args.only, tuple(args.sets)))
+    answer = over.answer(here.store(), _request(args))
     if answer:
         warnings, said = answer
         print(warnings, end="\n" if warnings else "", file=sys.stderr)
@@ -55,13 +56,22 @@ def _was_over(args: argparse.Namespace) -> bool:
     return answer is not None
 
 
+def _request(args: argparse.Namespace) -> Request:
+    from compiler.run.here import named
+    from compiler.run.remembered import Request
+
+    return Request(named(args.spec), args.scale, args.only, tuple(args.sets))
+
+
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    from compiler.run import here, remembered
     from compiler.run.ahead import worked_out
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
-    with worked_out(asked):
-        import snakemake.cli  # noqa: F401  # most of what starting it takes
+    if not remembered.find(here.store(), _request(args)) and Path(args.spec).is_file():  # a pipe is read once
+        with worked_out(asked):
+            import snakemake.cli  # noqa: F401  # most of what starting it takes
     try:
         work = work_of(asked)
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL: through the private socket, with the password of this start; or to one that ran before."""
+"""A connection to PostgreSQL: by the private socket with the password of this start, or to one that ran before."""
 
 from __future__ import annotations
 

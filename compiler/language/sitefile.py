@@ -33,7 +33,7 @@ class SiteFile(Model):
     noise: Noise = Field("leave", description="`fix`: settings that make noise are set while a stage is measured")
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of images, for `stepgrid images --verify`")
-    servers: dict[str, Entry] = Field({}, description="servers that already run, for builds of `source: {server: NAME}`")
+    servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
 
 
 def read(path: str, problems: Problems) -> Site:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from compiler.build.declared import runs_already
 from compiler.plan.model import Plan, PlannedStage
 
 State: TypeAlias = Literal[
@@ -59,7 +60,28 @@ def outcomes(plan: Plan, known: Known) -> dict[str, Outcome]:
     for stage in plan.stages:
         for ancestor in _replayed(stage, stages, found, known):
             found[ancestor] = Outcome(REPLAYED, "there is no image of its end state")
+    for node, count in again(plan, {node for node, outcome in found.items() if outcome.state in RUNS}).items():
+        state, said = found[node].state, found[node].said
+        why = f"run {_times(count)} for what starts from it: a running server has no images"
+        found[node] = Outcome(state, why if state in (NEW, REPLAYED) else f"{said}; {why}")
     return found
+
+
+def again(plan: Plan, running: Collection[str]) -> dict[str, int]:
+    """Of servers that ran before: stages that are replayed -> how often, once for each stage after them that runs."""
+    builds = {build.id for build in plan.builds if runs_already(build.source)}
+    parents = {stage.id: stage.parent for stage in plan.stages if stage.build in builds}
+    found: dict[str, int] = {}
+    for stage in parents.keys() & set(running):
+        parent = parents[stage]
+        while parent is not None:
+            found[parent] = found.get(parent, 0) + 1
+            parent = parents[parent]
+    return found
+
+
+def _times(count: int) -> str:
+    return "once more" if count == 1 else f"{count} times more"
 
 
 def _build(build: str, known: Known) -> Outcome:

@@ -10,13 +10,13 @@ from compiler.drivers.protocol import Complains, ParseError, Runner
 from compiler.plan.model import PlannedStep
 from compiler.run.failure import disk_full, is_disk_full, killed_by, met_full_disk, read_only
 from compiler.run.probes import Probed
-from compiler.run.server.process import Server
+from compiler.run.server.reached import Reached
 from compiler.run.server.refusal import refused
 from compiler.run.supervision.supervise import Ended
 
 
 def complaint(
-    ended: Ended, deadline: float, folder: Path, data: Path, server: Server | None, kind: Runner
+    ended: Ended, deadline: float, folder: Path, data: Path, server: Reached | None, kind: Runner
 ) -> str | None:
     """None of a program that ended well."""
     if ended.exit == 0 and not ended.overdue:
@@ -81,6 +81,6 @@ def record(
     }
 
 
-def _halted(ended: Ended, server: Server | None) -> str:
+def _halted(ended: Ended, server: Reached | None) -> str:
     who = "its program" if ended.halted else "the server" if server and server.halted else ""
     return f"; {who} was halted (state T), by SIGSTOP or a debugger" if who else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from compiler.build.declared import runs_already
 from compiler.engines import engine
 from compiler.plan.model import PlannedStage
 from compiler.run import options
@@ -20,6 +21,7 @@ from compiler.store import images
 from compiler.store.asked import measured
 
 EMPTY, REPLAY = "empty", "replay"
+THERE = "there"  # of a server that ran before: whatever its database holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ def lacks_results(attempt: Attempt, stage: PlannedStage, but: str | None = None)
     return any(not measured(attempt.job.store, child) for child in stage.children if child != but)
 
 
+def ours(attempt: Attempt) -> bool:
+    """Whether its database is made and kept here; that of a server that ran before is neither."""
+    return not runs_already(attempt.job.build.source)
+
+
 def _make(attempt: Attempt, data: Path) -> Start:
     chain = attempt.job.ancestors()
     start, position = _nearest(attempt, chain, data)
@@ -61,12 +68,12 @@ def _make(attempt: Attempt, data: Path) -> Start:
 
 def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[Start, int]:
     """The nearest ancestor's image, restored, and the position of the first stage that must be replayed."""
-    for position in range(len(chain), 0, -1):
+    for position in range(len(chain), 0, -1) if ours(attempt) else ():
         start = _restored(attempt, chain[position - 1].id, data)
         if start:
             return start, position
     data.mkdir()
-    return Start(EMPTY), 0
+    return Start(EMPTY if ours(attempt) else THERE), 0
 
 
 def _restored(attempt: Attempt, stage: str, data: Path) -> Start | None:
@@ -91,7 +98,7 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
     except StageError as failure:
         raise replace(failure, message=f"while {stage.title} was run again: {failure.message}") from None
     done = Start(REPLAY, replayed=(*start.replayed, stage.id))
-    if not lacks_results(attempt, stage, but=follower):
+    if not (ours(attempt) and lacks_results(attempt, stage, but=follower)):
         return done
     image.keep(attempt, stage, data, immutable(attempt), replayed=True)
     return replace(_restored(attempt, stage.id, data) or done, replayed=done.replayed)

@@ -14,7 +14,8 @@ from compiler.drivers.protocol import Command, Context
 from compiler.engines.counting import difference
 from compiler.run.attached import attach
 from compiler.run.failure import StageError, end_of, telling
-from compiler.run.server.process import LAST_WORDS, Server
+from compiler.run.server.process import LAST_WORDS
+from compiler.run.server.reached import Reached
 from compiler.run.supervision.supervise import MissingError, environment, supervise
 from compiler.store.durable import write_json
 
@@ -37,7 +38,7 @@ class Probing:
     step: str
     context: Context
     deadline: float
-    server: Server | None = None
+    server: Reached | None = None
 
     def run(self, setup: Mapping[str, Any], when: str) -> dict[str, Probed]:
         """Of one step: name -> what it saw, in their order."""
@@ -91,7 +92,7 @@ class Probing:
         env = environment(command.env)
         write_json(folder / "command.json", {"argv": list(command.argv), "environment": env})
         attach(folder, command.files)
-        beside = self.server.pid if self.server else None
+        beside = self.server.ours if self.server else None
         try:
             ended = supervise(command.argv, env, folder, self.deadline, _nothing, _nothing, beside)
         except MissingError as error:

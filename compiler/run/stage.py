@@ -25,7 +25,7 @@ from compiler.run.intime import Late, late, refuse_late
 from compiler.run.job import Job
 from compiler.run.machines import mismatch
 from compiler.run.noise.look import quiet
-from compiler.run.prepare import immutable, lacks_results, prepare
+from compiler.run.prepare import Start, immutable, lacks_results, ours, prepare
 from compiler.run.soundness import Broken, fault, set_aside, unreadable
 from compiler.run.steps import Bench
 from compiler.run.supervision.signals import Interrupted
@@ -116,16 +116,24 @@ def _measure(attempt: Attempt) -> None:
         _note_who_asked(attempt)
         _refuse_other_host(job, attempt.describe_host(data))
         _refuse_changed_build(job)
-        make_room(attempt, data)
-        start = prepare(attempt, data)
-        attempt.note(cache=set_up(data, job.stage.steps[0].setup.get("start")))
+        start = _database(attempt, data)
         with distrusting(attempt, start.image, job.stage):
             attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
         _refuse_changed_build(job)
-        learn(attempt, data, start)
-        if lacks_results(attempt, job.stage):
-            _keep_image(attempt, data)
+        if ours(attempt):
+            learn(attempt, data, start)
+            if lacks_results(attempt, job.stage):
+                _keep_image(attempt, data)
         attempt.publish(DONE)
+
+
+def _database(attempt: Attempt, data: Path) -> Start:
+    if not ours(attempt):
+        return prepare(attempt, data)
+    make_room(attempt, data)
+    start = prepare(attempt, data)
+    attempt.note(cache=set_up(data, attempt.job.stage.steps[0].setup.get("start")))
+    return start
 
 
 def _note_who_asked(attempt: Attempt) -> None:

@@ -25,7 +25,9 @@ from compiler.run.options import Accepted
 from compiler.run.probes import AFTER, BEFORE, Probed, Probing
 from compiler.run.sampling.sampler import Sampler
 from compiler.run.server import statistics
-from compiler.run.server.process import LAST_WORDS, Server
+from compiler.run.server.process import LAST_WORDS
+from compiler.run.server.reached import Reached
+from compiler.run.server.running import Running
 from compiler.run.server.service import serving
 from compiler.run.supervision import marked
 from compiler.run.supervision.cgroup import caged
@@ -66,7 +68,7 @@ class Bench:
                 said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
                 raise StageError(said, step.name)
 
-    def _step(self, index: int, accepted: Accepted, server: Server | None) -> Mapping[str, Any]:
+    def _step(self, index: int, accepted: Accepted, server: Reached | None) -> Mapping[str, Any]:
         step = self.stage.steps[index]
         folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
         folder.mkdir(parents=True)
@@ -85,7 +87,7 @@ class _Step:
     step: PlannedStep
     folder: Path
     accepted: Accepted
-    server: Server | None
+    server: Reached | None
 
     def run(self) -> Mapping[str, Any]:
         try:
@@ -101,8 +103,8 @@ class _Step:
         deadline = seconds_allowed(done.command, kind.estimate(self.step.settings))
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
-        device = self.bench.attempt.job.site.device
-        sampler = Sampler(self.folder / "samples.jsonl", self.bench.data, device, beside)
+        data = None if isinstance(self.server, Running) else self.bench.data
+        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
         self._statistics(statistics.BEFORE)
         ended = self._supervised(done, deadline, sampler, seen)
         keep(self.folder, self.bench.data, done.command.keep)
@@ -123,9 +125,9 @@ class _Step:
 
     def _supervised(self, done: Launched, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> Ended:
         """`seen`: gets how the program was found to run."""
-        beside, env = self.server.pid if self.server else None, environment(done.command.env)
+        beside, env = self.server.ours if self.server else None, environment(done.command.env)
         try:
-            with caged(done.memory) as cage, self._collecting(beside) as collectors:
+            with caged(done.memory) as cage, self._collecting() as collectors:
                 started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
                 argv = done.command.argv
                 return supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
@@ -159,9 +161,13 @@ class _Step:
 
         return started
 
-    def _collecting(self, server: int | None) -> AbstractContextManager[Collecting]:
+    def _collecting(self) -> AbstractContextManager[Collecting]:
         """A replay is nobody's figure."""
         attempt, asked = self.bench.attempt, {} if self.bench.replay else self.step.setup
+        server = self.server.pid if self.server else None
+        if asked.get("collectors") and self.server and server is None:
+            self.server.warnings.append(f"{self.step.name}: no collector looked on: the server's process is not known")
+            asked = {}
 
         def journal(name: str, pid: int) -> None:
             attempt.journal(STARTED, name=f"collector {name}", pid=pid)
@@ -187,9 +193,14 @@ class _Step:
         client = job.made(self.step.client) if self.step.client else None
         programs = {**job.programs, **client.programs} if client else job.programs
         access = self.server.access if self.server else None
-        folder, seed, device = self.folder.resolve(), self.step.seed, job.site.device
+        folder, seed, device = self.folder.resolve(), self.step.seed, self._device
         version = str(job.record["version"])
         return Context(programs, version, data, folder, seed, access, device, client.version if client else None)
+
+    @property
+    def _device(self) -> str | None:
+        """The database's, where something says so: of a server that ran before it is not that of our own files."""
+        return self.bench.attempt.job.site.device or (self.server.device if isinstance(self.server, Running) else None)
 
     @property
     def _launch(self) -> Mapping[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from errno import EACCES
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.language.site import GIVEN
+from compiler.build.declared import runs_already
+from compiler.language.site import GIVEN, of_environment
 from compiler.plan import files
 from compiler.run import here, remembered, until
 from compiler.run.again import again
@@ -196,8 +197,19 @@ def _refuse_what_cannot_run(found: Work) -> None:
 
         builds = [build for build in found.plan.builds if build.id in found.lacking]
         stages = [stage for stage in found.plan.stages if stage.id in found.lacking]
-        if refused := refusals(found.plan.spec, builds, stages):
+        if refused := [*refusals(found.plan.spec, builds, stages), *_unreachable(found, stages)]:
             raise Fault("\n".join(refused))
+
+
+def _unreachable(found: Work, stages: Sequence[PlannedStage]) -> list[str]:
+    """Servers that already run, which the site file must name."""
+    used = dict.fromkeys(build for stage in stages for build in stage.builds)
+    running = [build for node in used if runs_already((build := found.builds[node]).source)]
+    if not running:
+        return []
+    from compiler.run.server.entry import lacking
+
+    return lacking(running, of_environment())
 
 
 def _refuse_other_hardware(found: Work) -> None:

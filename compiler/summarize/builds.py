@@ -14,7 +14,7 @@ from compiler.summarize.points import Point
 from compiler.summarize.quality import LIBRARY, RUNNING, differences, words
 from compiler.summarize.tables import Run
 
-_UNKNOWN = "that already ran: how it was built, configured and started is not known, nor what else asked it"
+_UNKNOWN = "which already ran: its configuration, compiler, flags and patches are not known, nor who else asked it"
 
 
 @dataclass(frozen=True, slots=True)

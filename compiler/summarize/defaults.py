@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from compiler.build.catalogue import said, same
 from compiler.summarize.tables import Tables
 
 LIST = 3  # values between commas
+_PLACE = re.compile(r"(^|[\s}])/\w|\{hostname\}")
 
 Facts = Mapping[str, Mapping[str, str]]  # build -> option -> default, or what is requested
 
@@ -92,5 +94,7 @@ def _set_by_us(tables: Tables) -> set[str]:
 
 
 def _differ(one: str | None, other: str | None) -> bool:
-    """An option that one of them lacks has no default there that could differ."""
-    return one is not None and other is not None and not same(one, other)
+    """An option that one of them lacks has no default there that could differ; where its files lie is no behaviour."""
+    if one is None or other is None or _PLACE.search(f"{one} {other}"):
+        return False
+    return not same(one, other)

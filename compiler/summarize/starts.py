@@ -13,6 +13,7 @@ from compiler.summarize.tables import Run
 Facts = Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
 _WAYS = {
     "empty": "made by the steps",
+    "there": "of a server that ran before, as it was",
     "replay": "made by running the load again",
     "copy": "copied",
     "mixed": "in part copied",

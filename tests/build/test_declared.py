@@ -32,6 +32,7 @@ GOOD: list[dict[str, Any]] = [
     {"maven": "org.rocksdb:rocksdbjni", "tree": {"git": URL, "ref": "v9.9.3"}},
     {"maven": "org.rocksdb:rocksdbjni", "tree": {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"}},
     {"path": "../rocksdb"},
+    {"server": "prod"},
 ]
 
 
@@ -145,7 +146,7 @@ def test_a_password_is_not_printed(who: str) -> None:
 def test_hints_say_what_there_is() -> None:
     (none,) = faults({})
     (unknown,) = faults({"git": URL, "ref": "v1", "tag": "v1"})
-    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path"
+    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
     assert unknown.hint == "it takes: git, ref, submodules"
 
 

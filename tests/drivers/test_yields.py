@@ -6,7 +6,7 @@ from compiler.collect import probed
 from compiler.collect.levels import LEVELS
 from compiler.collect.metrics import METRICS, SECTIONS, own_name, published
 from compiler.drivers import kinds, runnable
-from compiler.drivers.db_bench.parse import compaction, histogram, levels, stalls, totals
+from compiler.drivers.db_bench.parse import compaction, histogram, levels, stalls, volumes
 from compiler.drivers.protocol import Declares
 
 RUNNABLE = [kind for kind in kinds() if runnable(kind)]
@@ -27,7 +27,12 @@ def test_a_name_is_defined_once():
 def test_db_bench_declares_all_that_its_parsers_know():
     declared = set(runnable("db_bench").yields())
     latencies = {"avg_us", "max_us", *histogram.PERCENTILES.values()}
-    parts = {*compaction._SECONDS, *compaction._BYTES, *compaction._COUNTS, *totals._VOLUMES.values()}
+    parts = {
+        *compaction._SECONDS,
+        *compaction._BYTES,
+        *compaction._COUNTS,
+        *(name for name in volumes._METRICS.values()),
+    }
     parts |= {name for name, _ in stalls._NAMES.values()} | stalls._TOTALS.keys()
     assert latencies | parts | {f"{kind}_{name}" for kind in histogram.MIXED for name in latencies} <= declared
     assert levels._COLUMNS.keys() == LEVELS.keys()
@@ -43,7 +48,7 @@ def test_published_columns_are_of_metrics_that_there_are():
         "compaction_seconds",
         "qps",
         "p99_us",
-        None,
+        "write_amplification_published",
     )
 
 

@@ -87,6 +87,14 @@ def test_what_is_set_is_put_back() -> None:
     ]
 
 
+def test_of_a_server_that_ran_before_nothing_is_set() -> None:
+    for access in (INNODB, MYROCKS):
+        connection = Told(MYSQL)
+        with mysqld_quiet.settle(connection, access._replace(running=True)):
+            pass
+        assert connection.asked == []
+
+
 def test_it_is_put_back_when_the_step_is_stopped() -> None:
     connection = Told({"SHOW GLOBAL VARIABLES": named(innodb_max_dirty_pages_pct="75.000000")})
     with pytest.raises(KeyboardInterrupt), mysqld_quiet.settle(connection, INNODB):

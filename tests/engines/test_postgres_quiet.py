@@ -56,6 +56,13 @@ def test_settling_is_a_checkpoint() -> None:
     assert connection.asked == ["CHECKPOINT"]
 
 
+def test_a_server_that_ran_before_makes_its_own() -> None:
+    connection = Told({})
+    with postgres_quiet.settle(connection, ACCESS._replace(running=True)):
+        pass
+    assert connection.asked == []
+
+
 @pytest.mark.parametrize(
     ("release", "options"),
     [(110022, "ANALYZE"), (120022, "ANALYZE, INDEX_CLEANUP ON"), (180006, "ANALYZE, INDEX_CLEANUP ON")],

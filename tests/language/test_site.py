@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from compiler.cli import schema
 from compiler.language import render, site, sitefile
 from compiler.language.problem import Problems, SpecError
-from compiler.language.site import Site, chosen, of_environment, read
+from compiler.language.site import Site, SiteServer, chosen, of_environment, read
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = """\
@@ -136,6 +136,42 @@ site.yaml:5:20: error[file-not-found]: `mirrors`: there is no `/no/mirror`
    5 | mirrors: {rocksdb: /no/mirror}
      |                    ^^^^^^^^^^""".replace("{folder}", str(Path.cwd()))
     )
+
+
+SERVERS = """\
+servers:
+  prod: {host: db1, port: 3307, user: bench, password_file: word, database: bench}
+  near: {socket: run/mysqld.sock, user: 007, password: 0123, database: bench}
+"""
+
+
+def test_servers_that_already_run(folder: Path) -> None:
+    Path("word").write_text("secret\n")
+    assert complaints(SERVERS) == ""
+    found = read("site.yaml", Problems()).servers
+    assert found == {
+        "prod": SiteServer("bench", "bench", host="db1", port=3307, password_file=str(folder / "word")),
+        "near": SiteServer("007", "bench", socket=str(folder / "run/mysqld.sock"), password="0123"),
+    }
+    assert [each.secret() for each in found.values()] == ["secret", "0123"]
+    assert [each.place for each in found.values()] == ["db1:3307", str(folder / "run/mysqld.sock")]
+
+
+def test_servers_of_which_too_little_or_too_much_is_said() -> None:
+    text = """\
+servers:
+  one: {user: u, database: d}
+  two: {socket: s, host: h, user: u, database: d, password: x, password_file: gone}
+  three: {host: h, port: 0, usr: u, database: d}
+"""
+    assert [line for line in complaints(text).splitlines() if line.startswith("site.yaml")] == [
+        "site.yaml:2:3: error[missing-key]: `servers`: `one` says neither `socket` nor `host`",
+        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `socket` and `host`: keep one",
+        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `password` and `password_file`: keep one",
+        f"site.yaml:3:79: error[file-not-found]: `password_file`: there is no file `{Path.cwd()}/gone`",
+        "site.yaml:4:26: error[out-of-range]: `port`: expected at least 1, found `0`",
+        "site.yaml:4:29: error[unknown-key]: `usr` is not a key here",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, cast
 
 from compiler.drivers import driver
 from compiler.drivers.quantity import Quantity
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
+ROOT = Path(__file__).resolve().parents[2]
 SETUP = ("launch", "start")  # of the whole spec; of a step in a plan
 
 
@@ -41,7 +43,10 @@ def _chain(plan: Plan, cell: PlannedCell) -> list[PlannedStage]:
 
 
 def _build(build: PlannedBuild) -> dict[str, Any]:
-    return {"engine": build.engine, "version": build.version, "source": dict(build.source), **dict(build.recipe)}
+    recipe = dict(build.recipe)
+    if patches := cast(list[dict[str, Any]], recipe.get("patches", [])):
+        recipe["patches"] = [str(ROOT / patch["path"]) for patch in patches]
+    return {"engine": build.engine, "version": build.version, "source": dict(build.source), **recipe}
 
 
 def _clients(plan: Plan, chain: list[PlannedStage]) -> dict[str, Any]:

@@ -110,3 +110,25 @@ def test_what_another_machine_measures_is_left_to_it(case: Case) -> None:
     assert {outcome.said for outcome in found.values() if outcome.state == "elsewhere"} == {
         f"needs {machine}: cores: 2 and not 64"
     }
+
+
+RUNNING = """\
+title: t
+builds: {prod: {engine: mysql, version: 8.0.40, source: {server: prod}}}
+steps:
+  - {name: load, kind: sql, sql: ["drop table if exists t"], mutates: true}
+  - checkpoint: loaded
+  - {name: ask, kind: sql, sql: ["select 1"]}
+sweep: {size: {option: max_connections, values: [1, 2], from: loaded}}
+"""
+
+
+def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_it(compile_text: Compile) -> None:
+    plan = compile_text(RUNNING)
+    (load,) = [stage.id for stage in plan.stages if stage.parent is None]
+    first, _ = (stage.id for stage in plan.stages if stage.parent)
+    what = "for what starts from it: a running server has no images"
+    assert outcomes(plan, Known())[load] == Outcome("new", f"run 2 times more {what}")
+    some = outcomes(plan, Known(results=[load, first]))
+    assert some[load] == Outcome("replayed", f"run once more {what}")
+    assert outcomes(plan, Known(results=[stage.id for stage in plan.stages]))[load] == Outcome("cached")

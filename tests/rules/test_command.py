@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ pytestmark = pytest.mark.integration
 
 
 def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
+    os.utime(finished.folder / "spec.json", (1, 1))
+    assert finished.stepgrid_run("spec.json").returncode == 0  # its plan is remembered from here on
     (finished.folder / "snakemake.py").write_text("raise AssertionError('imported')")
     ended = finished.stepgrid_run("spec.json")
     assert ended.returncode == 0

@@ -121,10 +121,12 @@ def test_other_code_or_another_host_compiles_again(
 def test_code_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import compiler
 
-    (tmp_path / "inner").mkdir()
-    source = tmp_path / "inner" / "module.py"
+    package = tmp_path / "compiler"
+    for folder in (package / "inner", tmp_path / "templates"):
+        folder.mkdir(parents=True)
+    source = package / "inner" / "module.py"
     source.write_text("a = 1\n")
-    monkeypatch.setattr(compiler, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(compiler, "__path__", [str(package)])
     first = remembered.code.__wrapped__()
     assert remembered.code.__wrapped__() == first
     os.utime(source, ns=(1, 1))

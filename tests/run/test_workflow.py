@@ -1,9 +1,11 @@
 """What a request is, and what is said when it cannot be met."""
 
 import os
+from pathlib import Path
 
 import pytest
 
+from compiler.language.site import GIVEN
 from compiler.run import workflow
 from compiler.run.here import named
 from compiler.run.workflow import Fault
@@ -44,3 +46,16 @@ def test_a_file_in_its_place(tmp_path):
         workflow._looked(PLAN, Store(tmp_path / "outputs"))
     assert caught.value.status == 3
     assert str(caught.value).startswith(f"{tmp_path}/outputs cannot be written: ")
+
+
+def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(GIVEN, "")
+    Path("a.yaml").write_text(
+        "title: t\nbuilds: {prod: {engine: mysql, version: 8.0.40, source: {server: prod}}}\n"
+        "steps: [{name: q, kind: sql, sql: [select 1]}]\n"
+    )
+    with pytest.raises(Fault) as caught:
+        workflow.work_of({"spec": "a.yaml"})
+    lacks = "there is no site file that says how the server `prod` is reached: `servers: {prod: …}` in site.yaml"
+    assert str(caught.value) == f"a.yaml:2:10: build prod: {lacks}"

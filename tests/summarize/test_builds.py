@@ -42,6 +42,18 @@ def test_what_was_patched_says_so() -> None:
     assert [build.origin for build in found.values()] == ["git, patched: hack.patch", "git"]
 
 
+def test_of_a_server_that_already_ran_little_is_known() -> None:
+    qualities = [{"route": "server", "server": name, "compiler": "unknown"} for name in ("prod", "test")]
+    facts = {f"b-{n}": {"route": "server", "quality": json.dumps(said)} for n, said in enumerate(qualities)}
+    known = builds(facts, [], ())
+    assert known["b-0"].origin == (
+        "server, which already ran: its configuration, compiler, flags and patches are not known, nor who else asked it"
+    )
+    assert known["b-0"].told == "made as a server that already ran; compiler unknown; server prod"
+    said = caveat(known, _point(None, "b-0"), _point(None, "b-1"))
+    assert said == "mariadb and mariadb were built differently: server test / prod"
+
+
 def test_clients_that_were_made_differently_get_no_verdict() -> None:
     known = _known()
     assert caveat(known, _point("b-1"), _point("b-1")) is None

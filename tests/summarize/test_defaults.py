@@ -123,3 +123,12 @@ def test_of_long_lists_what_went_and_what_came() -> None:
         "plugins in another order",
         "pair a,b -> a,c",
     ]
+
+
+def test_places_of_files_are_no_difference() -> None:
+    rows = (
+        ("log_file", ("{basedir}/data/x.log", "/var/lib/x.log")),
+        ("relay_log", ("", "{hostname}-relay-bin")),
+        ("date", ("1/2", "1/3")),
+    )
+    assert Defaults("old", ("new",), rows).changes(0) == ["date 1/2 -> 1/3"]

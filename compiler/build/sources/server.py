@@ -15,6 +15,7 @@ from compiler.engines.serving import Described
 from compiler.plan.model import Json
 
 _ADVICE = "declare the version that it says"
+_UNTOLD = ("compiler", "optimisation", "march")
 UNKNOWN = "unknown"
 
 
@@ -28,8 +29,8 @@ class RunningServer:
         name = str(source[self.route])
         said = _asked(name, order)
         return Material(
-            # two servers of which nobody knows how they were made never compare without a caveat
-            quality={"route": self.route, "server": name, "compiler": UNKNOWN, "optimisation": UNKNOWN, "march": UNKNOWN},
+            # with its name: two of which nobody knows how they were made never compare without a caveat
+            quality={"route": self.route, "server": name, **dict.fromkeys(_UNTOLD, UNKNOWN)},
             described=said,
             advice=_ADVICE,
         )

@@ -9,17 +9,19 @@ from compiler.engines.serving import Access
 
 def placeholders(access: Access) -> Mapping[str, str]:
     """Without the password, which has no place in a command line."""
-    names = ("socket", "sockets", "port", "user", "database")
+    names = ("host" if access.host else "socket", *([] if access.host else ["sockets"]), "port", "user", "database")
     return {name: str(getattr(access, name)) for name in names}
 
 
 def environment(access: Access) -> Mapping[str, str]:
     if access.engine == "postgres":
         return {
-            "PGHOST": str(access.sockets),
+            "PGHOST": access.host or str(access.sockets),
             "PGPORT": str(access.port),
             "PGUSER": access.user,
             "PGPASSWORD": access.password,
             "PGDATABASE": access.database,
         }
+    if access.host:
+        return {"MYSQL_HOST": access.host, "MYSQL_TCP_PORT": str(access.port), "MYSQL_PWD": access.password}
     return {"MYSQL_UNIX_PORT": str(access.socket), "MYSQL_PWD": access.password}

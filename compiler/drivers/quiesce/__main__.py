@@ -23,7 +23,8 @@ from compiler.engines.serving import Access, Seen
 def main(folder: Path) -> int:
     signal.signal(signal.SIGTERM, _stop)
     request = read(folder)
-    device = Device(request.data, request.device, request.device_busy, request.device_writes)
+    data = None if request.access and request.access.running else request.data
+    device = Device(data, request.device, request.device_busy, request.device_writes)
     try:
         outcome = _server(request, device, request.access) if request.access else _embedded(request, device, folder)
     except Exception as error:  # whatever the client's library raises is what the server said

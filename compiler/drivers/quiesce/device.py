@@ -15,10 +15,11 @@ BUSY, WRITES = "device busy", "device writes"
 
 
 class Device:
-    """`most_busy`: percent; `most_written`: bytes per second. Without a device (tmpfs) there is nothing to see."""
+    """`most_busy`: percent; `most_written`: bytes per second. Without a device (tmpfs) there is nothing to see, and
+    nothing of a server that ran before, where nobody knows what it is on (`data` is None)."""
 
-    def __init__(self, data: Path, said: str | None, most_busy: float, most_written: float) -> None:
-        self.name = devices.device(data, said)
+    def __init__(self, data: Path | None, said: str | None, most_busy: float, most_written: float) -> None:
+        self.name = devices.device(data or Path("/"), said) if data or said else None
         self._members = devices.members(self.name) if self.name else []
         self._most_busy, self._most_written = most_busy, most_written
         self._last = self._read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from compiler.drivers.sysbench.lua import is_own, script
+from compiler.drivers.sysbench.lua import AGAIN, again, is_own, script
 
 if TYPE_CHECKING:
     from compiler.drivers.protocol import Command, Context
@@ -39,11 +39,12 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
         raise ValueError("it needs a server, and the engine of this build is none")
     flags = {**_reaching(access), **_general(settings, context), **_limits(settings), **_own(settings, access)}
     words = (f"--{name}={_text(value)}" for name, value in flags.items())
+    anew = access.running and settings["lua"] == LOAD  # its tables may be there
     return Command(
-        argv=(*context.programs[CLIENT], script(settings["lua"]), *words, "run"),
+        argv=(*context.programs[CLIENT], AGAIN if anew else script(settings["lua"]), *words, "run"),
         env={"LUA_PATH": f"{context.folder}/?.lua;;"},
         duration=settings["duration"],
-        files={CONNECTION: f"{_driver(access)}-password={access.password}\n"},
+        files={CONNECTION: f"{_driver(access)}-password={access.password}\n", **(again() if anew else {})},
     )
 
 
@@ -54,7 +55,9 @@ def _driver(access: Access) -> str:
 def _reaching(access: Access) -> dict[str, Any]:
     name, place = _driver(access), dict[str, Any]()
     if name == "pgsql":
-        place = {"pgsql-host": access.sockets, "pgsql-port": access.port}
+        place = {"pgsql-host": access.host or access.sockets, "pgsql-port": access.port}
+    elif access.host:
+        place = {"mysql-host": access.host, "mysql-port": access.port}
     else:
         place = {"mysql-socket": access.socket}
     known = {f"{name}-user": access.user, f"{name}-db": access.database}

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "sysbench"
 OWN = "own.lua"  # what runs a file of somebody's own
 MAIN = "main.lua"
+AGAIN = "again.lua"  # what a load on a server that ran before is run by
 
 _REQUIRED = re.compile(r"""\brequire\s*\(?\s*["'](\w+)["']""")
 
@@ -35,6 +36,11 @@ def files(lua: str, own: Callable[[str], str]) -> Mapping[str, str]:
         return _known(lua)
     name = PurePath(lua).name
     return _with_required({MAIN: f'require("own")("{name}")\n', name: own(lua)})
+
+
+def again() -> Mapping[str, str]:
+    """The file by itself: the load brings what it needs."""
+    return {AGAIN: _text(AGAIN)}
 
 
 @cache

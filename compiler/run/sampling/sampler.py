@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,12 +22,13 @@ EVERY = 5.0  # seconds between two walks over the database's folder, and between
 class Sampler:
     """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step.
 
-    `server`: the process group of the engine, where the child is only its client.
+    `server`: the process group of the engine, where the child is only its client. `data`: the database, where it is
+    one of ours.
     """
 
-    def __init__(self, path: Path, data: Path, device: str | None = None, server: int | None = None) -> None:
+    def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
         self._path, self._data, self._server = path, data, server
-        self._device = devices.device(data, device)
+        self._device = devices.device(data or path, device) if data or device else None
         self._devices = devices.members(self._device) if self._device else []
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -58,7 +60,7 @@ class Sampler:
         sensors = Sensors()
         return [
             *parts,
-            Seldom("database_bytes", lambda: size(self._data), EVERY, 500, time.monotonic),
+            *([Seldom("database_bytes", partial(size, self._data), EVERY, 500, time.monotonic)] if self._data else []),
             Seldom("sensors", sensors.read, EVERY),
         ]
 

@@ -21,7 +21,7 @@ def home(
     job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Path, sockets: Path, user: User | None
 ) -> Home:
     build = job.build
-    storage = str(stage.steps[0].setup.get("storage_engine") or engines.engine(build.engine).default_storage_engine)
+    storage = storage_engine(build.engine, stage)
     reached = Access(
         build.engine,
         sockets,
@@ -35,6 +35,10 @@ def home(
     scratch = data.with_name(SCRATCH)
     account = user.name if user and user.inside else ""  # the namespace's name for root
     return Home(job.programs, str(job.record["version"]), data, folder, reached, scratch, _places(job), account)
+
+
+def storage_engine(engine: str, stage: PlannedStage) -> str:
+    return str(stage.steps[0].setup.get("storage_engine") or engines.engine(engine).default_storage_engine)
 
 
 def _places(job: Job) -> Mapping[str, Path]:

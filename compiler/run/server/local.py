@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from ipaddress import ip_address
 from pathlib import Path
 
 from compiler.engines.serving import Access
@@ -36,8 +37,8 @@ def is_here(host: str, port: int) -> bool:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         with closing(socket.socket(family, kind, protocol)) as probe:
             probe.connect(address)
-            return bool(probe.getsockname()[0] == address[0])
-    except OSError:
+            return ip_address(address[0]).is_loopback or bool(probe.getsockname()[0] == address[0])
+    except (OSError, ValueError):
         return False
 
 

@@ -33,6 +33,10 @@ class Server:
     def pid(self) -> int:
         return self.child.pid
 
+    @property
+    def ours(self) -> int:
+        return self.pid
+
     def gone(self, seconds: float = 0.0) -> bool:
         """Whether it has ended, at the latest in so many seconds."""
         return children.wait(self.pid, seconds) is not None

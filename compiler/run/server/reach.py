@@ -12,7 +12,11 @@ PAUSE = 0.2
 
 
 class UnansweredError(Exception):
-    """Why there is none, as a sentence."""
+    """Why there is none, as a sentence; `said`: what its client was told."""
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(f"{message}: {said}")
+        self.said = said
 
 
 def connected(engine: Answering, access: Access, shown: str, seconds: float | None = None) -> Connection:
@@ -25,11 +29,10 @@ def connected(engine: Answering, access: Access, shown: str, seconds: float | No
             connection.query("select 1")
             return connection
         except OSError as error:
-            said = f"the server {shown} cannot be reached: {error}"
+            if time.monotonic() >= end:
+                raise UnansweredError(f"the server {shown} cannot be reached", told(error)) from None
         except Exception as error:  # the client's own classes: it runs, and refuses
-            raise UnansweredError(f"the server {shown} does not let us in: {told(error)}") from None
-        if time.monotonic() >= end:
-            raise UnansweredError(said)
+            raise UnansweredError(f"the server {shown} does not let us in", told(error)) from None
         time.sleep(PAUSE)
 
 

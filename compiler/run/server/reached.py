@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from compiler.engines.serving import Access
@@ -11,6 +12,7 @@ from compiler.run.failure import StageError
 
 class Reached(Protocol):
     access: Access
+    folder: Path  # in the attempt: what is kept of it
     warnings: list[str]  # what must travel with every figure
 
     @property
@@ -19,13 +21,8 @@ class Reached(Protocol):
         ...
 
     @property
-    def child(self) -> int | None:
-        """The same, of a process that we started: a step without it is pointless, and ends with it."""
-        ...
-
-    @property
-    def folder(self) -> Any:
-        """In the attempt: what is kept of it."""
+    def ours(self) -> int | None:
+        """The same of one that we started: a step without it is pointless, and ends with it."""
         ...
 
     @property

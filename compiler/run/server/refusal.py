@@ -7,26 +7,26 @@ import re
 from pathlib import Path
 
 from compiler.run.failure import last_bytes
-from compiler.run.server.process import Server
+from compiler.run.server.reached import Reached
 
 # of mysqld and mariadbd, and of PostgreSQL in several releases
-_NO_CONNECTION = re.compile(
+NO_CONNECTION = re.compile(
     r"Too many connections|too many clients already|remaining connection slots are reserved|more than 'max_user_conn"
 )
 _MOST = "max_connections"
 _TO_DO = "raise `max_connections`, or lower the number of the step's clients"
 
 
-def refused(server: Server, step: Path) -> str | None:
+def refused(server: Reached, step: Path) -> str | None:
     """`step`: the folder with what the client said."""
-    if any(_NO_CONNECTION.search(last_bytes(step / name)) for name in ("stderr", "stdout")):
+    if any(NO_CONNECTION.search(last_bytes(step / name)) for name in ("stderr", "stdout")):
         most = _setting(server, _MOST)
         known = f" (it has {most})" if most else ""
         return f"the server had no free connection{known}: {_TO_DO}"
     return None
 
 
-def _setting(server: Server, name: str) -> str | None:
+def _setting(server: Reached, name: str) -> str | None:
     try:
         found = json.loads((server.folder / "effective.json").read_text(encoding="utf-8"))["values"].get(name)
     except (OSError, ValueError, KeyError):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler import engines
+from compiler.build.declared import runs_already
 from compiler.drivers.protocol import Command
 from compiler.engines.serving import Connection, Home, Serving
 from compiler.plan.model import PlannedStage
@@ -22,6 +23,8 @@ from compiler.run.server import home as homes
 from compiler.run.server import ready
 from compiler.run.server.log import first_complaint
 from compiler.run.server.process import Server
+from compiler.run.server.reached import Reached
+from compiler.run.server.running import reached
 from compiler.run.server.sockets import SocketError, sockets
 from compiler.run.server.stepdown import UnreachableError, User, give, ordinary
 from compiler.run.supervision import child as children
@@ -39,11 +42,15 @@ PATIENCE = 3600.0  # seconds for a server that writes what it holds in memory be
 @contextmanager
 def serving(
     attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
-) -> Iterator[Server | None]:
+) -> Iterator[Reached | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
     engine = engines.served(attempt.job.build.engine)
     if engine is None:
         yield None
+        return
+    if runs_already(attempt.job.build.source):
+        with reached(attempt, stage, folder, _options(accepted)) as server:
+            yield server
         return
     own = folder.resolve() / homes.FOLDER
     own.mkdir(parents=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from compiler.engines.serving import Connection, Serving
 from compiler.engines.statistics import Look, Told
-from compiler.run.server.process import Server
+from compiler.run.server.reached import Reached
 from compiler.store.durable import write_json
 
 FOLDER = "statistics"
@@ -28,7 +28,7 @@ class _Read(NamedTuple):
     refused: Mapping[str, str]  # look -> why
 
 
-def keep(engine: Serving, server: Server, step: Path, when: str) -> None:
+def keep(engine: Serving, server: Reached, step: Path, when: str) -> None:
     """FOLDER/WHEN.json has the numbers, FOLDER/WHEN/ what is for people."""
     began, name = time.monotonic(), step.name.partition("-")[2]
     read = _in_time(engine, server, when)
@@ -44,7 +44,7 @@ def _sentences(read: _Read, when: str) -> Iterator[str]:
         yield f"the server's {look} {when} it could not be read: {why}"
 
 
-def _in_time(engine: Serving, server: Server, when: str) -> _Read:
+def _in_time(engine: Serving, server: Reached, when: str) -> _Read:
     """In a thread, which is left alone with a server that does not answer."""
     told, refused = dict[str, Told](), dict[str, str]()
     allowed = float(os.environ.get("STEPGRID_STATISTICS") or ALLOWED)
@@ -55,7 +55,7 @@ def _in_time(engine: Serving, server: Server, when: str) -> _Read:
     return _Read(dict(told), {**refused, **late})
 
 
-def _asked(engine: Serving, server: Server, when: str, told: dict[str, Told], refused: dict[str, str]) -> None:
+def _asked(engine: Serving, server: Reached, when: str, told: dict[str, Told], refused: dict[str, str]) -> None:
     try:
         connection = engine.connect(server.access)
     except Exception as error:  # of each client its own

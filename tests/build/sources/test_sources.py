@@ -16,6 +16,7 @@ DECLARED = {
     "pypi": {"pypi": "a", "version": "1"},
     "debian-source": {"debian-source": "gflags", "suite": "bookworm"},
     "path": {"path": "../a"},
+    "server": {"server": "prod"},
 }
 
 
@@ -36,5 +37,5 @@ def test_every_source_keeps_the_protocol(route: str):
 def test_one_source_each(declared: dict[str, str], given: str):
     with pytest.raises(BuildError) as caught:
         source_of(declared)
-    routes = "debian, system, git, tarball, maven, crate, pypi, debian-source, path"
+    routes = "debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
     assert str(caught.value) == f"a source has exactly one of the keys {routes}; this one has {given}"

@@ -28,6 +28,14 @@ def test_a_client_of_postgres() -> None:
     assert made.env == names
 
 
+def test_a_server_that_is_reached_by_its_host() -> None:
+    given = {**SETTINGS, "argv": ("psql", "-h{host}", "-p{port}")}
+    made = running("command").command(given, {}, _context(POSTGRES._replace(host="db1")))
+    assert (made.argv, made.env["PGHOST"]) == (("psql", "-hdb1", "-p5432"), "db1")
+    other = running("command").command(given, {}, _context(MARIADB._replace(host="db1")))
+    assert other.env == {"MYSQL_HOST": "db1", "MYSQL_TCP_PORT": "3306", "MYSQL_PWD": "secret"}
+
+
 def test_without_a_server_nothing_is_told() -> None:
     made = running("command").command({**SETTINGS, "argv": ("echo", "{user}")}, {}, _context(None))
     assert (made.argv, made.env) == (("echo", "{user}"), {})

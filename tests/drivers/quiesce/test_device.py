@@ -38,3 +38,9 @@ def test_what_it_did_since_the_last_look(disk: Path, tmp_path: Path, monkeypatch
 
 def test_without_a_device_there_is_nothing_to_see(disk: Path, tmp_path: Path) -> None:
     assert Device(tmp_path, None, 5.0, 0).seen() == ()
+
+
+def test_what_a_server_elsewhere_is_on_is_nothing_to_see(disk: Path) -> None:
+    assert Device(None, None, 5.0, 0).name is None
+    count(disk, 0, 0)
+    assert Device(None, "sdx", 5.0, 0).name == "sdx"

@@ -112,3 +112,15 @@ def test_a_seed_is_never_0_which_would_be_the_time(seed: int) -> None:
 def test_without_a_server_there_is_nothing_to_ask() -> None:
     with pytest.raises(ValueError, match=r"^it needs a server, and the engine of this build is none$"):
         command(_settings(lua="scan", events=1), _context(None))
+
+
+def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> None:
+    running = MARIADB._replace(host="db1", running=True)
+    made = command(_settings(lua="load", threads=2), _context(running))
+    assert made.argv[2:7] == (
+        "again.lua", "--db-driver=mysql", "--config-file=connection", "--mysql-host=db1", "--mysql-port=3306",
+    )  # fmt: skip
+    assert "DROP TABLE IF EXISTS sbtest%d" in made.files["again.lua"]
+    asked = command(_settings(lua="scan", duration=1.0), _context(POSTGRES._replace(host="db1", running=True)))
+    assert {"--pgsql-host=db1", "--pgsql-port=5432", "scan.lua"} <= set(asked.argv)
+    assert asked.files.keys() == {"connection"}

@@ -73,9 +73,9 @@ CASES: dict[str, Said] = {
                 "expression",
                 "rocksdb has no capability `1`",
                 (
-                    "known here: async_io, auto_hyper_clock_cache, cache_low_pri_pool_ratio, cache_type, compact0, "
-                    "compact1, enable_blob_files, fixed_hyper_clock_cache, flush, hyper_clock_cache, memstats, "
-                    "mixgraph, …"
+                    "known here: async_io, auto_hyper_clock_cache, benchmark_read_rate_limit, "
+                    "cache_low_pri_pool_ratio, cache_type, compact0, compact1, enable_blob_files, "
+                    "fixed_hyper_clock_cache, flush, hyper_clock_cache, max_background_jobs, …"
                 ),
             )
         ],

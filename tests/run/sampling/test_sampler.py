@@ -172,6 +172,35 @@ def test_a_server_is_sampled_beside_its_client(tmp_path):
     assert last["process"]["rss"] == 0  # it has ended
 
 
+def test_a_server_that_leads_no_group_is_itself_and_its_children():
+    code = "import os, time\nif os.fork() == 0: time.sleep(60)\ntime.sleep(60)"
+    server = subprocess.Popen([sys.executable, "-c", code])
+    found: list[int] = []
+    try:
+        end = time.monotonic() + 60
+        while len(found) < 2:
+            assert time.monotonic() < end
+            found = Group(server.pid).members()
+        assert os.getpid() not in found
+        assert len(found) == 2
+    finally:
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+        server.wait()
+
+
+def test_of_a_database_that_is_not_ours_nothing_is_said(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", "input()"], process_group=0, stdin=-1)
+    sampler = Sampler(tmp_path / "samples.jsonl", None)
+    sampler.start(child.pid)
+    child.kill()
+    sampler.stop(child.pid)
+    child.wait()
+    assert sampler.error is None
+    last = json.loads((tmp_path / "samples.jsonl").read_text().splitlines()[-1])
+    assert not {"database_bytes", "devices"} & last.keys()
+
+
 def test_what_is_dear_is_looked_at_less_often():
     clock = iter((0.0, 0.25, 0.5, 0.5))
     looked = Seldom("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
