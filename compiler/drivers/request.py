@@ -29,9 +29,20 @@ def _paths() -> str:
     return os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
 
 
+def taken(folder: Path) -> dict[str, Any]:
+    """What is kept of it has no password of a server that ran before: that one is not made anew with each start."""
+    path = folder / FILE
+    request: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    access = request["access"]
+    if access is not None and access.get("running"):
+        kept = {**request, "access": {**access, "password": ""}}
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    return request
+
+
 def asked(folder: Path) -> tuple[Access, dict[str, Any]]:
     """What that program finds there."""
-    request: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    request = taken(folder)
     given = request.pop("access")
     places = {name: Path(given[name]) for name in ("sockets", "socket")}
     return Access(**{**given, **places}), request

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.drivers import runnable, running
+from compiler.drivers.command.reach import PASSWORDS
 from compiler.drivers.protocol import Command, Context, Runner
 from compiler.engines import served
 from compiler.plan.model import PlannedStage, PlannedStep
@@ -183,7 +184,8 @@ class _Step:
         except LaunchError as error:
             raise StageError(str(error), self.step.name) from None
         command = done.command
-        env = {"env": dict(command.env), "environment": environment(command.env)}
+        told = {**command.env, **{name: "***" for name in PASSWORDS if name in command.env}}
+        env = {"env": told, "environment": environment(told)}
         write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
         attach(self.folder, {**self.step.files, **command.files})
         return done

@@ -24,6 +24,13 @@ def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Pat
     assert asked(tmp_path) == (ACCESS, {"sql": ["select 1"]})
 
 
+def test_the_password_of_a_server_that_ran_before_is_not_kept(tmp_path: Path) -> None:
+    access = ACCESS._replace(host="db1", running=True)
+    (tmp_path / FILE).write_text(command("compiler.drivers.sql", _context(access), {"sql": []}).files[FILE])
+    assert asked(tmp_path) == (access, {"sql": []})
+    assert asked(tmp_path) == (access._replace(password=""), {"sql": []})
+
+
 def test_it_needs_a_server() -> None:
     with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
         command("compiler.drivers.sql", _context(None), {})

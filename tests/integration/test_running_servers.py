@@ -33,9 +33,9 @@ steps:
   - {{checkpoint: loaded}}
   - {{name: point, kind: sysbench, lua: point_query}}
   - {{name: scan, kind: sysbench, lua: scan, threads: 1}}
+  - {{name: own, kind: command, argv: ["true"], measured: false}}
 allow: {{step-short: a test}}
 """
-LOADED = "'load', 'settle'"
 
 
 def test_mariadb_by_its_socket(server_builds: Path, tmp_path: Path) -> None:
@@ -49,6 +49,7 @@ def test_mariadb_by_its_socket(server_builds: Path, tmp_path: Path) -> None:
         assert connection.query("SELECT id FROM others.t") == [{"id": 1}]
         assert connection.query("SELECT count(*) AS rows_loaded FROM sbtest1") == [{"rows_loaded": 2000}]
     _same_for_both(found, "mariadb")
+    _nowhere(lab, access)
     asked = "`max_connections`: it is 151 in the running server, and not 77 as asked for"
     assert all(asked in said for (said,) in found.query("SELECT warnings FROM steps WHERE step = 'point'"))
     sizes = "SELECT data_bytes FROM steps WHERE step = 'point'"
@@ -66,6 +67,7 @@ def test_postgres_by_the_network(server_builds: Path, tmp_path: Path, monkeypatc
         found = _run(lab)
         assert connection.query("SELECT count(*) AS loaded FROM sbtest2") == [{"loaded": 2000}]
     _same_for_both(found, "postgres")
+    _nowhere(lab, access)
     said = found.query("SELECT warnings FROM steps WHERE step = 'point'")[0][0]
     assert "`work_mem`: it is 4MB in the running server, and not 1MB as asked for" in said
     assert "shared_buffers" not in said
@@ -86,6 +88,13 @@ def _same_for_both(found: _Found, engine: str) -> None:
         "assertions": False,
     }  # fmt: skip
     assert f"prod: {build['version']} (server, which already ran: its configuration, compiler, flags and" in found.text
+
+
+def _nowhere(lab: Lab, access: Access) -> None:
+    """The password is somebody's: nothing that is kept has it."""
+    kept = [path for path in lab.folder.glob("outputs/[!b]*/**/*") if path.is_file()]
+    assert "request.json" in {path.name for path in kept}
+    assert not [path for path in kept if access.password.encode() in path.read_bytes()]
 
 
 class _Found:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from compiler.engines.serving import Access
 
 
+PASSWORDS = ("PGPASSWORD", "MYSQL_PWD")  # of the variables below: what is written down has them without a value
+
+
 def placeholders(access: Access) -> Mapping[str, str]:
     """Without the password, which has no place in a command line."""
     names = ("host" if access.host else "socket", *([] if access.host else ["sockets"]), "port", "user", "database")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from compiler.drivers.protocol import Command, Context
 from compiler.drivers.quiesce import embedded
-from compiler.drivers.request import FILE, HERE
+from compiler.drivers.request import FILE, HERE, taken
 from compiler.engines.serving import Access
 
 MODULE = "compiler.drivers.quiesce"
@@ -43,7 +43,7 @@ def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Co
 
 
 def read(folder: Path) -> Request:
-    raw: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    raw = taken(folder)
     access = raw["access"]
     if access is not None:
         places = {name: Path(access[name]) for name in ("sockets", "socket")}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.language.problem import Problem, SpecError, Where
+from compiler.language.witness import saw
 from compiler.plan.model import (
     Axis,
     CellStep,
@@ -28,7 +29,9 @@ def compile_spec(
 ) -> Plan:
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)
-    raw = json.loads(Path(path).read_text())
+    content = Path(path).read_bytes()
+    saw(path, content)
+    raw = json.loads(content)
     if raw.get("broken"):
         raise SpecError([Problem("toy", Where(path, 1, 1), "the spec is broken", "mend it")])
     raw |= raw.get("scales", {}).get(scale, {})
