@@ -54,7 +54,10 @@ def test_another_engines(variables: dict[str, list[Any]], engine: str, said: str
 
 def test_since_when_and_as_which_process(tmp_path: Path) -> None:
     def since(file: str) -> Since:
-        values = [{"Variable_name": "datadir", "Value": f"{tmp_path}/"}, {"Variable_name": "pid_file", "Value": file}]
+        values: list[Any] = [
+            {"Variable_name": "datadir", "Value": f"{tmp_path}/"},
+            {"Variable_name": "pid_file", "Value": file},
+        ]
         return mysqld_running.since(Told({"Uptime": [{"Value": "77"}], "'pid_file'": values}))
 
     (tmp_path / "here.pid").write_text("1234\n")

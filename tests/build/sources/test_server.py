@@ -23,7 +23,10 @@ from tests.engines.told import Told
 
 SOURCE = {"server": "prod"}
 SITE = Site("site.yaml", servers={"prod": SiteServer("u", "d", host="db1")})
-VARIABLES = [{"Variable_name": "version", "Value": "8.0.40"}, {"Variable_name": "max_connections", "Value": 151}]
+VARIABLES: list[Any] = [
+    {"Variable_name": "version", "Value": "8.0.40"},
+    {"Variable_name": "max_connections", "Value": 151},
+]
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_another_version_than_the_spec_declares(tmp_path: Path, answers: list[Ac
 
 
 def test_a_server_of_another_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[Access]) -> None:
-    maria = [{"Variable_name": "version", "Value": "11.8.6-MariaDB"}]
+    maria: list[Any] = [{"Variable_name": "version", "Value": "11.8.6-MariaDB"}]
     monkeypatch.setattr(MySQL, "connect", lambda *_: Told({"show global variables": maria}))
     said = "the server `prod` is not the build's: it is MariaDB 11.8.6-MariaDB, and the build's engine is mysql"
     with pytest.raises(BuildError) as caught:

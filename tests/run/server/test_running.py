@@ -23,7 +23,7 @@ from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
 from compiler.run.job import Job
 from compiler.run.options import Accepted
-from compiler.run.server import running
+from compiler.run.server import local, running
 from compiler.run.server.reached import Reached
 from compiler.run.server.service import serving
 
@@ -136,7 +136,7 @@ def test_it_is_reached_and_left(serve: Serve, attempt: Attempt, listening: socke
 def test_of_one_that_is_not_here_little_is_known(
     serve: Serve, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running.local, "process", lambda _access, _said: None)
+    monkeypatch.setattr(local, "process", lambda _access, _said: None)
     with serve() as server:
         assert isinstance(server, running.Running)
         assert (server.pid, server.device, server.halted) == (None, None, False)
