@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from compiler.engines.serving import Access
 
-
 PASSWORDS = ("PGPASSWORD", "MYSQL_PWD")  # of the variables below: what is written down has them without a value
 
 
