@@ -64,13 +64,14 @@ def _request(args: argparse.Namespace) -> Request:
 
 
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    from compiler.plan.uncollected import uncollected
     from compiler.run import here, remembered
     from compiler.run.ahead import worked_out
     from compiler.run.workflow import Fault, nothing_to_do, work_of
 
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     if not remembered.find(here.store(), _request(args)) and Path(args.spec).is_file():  # a pipe is read once
-        with worked_out(asked):
+        with worked_out(asked), uncollected():
             import snakemake.cli  # noqa: F401  # most of what starting it takes
     try:
         work = work_of(asked)
