@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from compiler.plan.uncollected import uncollected
 from compiler.run.leaving import leave
 from compiler.store.store import Store
 from compiler.summarize import svg
@@ -13,10 +12,9 @@ from compiler.summarize import svg
 def _main() -> int:
     if not Store().charts(sys.argv[1] if len(sys.argv) > 1 else "").is_dir():
         svg.begin()  # before the imports, which take as long
-    with uncollected():
-        from compiler.summarize.command import main
+    from compiler.summarize.command import main
 
-        return main()
+    return main()
 
 
 if __name__ == "__main__":

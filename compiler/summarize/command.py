@@ -11,9 +11,8 @@ from compiler.plan.uncollected import uncollected
 from compiler.run.revision import revision
 from compiler.store.durable import write_text
 from compiler.store.store import Store
-from compiler.summarize import extras, summary, tables
+from compiler.summarize import extras, page, summary, tables
 from compiler.summarize.kept import keeping
-from compiler.summarize.page import page
 from compiler.summarize.report import Report, report
 
 
@@ -62,6 +61,9 @@ def _read(store: Store, plan: str) -> Report:
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
     with uncollected():
+        where = summary.page_path(store, found.plan)
         with keeping(store.charts(found.plan)):
-            write_text(summary.page_path(store, found.plan), page(found))
-        write_text(summary.path(store, found.plan), summary.text(found, summary.page_path(store, found.plan)))
+            begun = page.begun(found)
+            text = summary.text(found, where)  # while charts are drawn
+            write_text(where, page.finished(begun))
+        write_text(summary.path(store, found.plan), text)

@@ -6,15 +6,16 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from compiler.store import halfmade
 from compiler.store.durable import make_folder, write_cache
 
-Draw = Callable[[Mapping[str, Any]], str]
+Drawing: TypeAlias = Callable[[], str]  # was begun; waits for its end
+Draw: TypeAlias = Callable[[Mapping[str, Any]], Drawing]
 
 
 class Kept:
@@ -24,13 +25,15 @@ class Kept:
         self._folder = folder
         self._used: set[str] = set()
 
-    def drawn(self, chart: Mapping[str, Any], draw: Draw) -> str:
+    def drawn(self, chart: Mapping[str, Any], draw: Draw) -> Drawing:
         name = _digest(json.dumps([_drawer(), chart], sort_keys=True))
         self._used.add(f"{name}.svg")
         found = self._read(name)
-        if found is None:
-            found = draw(chart)
-            self._write(name, found)
+        return partial(self._finished, name, draw(chart)) if found is None else lambda: found
+
+    def _finished(self, name: str, drawing: Drawing) -> str:
+        found = drawing()
+        self._write(name, found)
         return found
 
     def sweep(self) -> None:
@@ -70,7 +73,7 @@ def keeping(folder: Path) -> Iterator[None]:
         _kept = None
 
 
-def drawn(chart: Mapping[str, Any], draw: Draw) -> str:
+def drawn(chart: Mapping[str, Any], draw: Draw) -> Drawing:
     return draw(chart) if _kept is None else _kept.drawn(chart, draw)
 
 

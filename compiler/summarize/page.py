@@ -30,6 +30,15 @@ UNFOLDED = 16  # charts over time that are shown without asking
 
 
 def page(report: Report) -> str:
+    return finished(begun(report))
+
+
+def begun(report: Report) -> Mapping[str, Any]:
+    """What the page says; its charts are being drawn."""
+    return _context(report)
+
+
+def finished(context: Mapping[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -39,7 +48,7 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("index.html.j2").render(_context(report))
+    return environment.get_template("index.html.j2").render(context)
 
 
 def _context(report: Report) -> dict[str, Any]:

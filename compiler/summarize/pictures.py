@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.summarize import charts, layout
 from compiler.summarize.comparison import RATIO, Comparison
+from compiler.summarize.kept import Drawing
 from compiler.summarize.points import Point
 from compiler.summarize.report import Report, Section
 from compiler.summarize.svg import svg
@@ -23,7 +24,11 @@ FEWEST = 3  # points of a series that are worth a line
 @dataclass(frozen=True, slots=True)
 class Picture:
     title: str
-    svg: str
+    drawing: Drawing = field(repr=False)
+
+    @property
+    def svg(self) -> str:
+        return self.drawing()
 
 
 def ratios(report: Report, table: Comparison) -> Picture | None:

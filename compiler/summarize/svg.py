@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
 from compiler.run.supervision.processes import die_with_parent
 from compiler.summarize import kept
+from compiler.summarize.kept import Drawing
 
 _NAMESPACE = re.compile(r' xmlns(?::\w+)?="[^"]*"')
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
@@ -27,19 +30,31 @@ def begin() -> None:
     _drawing.submit(_drawn, _FIRST)
 
 
-def svg(chart: Mapping[str, Any], name: str, label: str) -> str:
-    """`name` keeps the ids of one page apart, `label` is what a reader who cannot see it gets."""
-    drawn = _ID.sub(rf"\g<1>{name}-", _NAMESPACE.sub("", kept.drawn(chart, _elsewhere)))
+def svg(chart: Mapping[str, Any], name: str, label: str) -> Drawing:
+    """Begun. `name` keeps the ids of one page apart, `label` is what a reader who cannot see it gets."""
+    drawing = kept.drawn(chart, _elsewhere)
     title = label.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return drawn.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+
+    def finished() -> str:
+        drawn = _ID.sub(rf"\g<1>{name}-", _NAMESPACE.sub("", drawing()))
+        return drawn.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+
+    return finished
 
 
-def _elsewhere(chart: Mapping[str, Any]) -> str:
+def _elsewhere(chart: Mapping[str, Any]) -> Drawing:
+    """That process draws while this one goes on."""
     if _drawing is None:
-        return _drawn(chart)
+        return lambda: _drawn(chart)
+    with suppress(BrokenExecutor):  # it was killed, when memory ran out for instance
+        return partial(_received, _drawing.submit(_drawn, chart), chart)
+    return lambda: _drawn(chart)
+
+
+def _received(drawing: Future[str], chart: Mapping[str, Any]) -> str:
     try:
-        return _drawing.submit(_drawn, chart).result()
-    except BrokenExecutor:  # it was killed, when memory ran out for instance
+        return drawing.result()
+    except BrokenExecutor:
         return _drawn(chart)
 
 
