@@ -8,7 +8,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,25 +64,33 @@ def _request(args: argparse.Namespace) -> Request:
 
 
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
+    if not _ahead(args, asked):
+        from compiler.run.workflow import Fault, nothing_to_do, work_of
+
+        try:
+            work = work_of(asked)
+        except Fault as fault:
+            print(fault, file=sys.stderr)
+            return fault.status
+        if work.is_over and not more:
+            print(nothing_to_do(work))
+            return FINE
+    dry = ["--dry-run"] if args.dry_run else []
+    return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
+
+
+def _ahead(args: argparse.Namespace, asked: Mapping[str, Any]) -> bool:
+    """Whether it is known already that there is work: of a spec that must be compiled, while Snakemake is imported."""
     from compiler.plan.uncollected import uncollected
     from compiler.run import here, remembered
     from compiler.run.ahead import worked_out
-    from compiler.run.workflow import Fault, nothing_to_do, work_of
 
-    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
-    if not remembered.find(here.store(), _request(args)) and Path(args.spec).is_file():  # a pipe is read once
-        with worked_out(asked), uncollected():
-            import snakemake.cli  # noqa: F401  # most of what starting it takes
-    try:
-        work = work_of(asked)
-    except Fault as fault:
-        print(fault, file=sys.stderr)
-        return fault.status
-    if work.is_over and not more:
-        print(nothing_to_do(work))
-        return FINE
-    dry = ["--dry-run"] if args.dry_run else []
-    return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
+    if not Path(args.spec).is_file() or remembered.find(here.store(), _request(args)):  # a pipe is read once
+        return False
+    with worked_out(asked) as found, uncollected():
+        import snakemake.cli  # noqa: F401  # most of what starting it takes
+    return found.to_do
 
 
 def config_of(args: argparse.Namespace) -> list[str]:

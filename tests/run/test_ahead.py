@@ -29,15 +29,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_plan_is_there_and_nothing_was_said(capfd: pytest.CaptureFixture[str]) -> None:
-    with worked_out({"spec": "a.yaml"}):
+    with worked_out({"spec": "a.yaml"}) as found:
         pass
+    assert found.to_do
     assert remembered.find(Store(), Request("a.yaml"))
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_is_wrong_is_left_to_be_said(capfd: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text("title: [", encoding="utf-8")
-    with worked_out({"spec": "a.yaml"}):
+    with worked_out({"spec": "a.yaml"}) as found:
         pass
+    assert not found.to_do
     assert remembered.find(Store(), Request("a.yaml")) is None
     assert capfd.readouterr() == ("", "")
