@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import NoReturn
 
 from compiler.language import site as sites
 from compiler.run import here, hostlock, killed, leaving, onlookers
@@ -46,9 +47,7 @@ class Hooks:
         self._take_lock()
         halfmade.everywhere(self.work.store.root)
         left.forget(self.work.store)
-        for number in leaving.SIGNALS:
-            signal.signal(number, self._stop)
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
+        self.listen()
         if fresh:
             say(f"results go to {self.work.store.root.absolute()}: a new folder")
         for broken in self.work.broken:
@@ -65,6 +64,12 @@ class Hooks:
         for sentence in onlookers.sentences(asked, sites.of_environment()):
             say(sentence)
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
+
+    def listen(self) -> None:
+        for number in leaving.SIGNALS:
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
+        sys.excepthook = self._uncaught
 
     def success(self) -> None:
         leaving.at_once()
@@ -85,8 +90,19 @@ class Hooks:
         except KeyboardInterrupt:
             self.stopped = self.stopped or signal.SIGINT.name
         if self.stopped:
-            say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
-            leaving.leave()
+            self._leave()
+
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Snakemake does not listen everywhere: not while it starts a job."""
+        if self.stopped is None or not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        _end_jobs()
+        self._leave()
+
+    def _leave(self) -> NoReturn:
+        say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
+        leaving.leave()
 
     def _incomplete(self) -> None:
         for sentence in killed.close(self.work):

@@ -9,7 +9,7 @@ from compiler.summarize import layout, numbers
 from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from compiler.summarize.overview import Overview, Row
 from compiler.summarize.points import Point
-from compiler.summarize.verdicts import FASTER, SLOWER, VERDICTS
+from compiler.summarize.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
 
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
@@ -96,9 +96,12 @@ def _counts(entries: Sequence[Entry]) -> str:
 
 
 def _count(word: str, found: Sequence[float | None], alone: bool) -> str:
-    said = word if alone else f"{len(found)} {word}"
+    said = word if alone else f"{len(found)} {_MANY.get(word, word)}"
     ratios = sorted(each for each in found if each is not None)
     return f"{said} ({_range(ratios)})" if ratios else said
+
+
+_MANY = {ONE_LOAD: "of one load each"}
 
 
 def _range(ratios: Sequence[float]) -> str:

@@ -103,7 +103,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     found = overwrite.metrics
     assert found.keys() <= METRICS.keys()
     assert found["drain_seconds"] == pytest.approx(found["uptime_seconds"] - found["seconds"])
-    assert found["drain_seconds"] >= 5  # db_bench sleeps that long before it looks
+    assert found["drain_seconds"] > 4.9  # db_bench sleeps that long before it looks
     assert found["process_cores"] > 1.5 * whole["process_cores"]
     assert found["cpu_seconds"] + found["drain_cpu_seconds"] == pytest.approx(step["user"] + step["system"], abs=0.5)
     assert len(series(folders[1])) >= 7

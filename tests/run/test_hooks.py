@@ -1,5 +1,7 @@
 """What a second run is told."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 from compiler.run.hooks import refusal
@@ -23,3 +25,17 @@ def test_a_run_that_has_just_taken_the_lock():
 
 def test_a_run_of_which_nothing_is_known():
     assert refusal(None, []) == ("another run is active in this checkout. It goes on; start again when it has ended")
+
+
+def test_a_signal_where_snakemake_does_not_listen():
+    code = (
+        "import os, signal\n"
+        "from compiler.run.hooks import Hooks\n"
+        "Hooks(None).listen()\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.stderr == (
+        "stopped by SIGTERM: nothing that was measured is lost, the same command goes on from here\n"
+    )
+    assert ended.returncode == 1

@@ -43,3 +43,15 @@ def test_the_largest_differences_and_how_many_more_there_are(report: Report) -> 
 def test_few_are_said_whole(tmp_path: Path) -> None:
     said = in_short.lines(scenario.report(scenario.experiment(tmp_path)))
     assert not any(line.startswith("and ") for line in said)
+
+
+def test_single_loads_are_counted_as_such(tmp_path: Path) -> None:
+    found = Experiment(tmp_path, threads=("1", "2"), loads=1, base={"cache": "lru"}, seconds=1)
+    found.add_build("rocksdb-7.8.3")
+    found.add_load("rocksdb-7.8.3", 0)
+    for cache in found.caches:
+        for threads in ("1", "2"):
+            rates = {"readww": 1000.0 if cache == "lru" else 1100.0, "overwrite": 500.0}
+            found.add("rocksdb-7.8.3", cache, threads, 0, rates)
+    said = in_short.lines(scenario.report(found))
+    assert "readww, cache=hyper against cache=lru: 2 of one load each (1.10x)" in said

@@ -34,6 +34,7 @@ _CMAKE = (*_BOTH, "cmake", "ninja")
 RECIPES: Mapping[str, tuple[str, ...]] = {
     "ServerPrefix": (),
     "Ready": (),
+    "Running": (),
     "Program": (),  # its command says
     "RocksDBLibrary": (*_BOTH, "cmake", "make"),
     "RocksDBMake": (*_BOTH, "make"),

@@ -67,6 +67,7 @@ def size_of(row: Row) -> float | None:
     return size(row.get("Size", "")) if megabytes is None else megabytes * 2**20
 
 
+@lru_cache(maxsize=4096)
 def count(text: str) -> float | None:
     """`1662K`: RocksDB's own rounding stays."""
     match = _COUNT.fullmatch(text)
@@ -75,6 +76,8 @@ def count(text: str) -> float | None:
 
 def _table(lines: Sequence[str]) -> dict[str, Row]:
     names = lines[0].split()
+    if len(set(names)) != len(names):
+        return {}
     rows: dict[str, Row] = {}
     for line in lines[2:]:
         cells = _cells(line, names)
@@ -87,9 +90,12 @@ def _table(lines: Sequence[str]) -> dict[str, Row]:
 def _cells(line: str, names: Sequence[str]) -> dict[str, str] | None:
     """A row has as many cells as the header has names, or it is none: nothing ever moves over."""
     cells = _APART.sub(r"_\1", line).split()
-    if len(cells) != len(names) or len(set(names)) != len(names):
+    if len(cells) != len(names):
         return None
-    return {name: cell.replace("_", " ") if name == "Size" else cell for name, cell in zip(names, cells, strict=True)}
+    found = dict(zip(names, cells, strict=True))
+    if "Size" in found:
+        found["Size"] = found["Size"].replace("_", " ")
+    return found
 
 
 def _sum(row: Row) -> dict[str, float]:
@@ -113,6 +119,7 @@ def _files(row: Row) -> float | None:
     return count(row.get("Files", "").partition("/")[0])
 
 
+@lru_cache(maxsize=4096)  # most cells of most tables are 0.0
 def number(text: str) -> float | None:
     """What is new in a level may be less than nothing."""
     match = _NUMBER.fullmatch(text)
