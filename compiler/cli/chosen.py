@@ -14,7 +14,7 @@ from compiler.plan.model import Plan, PlannedCell
 
 
 def arguments(parser: argparse.ArgumentParser, cells: str) -> None:
-    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
     parser.add_argument("cells", nargs="*", metavar="CELL", help=cells)
     compiled.narrowing(parser)
 

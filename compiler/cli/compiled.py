@@ -16,7 +16,7 @@ _DIGEST = re.compile(r"[0-9a-f]{20}")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
     narrowing(parser)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
     what = "move what is held already: all of it, or only that of these builds"
     parser.add_argument("--update", nargs="*", metavar="BUILD", help=what)
     what = "one of the spec's `scales`, as often as needed (the spec as it is, and all of its scales)"

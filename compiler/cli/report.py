@@ -17,7 +17,7 @@ FORMATS = ("text", "markdown", "csv", "tsv", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
     parser.add_argument("--format", choices=FORMATS, default="text", help="what it is written as (text)")
     parser.add_argument("--table", metavar="TITLE", help="one of its tables alone")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where it goes (printed)")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from compiler.store.store import Store
     from compiler.store.tried import Tried
 
+STANDING = len("interrupted  ")
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     chosen.arguments(parser, "a cell's id, or labels that single it out (all cells)")
@@ -51,7 +53,7 @@ def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
             yield f"{stage}  {titles[stage]}"
             yield from map(_line, found)
             if pending := asked.pending(store, stage):
-                yield f"  again      {pending.said}"
+                yield f"  {'again':<{STANDING}}{pending.said}"
 
 
 def _line(each: Tried) -> str:
@@ -59,7 +61,7 @@ def _line(each: Tried) -> str:
     took = "" if each.seconds is None else duration(each.seconds)
     status = each.status if each.status not in (None, "done") else ""
     said = ": ".join(part for part in (status, each.said) if part)
-    columns = f"  {each.standing:<11}{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}  {said}"
+    columns = f"  {each.standing:<{STANDING}}{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}  {said}"
     return columns.rstrip()
 
 

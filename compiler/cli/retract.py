@@ -21,7 +21,7 @@ class Wrong(Exception):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("result", help="its folder, or STAGE/TIME as `stepgrid results` lists it")
+    parser.add_argument("result", metavar="RESULT", help="its folder, or STAGE/TIME as `stepgrid results` lists it")
     parser.add_argument("--why", metavar="TEXT", help="what is wrong with it; the report says so")
     parser.add_argument("--undo", action="store_true", help="it counts again")
     compiled.local(parser)

@@ -22,12 +22,12 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="the file that describes the experiment")
+    parser.add_argument("spec", metavar="SPEC", help="the file that describes the experiment")
     _options(parser)
     what = "start no stage that would end later: 6h, or 07:30 (after the spec anything else is Snakemake's --until)"
     parser.add_argument("--until", metavar="TIME", type=_time, help=what)
     more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
-    more.required = False  # else a missing spec is said to be "spec, …"
+    more.required = False  # else a missing spec is said to be "SPEC, …"
 
 
 def run(args: argparse.Namespace) -> int:

@@ -67,3 +67,10 @@ def replaced(source: Map, key: str, value: Node) -> Map:
 
 def without(source: Map, *keys: str) -> Map:
     return Map({key: value for key, value in source.items() if key not in keys}, source.where, source.at)
+
+
+def renamed(source: Map, key: str, meant: str) -> Map:
+    """With a misspelt key as what was meant, at its place; of an empty one no more is said, so it is left out."""
+    kept = {name: value for name, value in source.items() if name != key}
+    value = {meant: source[key]} if source[key] else {}
+    return Map({**kept, **value}, source.where, {**source.at, meant: source.at[key]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from compiler.language.nodes import Map, Node, Seq, Text, place, replaced, width, without
+from compiler.language.nodes import Map, Node, Seq, Text, place, renamed, replaced, width, without
 from compiler.language.problem import Problems, Where, nearest
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
         if rest:
             return replaced(node, str(key), _mended(node[str(key)], rest, known))
         meant = [name for name in _meant(str(key), known) if name not in node]
-        left = without(node, str(key))
-        return replaced(left, meant[0], node[str(key)]) if meant else left
+        return renamed(node, str(key), meant[0]) if meant else without(node, str(key))
     if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
         items = [_mended(item, rest, known) if rest and i == key else item for i, item in enumerate(node)]
         return Seq(items, node.where, node.at) if rest else _without_item(node, key)

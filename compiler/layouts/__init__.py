@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 NAMES = (
     "figures", "relative", "groups", "percentiles", "stalls", "compaction", "compaction_sum", "iostat", "vmstat",
     "per_operation", "insert_benchmark", "recall", "probes", "counters", "absolute", "before_after", "load", "errors",
-    "cpu",
+    "cpu", "response_times",
 )  # fmt: skip
 FIGURES = "figures"  # of a table that names none
 
@@ -27,7 +27,7 @@ def by_name(name: str) -> Layout:
 _DEFAULTS = {
     "db_bench": ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat"),
     "sysbench": ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation"),
-    "insert_benchmark": ("insert_benchmark", "iostat"),
+    "insert_benchmark": ("insert_benchmark", "response_times", "iostat"),
     "linkbench": ("relative", "percentiles", "per_operation"),
     "vector_search": ("recall",),
     "command": ("relative",),

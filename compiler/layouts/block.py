@@ -22,6 +22,7 @@ class Spot(NamedTuple):
     levels: Sequence[Level] = ()
     margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
     unlike: str = ""  # why a ratio gets no verdict
+    times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
 
 
 NOWHERE = Spot(status=ABSENT)  # not in the sweep

@@ -23,6 +23,7 @@ class Layout:
     by: tuple[str, ...] = (STEP,)
     metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
     levels: bool = False  # likewise, of the levels of an LSM tree
+    times: bool = False  # and of the histograms of latencies
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others
     sizes: bool = False  # it tells of the database as it was before what is measured, and at the end

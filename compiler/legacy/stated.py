@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compiler.drivers.protocol import Figures, ParseError
+from compiler.drivers.protocol import Bucket, Figures, ParseError
 from compiler.legacy.protocol import Measured
 
 NAME = "stated.json"
@@ -20,7 +21,18 @@ def body(step: Measured) -> dict[str, Any]:
         "facts": {**figures.facts, **({"source": step.source} if step.source else {})},
         "qps": [list(pair) for pair in figures.qps],
         "warnings": list(figures.warnings),
+        **_more(figures),
     }
+
+
+def _more(figures: Figures) -> dict[str, Any]:
+    """What few steps have: without it the body, and so the stage's id, is what it was before there was any."""
+    found = {
+        "counters": dict(figures.counters),
+        "levels": [dict(level) for level in figures.levels],
+        "histograms": [list(bucket) for bucket in figures.histograms],
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def figures(folder: Path) -> Figures | None:
@@ -33,6 +45,8 @@ def figures(folder: Path) -> Figures | None:
         said = json.loads(text)
         series = [(float(second), float(qps)) for second, qps in said["qps"]]
         found = Figures(said["metrics"], said["facts"], series, said["warnings"])
+        buckets = [Bucket(*each) for each in said.get("histograms", ())]
+        found = replace(found, counters=said.get("counters", {}), levels=said.get("levels", ()), histograms=buckets)
         failure = said["failure"]
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None

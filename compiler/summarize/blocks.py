@@ -17,6 +17,7 @@ from compiler.summarize.margins import margins
 from compiler.summarize.matching import label
 from compiler.summarize.points import Point
 from compiler.summarize.ratios import ratio
+from compiler.summarize.response_times import Shares, together
 from compiler.summarize.tables import Place
 
 Labels = tuple[str | None, ...]
@@ -40,6 +41,7 @@ class Known:
     more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)  # figures that no step prints
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     caveat: Caveat = no_caveat
+    times: Mapping[Place, Shares] = field(default_factory=dict)
     _at: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(default_factory=dict)
     _values: dict[int, Mapping[str, float]] = field(default_factory=dict)
 
@@ -157,7 +159,10 @@ def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
     if same:
         return Spot(status=f"same as {same}")
     levels = next((known.levels[place] for place in point.places if place in known.levels), ())
-    return Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
+    found = Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
+    if not form.layout.times:
+        return found
+    return found._replace(times=together(known.times[place] for place in point.places if place in known.times))
 
 
 def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Point], known: Known) -> Mapping[At, Spot]:

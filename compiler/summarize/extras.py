@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from compiler.layouts import FIGURES, by_name
 from compiler.layouts.block import Level
 from compiler.layouts.insert_benchmark import TARGET
 from compiler.plan import files
 from compiler.plan.model import PlannedStage
 from compiler.summarize import windows
 from compiler.summarize.counted import counted
+from compiler.summarize.response_times import Shares, shares
 from compiler.summarize.tables import Place, Tables
 from compiler.summarize.windows import Figures, Window
 
@@ -27,6 +29,7 @@ class Extras:
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)
     targets: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    times: Mapping[Place, Shares] = field(default_factory=dict)
 
 
 def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> Extras:
@@ -35,7 +38,12 @@ def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> 
     wanted = (tuple(table["window"]) for table in asked if "window" in table)
     needed = any(run.kind == KIND for run in found.runs)
     targets = dict(_targets(files.read(plan).stages)) if needed else {}
-    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets, counted(folder, asked))
+    times = shares(folder) if _of_times(asked) or (needed and not asked) else {}
+    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets, counted(folder, asked), times)
+
+
+def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
+    return any(by_name(table.get("layout", FIGURES)).times for table in asked)
 
 
 def _levels(rows: Iterable[Level]) -> dict[Place, list[Level]]:

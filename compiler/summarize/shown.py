@@ -98,7 +98,7 @@ def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras, caveat: Cav
         for step, members in by_step.items()
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
-    return Known(found, axes, [*by_step], extras.levels, extras.targets, extras.counters, caveat)
+    return Known(found, axes, [*by_step], extras.levels, extras.targets, extras.counters, caveat, extras.times)
 
 
 def _named(

@@ -121,14 +121,22 @@ def test_a_redo_that_failed_says_so_in_the_plan(plan: Plan, capsys: Capture) -> 
     assert "    asked for by me, TIME; failed: readww: it died\n" in out(capsys, "plan", "a.yaml")
 
 
+def test_results_lists_what_was_interrupted(plan: Plan, capsys: Capture) -> None:
+    (load,) = (stage.id for stage in plan.stages if stage.title == "rocksdb-7.8.3, load 1: fillseq")
+    attempt = Store().new_attempt(load)
+    write_json(attempt / "failure.json", {"status": "interrupted", "message": "stopped by SIGTERM"})
+    said = out(capsys, "results", "a.yaml", "build=rocksdb-7.8.3,threads=2")
+    assert said.splitlines()[2].split("  ")[1:3] == ["interrupted", attempt.name]
+
+
 def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None:
     words = ("results", "a.yaml", "build=rocksdb-7.8.3,threads=2")
     stage = next(stage.id for stage in plan.stages if stage.title == "rocksdb-7.8.3 threads=2, load 1: readww")
     assert out(capsys, *words) == (
         "s-ID  rocksdb-7.8.3, load 1: fillseq\n"
-        f"  counts     {TIME}  2026-01-01 00:00:00     30s\n"
+        f"  counts       {TIME}  2026-01-01 00:00:00     30s\n"
         "s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
-        f"  counts     {TIME}  2026-01-01 00:00:00     30s\n"
+        f"  counts       {TIME}  2026-01-01 00:00:00     30s\n"
     )
     assert out(capsys, "retract", f"{stage}/{TIME}", "--why", "a disturbance") == (
         f"outputs/results/s-ID/{TIME} counts no more: its stage has no other, so the next run measures it\n"

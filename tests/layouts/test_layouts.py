@@ -21,6 +21,7 @@ from compiler.layouts import (
     numbers,
     recall,
     relative,
+    response_times,
 )
 from compiler.layouts.block import Block, Spot
 from compiler.layouts.colours import Marked
@@ -189,9 +190,39 @@ def test_the_insert_benchmark_by_step() -> None:
 def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
     values = {
         "inserts_per_s": 1000.0, "qps": 500.0, "client_cpu_us_per_op": 30.4, "median_qps": 510.0, "worst_qps_p99": 90.0,
-        "device_writes_per_s": 2000.0,
+        "device_writes_per_s": 2000.0, "data_bytes": 2.0**30, "index_bytes": 2.0**31, "database_bytes": 5 * 2.0**30,
     }  # fmt: skip
     found = insert_metrics.figures(values)
-    assert {name: found[name] for name in ("ips", "qps", "ccpupq", "p50", "p99", "wpi")} == {
-        "ips": 1000.0, "qps": 500.0, "ccpupq": 30.4, "p50": 510.0, "p99": 90.0, "wpi": 2.0,
+    assert {name: found[name] for name in ("ips", "qps", "ccpupq", "p50", "p99", "wpi", "dbgb1", "dbgb2")} == {
+        "ips": 1000.0, "qps": 500.0, "ccpupq": 30.4, "p50": 510.0, "p99": 90.0, "wpi": 2.0, "dbgb1": 3.0, "dbgb2": 5.0,
     }  # fmt: skip
+
+
+def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them() -> None:
+    spots = {(0, 0): Spot({"server_virtual_bytes": 2.0**34}), (1, 0): Spot({"tables_bytes": 2.0**30})}
+    seldom = insert_metrics.tables(Block("t", (("a",), ("b",)), (("l.i0",),), spots))[0]
+    usual = insert_metrics.tables(Block("t", (("b",),), (("l.i0",),), {(0, 0): spots[1, 0]}))[0]
+    assert " ".join(column.name for column in usual.columns) == (
+        "ips qps rps rmbps wps wmbps rpq rkbpq wpi wkbpi csps cpups cspq cpupq dbgb1 dbgb2 rss maxop p50 p99 tag"
+    )
+    assert [column.name for column in seldom.columns if column not in usual.columns] == ["vsz"]
+    assert texts(seldom) == [
+        " ".join([*["-"] * 16, "16.0", *["-"] * 4, "a"]),
+        " ".join([*["-"] * 14, "1.0", *["-"] * 6, "b"]),
+    ]
+
+
+def test_the_shares_of_classes_of_response_times() -> None:
+    shares = (99.999, 0.0, 0.0, 0.0, 0.0008, 0.0, 0.0, 0.0, 0.0, 0.0002)
+    values = {"max_query_seconds": 17.5, "max_us": 2000.0}
+    spots = {(0, 0): Spot(values, times={"query": shares, "": (100.0, *[0.0] * 9)}), (1, 0): Spot(status="failed")}
+    query, every = response_times.tables(Block("t", (("a",), ("b",)), spots=spots, point="q100"))
+    names = "256us 1ms 4ms 16ms 64ms 256ms 1s 4s 16s gt max tag"
+    assert " ".join(column.name for column in query.columns) == names
+    none = ["0.000"] * 4
+    assert texts(query) == [
+        " ".join(["99.999", *none[:3], "0.001", *none, "nonzero", "17.500", "a"]),
+        " ".join(["failed"] * 11 + ["b"]),
+    ]
+    assert (query.block, every.block) == ("q100, query", "q100")
+    assert texts(every)[0] == " ".join(["100.000", *none, *none, "0.000", "0.002", "a"])

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.collect.figures import figures
 from compiler.collect.states import State, states
-from compiler.drivers.protocol import Figures, ParseError
+from compiler.drivers.protocol import Bucket, Figures, ParseError
 from compiler.legacy import stated
 from compiler.legacy.planned import imported, planned
 from compiler.legacy.protocol import Measured
@@ -50,7 +50,15 @@ def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
 def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     raw = tmp_path / "sb.o"
     raw.write_text("raw")
-    stated = Figures({"qps": 3.0}, {"fact": "text"}, [(1.0, 2.0)], ["warning"])
+    stated = Figures(
+        {"qps": 3.0},
+        {"fact": "text"},
+        [(1.0, 2.0)],
+        ["warning"],
+        counters={"stalls": 2.0},
+        levels=[{"level": "L0", "files": 3.0}],
+        histograms=[Bucket("read", 0.0, 256.0, 9)],
+    )
     steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
     made = planned("sysbench", "title", "dir", steps)
@@ -62,6 +70,8 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert first.facts["fact"] == "text"
     assert "warning" in first.warnings
     assert [tuple(pair) for pair in first.qps] == [(1.0, 2.0)]
+    assert (first.counters, first.levels) == ({"stalls": 2.0}, [{"level": "L0", "files": 3.0}])
+    assert [tuple(bucket) for bucket in first.histograms] == [("read", 0.0, 256.0, 9)]
     assert second.error == "two: it failed"
     assert (state.folders[0] / "sb.o").read_text() == "raw"
 

@@ -53,6 +53,13 @@ PROCESSES = (
         "each.",
         STEP,
     ),
+    Metric(
+        "server_virtual_bytes",
+        "B",
+        None,
+        "Highest address space of the server's process, used or not: of published results.",
+        STEP,
+    ),
     Metric("server_read_bytes", "B", None, "Bytes that the server caused to be read from devices.", MEASURED),
     Metric("server_write_bytes", "B", None, "Bytes that the server caused to be written to devices.", MEASURED),
     Metric(

@@ -7,6 +7,13 @@ from compiler.collect.metrics.windows import END
 
 SIZES = (
     Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
+    Metric(
+        "tables_bytes",
+        "B",
+        None,
+        "Size of the tables and their indexes, without the server's logs and other databases: of published results.",
+        END,
+    ),
     Metric("data_bytes", "B", None, "Size of the tables' data, as the server tells it.", END),
     Metric(
         "index_bytes",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from compiler.drivers.protocol import Figures
 from compiler.legacy import iostat, vmstat
 from compiler.legacy.awk import number
-from compiler.legacy.insert_benchmark import steps
-from compiler.legacy.insert_benchmark.client import INSERTS, MAX, QUERIES, Client
+from compiler.legacy.insert_benchmark import steps, times
+from compiler.legacy.insert_benchmark.client import INSERTS, QUERIES, Client
 from compiler.legacy.insert_benchmark.outcome import Outcome
 from compiler.legacy.insert_benchmark.raw import Raw
 from compiler.legacy.insert_benchmark.table import NONE
@@ -26,8 +26,10 @@ _HELD: Mapping[str, tuple[str, float]] = {  # column of either generation -> our
     "csps": ("context_switches_per_s", 1),
     "cspq": ("context_switches_per_op", 1),
     "cpupq": ("host_cpu_us_per_op", 1),
-    "dbgb": ("database_bytes", GIB),
-    "dbgb1": ("database_bytes", GIB),
+    "dbgb": ("tables_bytes", GIB),
+    "dbgb1": ("tables_bytes", GIB),
+    "dbgb2": ("database_bytes", GIB),
+    "vsz": ("server_virtual_bytes", GIB),
     "rss": ("server_rss_bytes", GIB),
     "maxop": ("max_us", 1e6),
     "p50": ("median_qps", 1),
@@ -52,20 +54,17 @@ def of_raw(raw: Raw, step: str) -> Figures:
     query = steps.asked(step) is not None
     found = _throughput(raw, query) | target(step, int(number(raw.outcome.first["clients"])))
     found |= _sizes(raw.outcome) | _host(raw, found["qps" if query else "inserts_per_s"])
-    longest = [number(each.times[kind][MAX]) for each in raw.clients for kind in [_kind(query)] if kind in each.times]
-    found |= {"max_us": max(longest) * 1e6} if longest else {}
+    longest = times.longest(raw.clients, "Query" if query else "Insert")
+    found |= times.figures(raw.clients) | ({} if longest is None else {"max_us": longest * 1e6})
     found |= {PROBE: first} if raw.clients and (first := raw.clients[0].probe) is not None else {}
-    return Figures(found, {}, series(raw.clients, QUERIES if query else INSERTS))
+    rates = series(raw.clients, QUERIES if query else INSERTS)
+    return Figures(found, {}, rates, histograms=times.buckets(raw.clients))
 
 
 def series(clients: Sequence[Client], column: str) -> list[tuple[float, float]]:
     """Of all clients together, as long as all of them ran."""
     rows = zip(*(client.intervals for client in clients), strict=False)
     return [(float(row[0]["t_sec"]), sum(float(each[column]) for each in row)) for row in rows]
-
-
-def _kind(query: bool) -> str:
-    return "Query" if query else "Insert"
 
 
 def _throughput(raw: Raw, query: bool) -> dict[str, float]:
@@ -90,9 +89,11 @@ def _rate(clients: Sequence[Client], column: str) -> float:
 
 
 def _sizes(found: Outcome) -> dict[str, float]:
-    sizes = {"database_bytes": number(found.sizes["dbGB"]) * GIB} if "dbGB" in found.sizes else {}
-    resident = [number(process["resident"]) * KIB for process in found.processes]
-    return sizes | ({"server_rss_bytes": max(resident)} if resident else {})
+    said = {"tables_bytes": "dbGB", "database_bytes": "dbdirGB"}
+    sizes = {name: number(found.sizes[what]) * GIB for name, what in said.items() if what in found.sizes}
+    held = {"server_rss_bytes": "resident", "server_virtual_bytes": "virtual"}
+    memory = {name: [number(each[what]) * KIB for each in found.processes] for name, what in held.items()}
+    return sizes | {name: max(each) for name, each in memory.items() if each}
 
 
 def _host(raw: Raw, rate: float) -> dict[str, float]:

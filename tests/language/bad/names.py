@@ -25,6 +25,17 @@ CASES: dict[str, Said] = {
             ),
         ],
     ),
+    "a misspelt key that is empty": (
+        "title: t\nbuilds: {rocksdb: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}}\nstepz: []\n",
+        [("3:1", "unknown-key", "`stepz` is not a key here", "did you mean `steps`?")],
+    ),
+    "a misspelt key without a value": (
+        "titel:\nbuildz: {}\nsteps: [{name: fill, kind: db_bench, benchmarks: [fillseq], keys: 1}]\n",
+        [
+            ("1:1", "unknown-key", "`titel` is not a key here", "did you mean `title`?"),
+            ("2:1", "unknown-key", "`buildz` is not a key here", "did you mean `builds`?"),
+        ],
+    ),
     "no workload": (
         (
             "title: t\n"

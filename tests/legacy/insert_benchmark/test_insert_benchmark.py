@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.metrics import METRICS
+from compiler.drivers.protocol import Bucket
 from compiler.layouts.insert_benchmark import sustained
 from compiler.legacy.insert_benchmark import merged, probe, steps
 from compiler.legacy.mistake import Wrong
 from compiler.legacy.protocol import Measured
 from compiler.legacy.read import Found, read
-from tests.legacy.insert_benchmark.made import HEAD, client, run, table
+from tests.legacy.insert_benchmark.made import HEAD, client, run, table, times
 
 LOAD = (
     "167\t0\t2.0\t1.0\t20.0\t2.0\t0.012\t6.146\t0.120\t12.293\t150\t41.5\t0.900\t19908\t3.5\t12.3\t5.0\t0.012\t100\t100\t"
@@ -64,13 +65,19 @@ def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
         "inserts_per_s": 200, "deletes_per_s": 200, "target_inserts_per_s": 200, "qps": 3950, "median_qps": 4000,
         "context_switches_per_s": 300, "context_switches_per_op": 300 / 3950,
         "host_cpu_us_per_op": 0.7 * 8 * 1e6 / 3950, "device_writes_per_s": 20, "max_us": 54321,
-        "database_bytes": 3.456 * 2**30, "server_rss_bytes": 5342880 * 1024, "min_id_probe_seconds": 0.125,
+        "tables_bytes": 3.456 * 2**30, "database_bytes": 12.345 * 2**30, "server_rss_bytes": 5342880 * 1024,
+        "server_virtual_bytes": 2.0**33, "max_query_seconds": 0.054321, "min_id_probe_seconds": 0.125,
     }  # fmt: skip
     assert {name: query.figures.metrics[name] for name in wanted} == pytest.approx(wanted)
     assert query.figures.qps[-2:] == [(9.0, 4000.0), (10.0, 3500.0)]
     assert query.host == {"kernel": "6.1.0", "cores": 8}
     assert "qps" not in load.figures.metrics
     assert load.figures.metrics["max_us"] == 12345
+    assert "max_delete_seconds" not in query.figures.metrics
+    assert query.figures.histograms == [
+        Bucket("insert", 0, 256, 6), Bucket("insert", 4000, 16000, 2),
+        Bucket("query", 0, 256, 199998), Bucket("query", 16000, 64000, 2),
+    ]  # fmt: skip
     assert [path.name for path in query.files] == ["o.res.dop2", "o.ib.dop2.1", "o.ib.dop2.2"]
     assert load.figures.metrics.keys() | query.figures.metrics.keys() <= METRICS.keys()
 
@@ -95,6 +102,16 @@ def test_a_step_without_raw_files_of_the_host_says_less(tmp_path: Path) -> None:
     assert found.legacy["o.sum.t.20m.x.cy"].splitlines()[1].split("\t")[13] == "NA"
     metrics = measured(found)[1].figures.metrics
     assert not metrics.keys() & {"host_cpu_us_per_op", "context_switches_per_op", "device_writes_per_s"}
+
+
+def test_what_took_longer_than_the_last_limit_ends_with_the_longest(tmp_path: Path) -> None:
+    path = run(tmp_path) / "20m.x.cy/qr100.L1/o.ib.dop2.1"
+    text = path.read_text()
+    slow = times("Query", "9 0 0 0 0 0 0 0 0 2", "17.500000")
+    path.write_text(text[: text.index(" Query rt:")] + slow)
+    query = measured(read("insert_benchmark", tmp_path))[1].figures
+    assert query.histograms[-1] == Bucket("query", 16e6, 17.5e6, 2)
+    assert query.metrics["max_query_seconds"] == 17.5
 
 
 def test_merges_are_made_of_summaries(tmp_path: Path) -> None:

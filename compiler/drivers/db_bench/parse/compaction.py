@@ -58,7 +58,8 @@ def _last(text: str) -> Mapping[str, Row]:
 def size(text: str) -> float | None:
     """`53.84 MB` in bytes."""
     amount, _, unit = text.partition(" ")
-    return float(amount) * _UNIT[unit] if unit in _UNIT else None
+    value = number(amount)
+    return value * _UNIT[unit] if value is not None and unit in _UNIT else None
 
 
 def size_of(row: Row) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from compiler.drivers.db_bench.command import REPORT
 from compiler.drivers.db_bench.parse import (
+    given,
     header,
     histogram,
     intervals,
@@ -29,6 +29,7 @@ LOOKED_FOR = (
     "`** DB Stats **` and no STATISTICS"
 )
 STDOUT = "stdout"  # of a step of ours
+REPORT_FILE = "report file"  # what it holds is of a step that it does not name
 WITHOUT_RESULT = "no result"  # what a run is called that counted no operations, or was cut off
 
 # what a run says first, as far as it stands together; only the line of its keys is certain
@@ -38,6 +39,7 @@ _RUN = re.compile(
     re.MULTILINE,
 )
 _STATE = re.compile(r"^(?:\*\* Compaction Stats \[|\*\* DB Stats \*\*|STATISTICS:)", re.MULTILINE)
+_SUMMARY = re.compile(r"^ops_sec\tmb_sec\t", re.MULTILINE)
 _SERIES = (".r.csv", ".report.csv")
 
 
@@ -50,24 +52,30 @@ class Part(NamedTuple):
 
 
 def printed(path: Path) -> list[PrintedStep]:
-    text = _read(path)
-    if not _STATE.search(text) and next(result.every(text), None) is None:
-        raise ParseError(f"{path} is no output of db_bench: {LOOKED_FOR}")
-    found = [step for run in _runs(text) for step in _steps(run, path.parent)]
-    return [*found[:-1], _with_series(found[-1], path)] if found else found
+    if report.is_one(path):
+        return [PrintedStep(REPORT_FILE, Figures({}, qps=report.read(path)))]
+    found = given.read(path)
+    if not _STATE.search(found.text) and next(result.every(found.text), None) is None:
+        raise ParseError(f"{path} is no output of db_bench: {_why(found.text, path)}")
+    runs = _runs(_beside(path) + found.text)
+    steps = [step for run in runs for step in _steps(run, path.parent)]
+    return [*steps[:-1], _with_warnings(_with_series(steps[-1], path), found.warnings)]
 
 
-def _read(path: Path) -> str:
-    """Of a step's own folder both outputs; what is not text is none."""
-    try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except FileNotFoundError:
-        raise ParseError(f"there is no file {path}") from None
-    except (OSError, EOFError) as error:
-        raise ParseError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+def _why(text: str, path: Path) -> str:
+    if _SUMMARY.search(text):
+        return f"it is a summary of published scripts (`stepgrid import db_bench {path.parent}` takes such)"
+    return LOOKED_FOR
+
+
+def _beside(path: Path) -> str:
+    """Of a step's own folder both outputs."""
     stderr = path.with_name("stderr") if path.name == STDOUT else None
-    beside = stderr.read_text(encoding="utf-8", errors="replace") if stderr and stderr.is_file() else ""
-    return beside + content.decode("utf-8", errors="replace")
+    return stderr.read_text(encoding="utf-8", errors="replace") if stderr and stderr.is_file() else ""
+
+
+def _with_warnings(step: PrintedStep, warnings: tuple[str, ...]) -> PrintedStep:
+    return replace(step, figures=replace(step.figures, warnings=(*step.figures.warnings, *warnings)))
 
 
 def _runs(text: str) -> Iterator[str]:

@@ -7,7 +7,19 @@ from pathlib import Path
 from compiler.drivers.db_bench.rates import per_second
 from compiler.drivers.protocol import ParseError
 
+LONGEST_HEAD = 4096  # bytes
+
 _COLUMNS = ("secs_elapsed", "interval_qps")
+
+
+def is_one(path: Path) -> bool:
+    """By its first line."""
+    try:
+        with path.open("rb") as file:
+            head = file.readline(LONGEST_HEAD).decode("utf-8", errors="replace")
+    except OSError:
+        return False
+    return set(_COLUMNS) <= set(head.strip().split(","))
 
 
 def read(path: Path) -> list[tuple[float, float]]:

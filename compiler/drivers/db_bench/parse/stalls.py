@@ -40,7 +40,7 @@ def figures(text: str) -> dict[str, float]:
 
 def _old(text: str) -> dict[str, float]:
     lines = _OLD_LINE.findall(f"\n{text}")
-    pairs = (item.strip().split(" ", 1) for item in lines[-1].split(",")) if lines else ()
+    pairs = re.findall(r"(?:^|, )(\d+) ([^,]+)", lines[-1]) if lines else ()
     return {_OLD[name]: float(count) for count, name in pairs if name in _OLD}
 
 

@@ -79,6 +79,12 @@ def test_rates_over_time_are_those_of_the_last_benchmark(tmp_path: Path) -> None
     assert [step.figures.qps for step in read(path)] == [(), [(1.0, 5.0), (2.0, 6.0)]]
 
 
+def test_a_report_file_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.r.csv").write_text("secs_elapsed,interval_qps\n1,5\n2,6\n3,")
+    (step,) = read(tmp_path / "a.r.csv")
+    assert (step.name, step.figures.metrics, step.figures.qps) == ("report file", {}, [(1.0, 5.0), (2.0, 6.0)])
+
+
 def test_a_step_of_ours(tmp_path: Path) -> None:
     path = written(tmp_path, RESULT.format(name="overwrite", qps=2), name="stdout")
     written(tmp_path, HEAD.format(version="9.9.3"), LINE.format(client=0, done=5, at=1.0), name="stderr")
@@ -116,6 +122,28 @@ def test_something_else(name: str, tmp_path: Path) -> None:
         f"{tmp_path / name} is no output of db_bench: it has no result line (`NAME : … micros/op … ops/sec`), no "
         "compaction table (`** Compaction Stats`), no `** DB Stats **` and no STATISTICS"
     )
+
+
+def test_a_summary_of_published_scripts(tmp_path: Path) -> None:
+    with pytest.raises(ParseError) as caught:
+        read(written(tmp_path, "ops_sec\tmb_sec\tlsm_sz\n1\t2\t16GB\n", name="sum.byrx.txt"))
+    assert str(caught.value) == (
+        f"{tmp_path / 'sum.byrx.txt'} is no output of db_bench: it is a summary of published scripts "
+        f"(`stepgrid import db_bench {tmp_path}` takes such)"
+    )
+
+
+def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
+    (step,) = read(written(tmp_path, RESULT.format(name="overwrite", qps=2), "Uptime(secs): 12"))
+    assert step.figures.warnings == ("the file ends in the middle of a line, which is left out",)
+
+
+def test_decimal_commas_are_no_numbers(tmp_path: Path) -> None:
+    """db_bench prints none; an editor may have made them. What is left is not misread."""
+    text = RESULT.format(name="overwrite", qps=2) + "\n** Compaction Stats [default] **\n"
+    table = "Level Files Size Score\n-----\n L0 1/0 29,65 MB 0.2\n Sum 1/0 29,65 MB 0.0\n"
+    (step,) = read(written(tmp_path, text, table))
+    assert step.figures.metrics.keys() & {"lsm_bytes", "l0_bytes", "lsm_files"} == {"lsm_files"}
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

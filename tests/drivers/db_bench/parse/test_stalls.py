@@ -73,6 +73,11 @@ def test_a_cut_line_gives_no_total() -> None:
     assert {"stalls", "stall_stops", "stall_delays"}.isdisjoint(stalls.figures(cut))
 
 
+def test_a_damaged_count_is_missing() -> None:
+    line = "Stalls(count): nan level0_slowdown, 3 level0_numfiles, x7 memtable_slowdown,, interval 0 total count\n"
+    assert stalls.figures(line) == {"stall_l0_stops": 3}
+
+
 def test_time_in_stalls() -> None:
     text = "Cumulative stall: 00:00:0.000 H:M:S, 0.0 percent\nInterval stall: 09:09:9.000 H:M:S, 9.0 percent\n"
     last = "Cumulative stall: 01:02:3.500 H:M:S, 12.5 percent\n"
