@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 from bench import measured  # noqa: E402  # the checkout's own
 from compiler.drivers.db_bench.settings import Settings  # noqa: E402
 from compiler.language.expressions import evaluate  # noqa: E402
-from compiler.plan import files  # noqa: E402
 from compiler.plan.compile import compile_spec  # noqa: E402
+from compiler.store import plans  # noqa: E402
 
 HOST = {"cpu": "any", "cores": 2}
 SPEC = """\
@@ -72,8 +72,8 @@ def _planning() -> tuple[int, float, float, float, float]:
     compiled = _seconds(lambda: compile_spec("large.yaml", None, HOST))
     plan = compile_spec("large.yaml", None, HOST)
     folders = iter(map(Path, ("plan", "second", "third")))
-    written = _seconds(lambda: files.write(plan, next(folders)))
-    again = _seconds(lambda: files.write(compile_spec("large.yaml", None, HOST), Path("plan")))
+    written = _seconds(lambda: plans.write(plan, next(folders)))
+    again = _seconds(lambda: plans.write(compile_spec("large.yaml", None, HOST), Path("plan")))
     return len(plan.cells), compiled, written, again, _seconds(lambda: _ingredients(len(plan.cells)))
 
 

@@ -9,30 +9,23 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
 
+from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
 from compiler.drivers import running
 from compiler.plan import files
 from compiler.plan.model import PlannedStage
 from compiler.store.store import ATTEMPT, Store
 
-SPEC = """\
-title: overhead
-include: [{library}/rocksdb.yaml, {library}/db_bench.yaml]
-hardware: here
-builds:
-  rocksdb: {{engine: rocksdb, version: 9.10.0, source: {{debian: rocksdb-tools, suite: trixie}}}}
-options:
-  - leveled
-  - cache_size: 256MiB
-    write_buffer_size: 4MiB
-    target_file_size_base: 4MiB
-    max_bytes_for_level_base: 16MiB
-    compression_type: none
+SPEC = (
+    "title: overhead\n"
+    + SMALL_TREE
+    + """\
 workload: db_bench.sequence
 steps: [fillseq, flush, {{checkpoint: loaded}}, fwdrange, readrandom, readww, overwrite]
 params: {{keys: {keys}, duration: {seconds}s, threads: 1, write_rate: 2MiB}}
 allow: {{step-short: a bench of the tool, read-only-step: the same tree in both arms}}
 """
+)
 NAME = "overhead.yaml"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.small_tree import SMALL_TREE
 from bench.spent import stepgrid
 from compiler.plan import files
 from compiler.store.store import Store
@@ -15,19 +16,10 @@ from compiler.summarize.command import read
 from compiler.summarize.comparison import RATIO, Comparison
 from compiler.summarize.report import Report
 
-SPEC = """\
-title: verdicts
-include: [{library}/rocksdb.yaml, {library}/db_bench.yaml]
-hardware: here
-builds:
-  rocksdb: {{engine: rocksdb, version: 9.10.0, source: {{debian: rocksdb-tools, suite: trixie}}}}
-options:
-  - leveled
-  - cache_size: 256MiB
-    write_buffer_size: 4MiB
-    target_file_size_base: 4MiB
-    max_bytes_for_level_base: 16MiB
-    compression_type: none
+SPEC = (
+    "title: verdicts\n"
+    + SMALL_TREE
+    + """\
     stats_dump_period_sec: 600
 workload: db_bench.sequence
 steps: [fillseq, flush, {{checkpoint: loaded}}, readww, overwrite]
@@ -41,6 +33,7 @@ repeat: {loads}
 report: {{base: {{arm: same0}}}}
 allow: {{step-short: a bench of the tool}}
 """
+)
 NAME = "verdicts.yaml"
 SAME = "same"  # arms that differ in how often RocksDB would dump statistics, after ten minutes
 SLOWER = {

@@ -18,10 +18,10 @@ from compiler.cli.builds_named import find, of_plan
 from compiler.cli.told import counted
 from compiler.drivers.refusals import of_builds
 from compiler.language.units import duration
-from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild
 from compiler.run.supervision import signals
 from compiler.run.supervision.processes import PARENT
+from compiler.store import plans
 from compiler.store.store import Store
 
 _PAUSE = 0.05  # seconds between two looks at what runs
@@ -42,7 +42,7 @@ def make(args: argparse.Namespace, spec: str) -> int:
         print("\n".join(refused), file=sys.stderr)
         return PROBLEMS
     if lacking:
-        store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+        plans.publish(store, plan)
     return _made(plan, asked, lacking, args.jobs)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.cli import compiled
+from compiler.cli import compiled, output
 from compiler.cli.told import counted
 from compiler.language.site import GIVEN
 from compiler.language.units import size
@@ -39,8 +39,9 @@ def run(args: argparse.Namespace) -> int:
     from compiler.build.problem import BuildError
     from compiler.run import here
 
-    if args.file.exists():
-        print(f"{args.file} is there already: name another file, or remove it", file=sys.stderr)
+    there = f"{args.file} is there already: name another file, or remove it" if args.file.exists() else None
+    if wrong := there or output.nowhere(args.file):
+        print(wrong, file=sys.stderr)
         return USAGE
     try:
         said = _export(args, here.store(), plan, seen)

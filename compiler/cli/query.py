@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler.cli import answers, compiled
+from compiler.cli import answers, compiled, output
 
 if TYPE_CHECKING:
     from compiler.store.store import Store
 
 FINE, PROBLEMS, USAGE = 0, 1, 2
 PARQUET = "parquet"
+FORMATS = (*answers.FORMATS, PARQUET)
 ALL = "SELECT * FROM columns"
 
 
@@ -22,14 +23,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
     parser.add_argument("--spec", help="the plan of this spec (default: the newest that was collected)")
     parser.add_argument("--plan", metavar="ID", help="a plan by its digest, or the beginning of it: an imported one")
-    parser.add_argument("--format", choices=(*answers.FORMATS, PARQUET), default="table")
+    parser.add_argument("--format", choices=FORMATS, help="default: what FILE ends with, else table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
     compiled.narrowing(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.format == PARQUET and args.output is None:
-        print("--format parquet needs -o FILE", file=sys.stderr)
+    args.format = args.format or output.format_of(args.output, FORMATS, "table")
+    if wrong := _wrong_use(args):
+        print(wrong, file=sys.stderr)
         return USAGE
     folder = _tables(args)
     if folder is None:
@@ -43,6 +45,12 @@ def run(args: argparse.Namespace) -> int:
         print(wrong, file=sys.stderr)
         return USAGE
     return FINE
+
+
+def _wrong_use(args: argparse.Namespace) -> str | None:
+    if args.output is not None:
+        return output.nowhere(args.output)
+    return "--format parquet needs -o FILE" if args.format == PARQUET else None
 
 
 def _answer(args: argparse.Namespace, folder: Path) -> None:

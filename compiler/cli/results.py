@@ -61,8 +61,8 @@ def _line(each: Tried) -> str:
     took = "" if each.seconds is None else duration(each.seconds)
     status = each.status if each.status not in (None, "done") else ""
     said = ": ".join(part for part in (status, each.said) if part)
-    columns = f"  {each.standing:<{STANDING}}{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}  {said}"
-    return columns.rstrip()
+    where = f"{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}"
+    return f"  {each.standing:<{STANDING}}{where}  {said}".rstrip()
 
 
 def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:

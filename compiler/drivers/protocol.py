@@ -36,6 +36,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
     duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
     files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
+    secrets: tuple[str, ...] = ()  # of `files`: gone when it has ended, also where it did not come to read them
     keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
 
 

@@ -41,6 +41,10 @@ _BUFFERS = (
     "WHERE a.option_type = 'WRITE_BUFFER_SIZE' AND b.option_type = 'MAX_WRITE_BUFFER_NUMBER'"
 )
 _HISTORY = "Innodb_history_list_length"
+_NO_PRIVILEGE = 1227
+_LACKING = (
+    "the user `{user}` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
+)
 _TABLES = (
     "SELECT concat('`', replace(table_schema, '`', '``'), '`.`', replace(table_name, '`', '``'), '`') AS name "
     "FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
@@ -94,6 +98,15 @@ def _analyze(access: Access, table: str) -> None:
 
 
 def busy(connection: Connection, access: Access) -> Sequence[Seen]:
+    try:
+        return _busy(connection, access)
+    except Exception as error:
+        if error.args[:1] == (_NO_PRIVILEGE,):
+            raise PermissionError(_LACKING.format(user=access.user)) from None
+        raise
+
+
+def _busy(connection: Connection, access: Access) -> Sequence[Seen]:
     if access.storage_engine == MYROCKS:
         families = {str(row["name"]): float(row["value"]) for row in connection.query(_FAMILIES)}
         (row,) = connection.query(_BUFFERS)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from compiler.engines.counting import in_rows
-from compiler.engines.mysqld_connection import OWN_TABLES
+from compiler.engines.mysqld_connection import OTHERS, OWN_TABLES
 from compiler.engines.mysqld_effective import counters
 from compiler.engines.serving import Connection
 from compiler.engines.statistics import DATA, INDEX, Look, Looks, Told, apart
@@ -43,10 +44,20 @@ _METRICS = (
 _FRESH = "information_schema_stats_expiry"  # seconds for which MySQL believes what it knew of sizes
 _TABLES = (
     "SELECT table_schema AS `schema`, table_name AS name, engine AS engine, table_rows AS `rows`, "
-    "data_length AS data_bytes, index_length AS index_bytes FROM information_schema.tables "
+    "data_length AS data_bytes, index_length AS index_bytes, data_free AS free_bytes FROM information_schema.tables "
     "WHERE table_type = 'BASE TABLE' AND table_schema NOT IN "
     f"('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES} ORDER BY table_schema, table_name"
 )
+
+_NAMES = "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'information_schema'"
+# Their files, by the name that the release has for the table; of a server that ran before also those of others
+_FILES = (
+    "SELECT sum(file_size) AS bytes FROM information_schema.{table} "
+    "WHERE name LIKE '%/%' AND name NOT LIKE 'mysql/%' AND name NOT LIKE 'sys/%' AND "
+    f"({OTHERS} IS NULL OR name LIKE concat(DATABASE(), '/%'))"
+)
+_TABLESPACES = ("innodb_tablespaces", "innodb_sys_tablespaces")
+_SPARE = 8 * 2**20  # bytes of files that may be empty, whatever the statistics say
 
 
 def looks(connection: Connection) -> Looks:
@@ -65,10 +76,7 @@ def looks(connection: Connection) -> Looks:
 def _there(connection: Connection) -> Iterator[str]:
     """Of the tables that plugins bring."""
     named = ", ".join(f"'{name}'" for name in (*_STATES, *_COUNTS, *_KEPT, "innodb_metrics"))
-    rows = connection.query(
-        "SELECT table_name AS name FROM information_schema.tables "
-        f"WHERE table_schema = 'information_schema' AND table_name IN ({named})"
-    )
+    rows = connection.query(f"{_NAMES} AND table_name IN ({named})")
     return (str(row["name"]).lower() for row in rows)
 
 
@@ -81,8 +89,28 @@ def _tables(connection: Connection) -> Told:
     if connection.query(f"SHOW VARIABLES LIKE '{_FRESH}'"):
         connection.query(f"SET SESSION {_FRESH} = 0")
     rows = connection.query(_TABLES)
-    sizes = {name: float(sum(row[name] or 0 for row in rows)) for name in (DATA, INDEX)}
-    return Told(sizes=sizes, text=_lines(rows))
+    sizes = {name: _sum(rows, name) for name in (DATA, INDEX)}
+    known = not _outdated(sum(sizes.values()) + _sum(rows, "free_bytes"), _in_files(connection))
+    return Told(sizes=sizes if known else {}, text=_lines(rows))
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> float:
+    return float(sum(row.get(name) or 0 for row in rows))
+
+
+def _in_files(connection: Connection) -> float:
+    """0 where it cannot be told: of another storage engine, or to a user who may not know."""
+    named = ", ".join(f"'{name}'" for name in _TABLESPACES)
+    there = connection.query(f"{_NAMES} AND table_name IN ({named})")
+    try:
+        return sum(_sum(connection.query(_FILES.format(table=row["name"])), "bytes") for row in there)
+    except Exception:  # of each client its own
+        return 0.0
+
+
+def _outdated(told: float, files: float) -> bool:
+    """InnoDB has what it says of a table from its statistics, which are made seconds after many changes."""
+    return files - told > _SPARE and told < files / 2
 
 
 def _said(connection: Connection, engine: str) -> Told:

@@ -74,7 +74,7 @@ def expand(
     choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, wanted, problems)
-    unknown = _unknown(document, axes, items)
+    unknown = _unknown(document, axes, items, defined)
     layers = Layers(defined.options, problems)
     clients = Clients(document, defined, problems)
     ground = Ground(spec, whole.where, layers, names, problems, clients, Attached(document, problems), unknown.meant)
@@ -108,11 +108,13 @@ def _no_builds(document: Document, problems: Problems) -> None:
     problems.add("no-builds", where, "no build is left to measure", "all of them are `abstract`", len("builds"))
 
 
-def _unknown(document: Document, axes: Sequence[Axis], items: Sequence[Item | Checkpoint]) -> Unknown:
+def _unknown(
+    document: Document, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], defined: definitions.Defined
+) -> Unknown:
     if not all(item.name for item in items):  # the one that could not be read may take it
         return Unknown((), frozenset())
     steps = [item for item in items if isinstance(item, Item)]
-    return unknown_params(document.spec, axes, steps, document.nodes.where)
+    return unknown_params(document.spec, axes, steps, defined.options, document.nodes.where)
 
 
 def _no_cells(document: Document, only: Text | None, problems: Problems) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from compiler.build import unknown
 from compiler.build.complete import complete
-from compiler.build.declared import SERVER, SOURCES, Fault, faults, kind_of, runs_already
+from compiler.build.declared import SERVER, SOURCES, TREES, Fault, faults, kind_of, runs_already
 from compiler.engines import engine
 from compiler.expand.builds import Build
 from compiler.expand.names import Names
 from compiler.expand.scope import NOTHING, UNSET, Reported, Scope
-from compiler.language.nodes import Map, key_place, place
+from compiler.language.nodes import Map, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.values import described
 
@@ -120,11 +120,21 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         message = f"build `{build.family}`: {build.engine} is no server that could run already"
         wrong.append(Fault("wrong-source", SERVER, message))
         problems.add("wrong-source", key_place(build.source[SERVER], build.where), message, width=len(SERVER))
+    _patched(build, kind_of(found), problems)
     unnamed = [] if build.version else list(_unnamed(found))
     for kind in unnamed:
         message = f"build `{build.family}` has no version, and its {kind} source names none"
         problems.add("missing-key", build.where, message, "add `version:` or `versions:`", len(build.family))
     return not wrong and not unnamed
+
+
+def _patched(build: Build, kind: str | None, problems: Problems) -> None:
+    """What is made already cannot be patched: also an official library, whose client alone is compiled."""
+    if build.patches and kind is not None and kind not in TREES:
+        patch = build.patches[0]
+        message = f"build `{build.family}`: a {kind} source brings no tree to patch"
+        hint = f"leave `patches` out, or build from source: {', '.join(TREES)}"
+        problems.add("patch-without-tree", patch.where, message, hint, width(patch))
 
 
 def _stands(build: Build, fault: Fault) -> tuple[Any, Where]:

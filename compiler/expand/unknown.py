@@ -11,7 +11,7 @@ from compiler.expand.axes import Axis
 from compiler.expand.item import Item
 from compiler.expand.reads import STORAGE_ENGINE
 from compiler.language.expressions import references
-from compiler.language.models import Spec
+from compiler.language.models import OptionSet, Spec
 from compiler.language.nodes import Text
 from compiler.language.problem import Problems, Where, nearest
 
@@ -34,10 +34,15 @@ class Unknown(NamedTuple):
             problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
 
 
-def unknown_params(spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], nowhere: Where) -> Unknown:
+def unknown_params(
+    spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], sets: Mapping[str, OptionSet], nowhere: Where
+) -> Unknown:
+    """`sets`: all that there are; those of an include count where the spec names them."""
     listed = list(steps)
+    texts = list(_texts([spec, listed]))
+    texts += _texts(_named(texts, sets))
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
-    known |= {attribute for text in _texts([spec, listed]) for name, attribute in references(text) if name == "params"}
+    known |= {attribute for text in texts for name, attribute in references(text) if name == "params"}
     given = [(name, where) for name, where in _given(spec, axes, nowhere) if name not in known]
     return Unknown(given, frozenset(known))
 
@@ -50,6 +55,18 @@ def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[s
         for point in axis.points:  # a value of a list has no key of its own: the axis speaks for it
             at = getattr(point.params, "at", {})
             yield from ((name, at.get(name, axis.where)) for name in point.params or ())
+
+
+def _named(texts: Iterable[str], sets: Mapping[str, OptionSet]) -> list[OptionSet]:
+    """With the sets that they extend."""
+    found: dict[str, OptionSet] = {}
+    waiting = [str(text) for text in texts if text in sets]
+    while waiting:
+        name = waiting.pop()
+        if name in sets and name not in found:
+            found[name] = sets[name]
+            waiting.append(str(sets[name].extends))
+    return list(found.values())
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -1,3 +1,5 @@
+"""What a spec may say: text, positions, models, expressions and problems."""
+
 import os
 
 # pydantic would look for plugins in every installed package, which takes long; none may have a say in what a spec means

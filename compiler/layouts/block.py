@@ -44,6 +44,7 @@ class Block:
     base_column: int | None = None  # where it is a column
     called: Mapping[str, str] = field(default_factory=dict)  # of metrics: what the table calls them
     notes: tuple[str, ...] = ()
+    unnamed: str = ""  # what a spot is called that no axis touches: the build
 
     def spot(self, row: int, column: int = 0) -> Spot:
         return self.spots.get((row, column), NOWHERE)
@@ -61,7 +62,7 @@ class Block:
         return [(name, spot) for name, spot in named_spots if spot.status != ABSENT]
 
     def _subject(self, row: int, column: int) -> str:
-        return " ".join(part for part in (self.row(row), self.column(column)) if part)
+        return " ".join(part for part in (self.row(row), self.column(column)) if part) or self.unnamed
 
     def call(self, metric: str) -> str:
         return self.called.get(metric, metric)

@@ -1,4 +1,7 @@
-"""Relative QPS of microbenchmarks by group: point queries, range queries without and with aggregation, writes."""
+"""Relative QPS of microbenchmarks by group: point queries, range queries without and with aggregation, writes.
+
+A step whose name says none of these is among others: nothing is claimed of it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,12 @@ from compiler.layouts.block import Block
 from compiler.layouts.layout import ARMS, BASE, RANGE, STEP, Layout
 from compiler.layouts.table import Table
 
-POINTS, RANGES, AGGREGATING, WRITES = (
-    "point queries", "range queries without aggregation", "range queries with aggregation", "writes",
+POINTS, RANGES, AGGREGATING, WRITES, OTHERS = GROUPS = (
+    "point queries", "range queries without aggregation", "range queries with aggregation", "writes", "others",
 )  # fmt: skip
 PRE = ".pre"  # before the writes
 _WRITES = re.compile("delete|insert|update|write")
+_RANGES = re.compile("range|scan")
 _ASIDE = re.compile(r"^load|point.*\bwarm")  # what no published group has
 _ENDING = re.compile(r"[._]range=?\d+$")
 _NUMBERS = re.compile(r"(\d+)")
@@ -32,7 +36,7 @@ def tables(block: Block) -> list[Table]:
 def grouped(block: Block) -> dict[str, Rows]:
     """By their names, and what is before the writes below what is after them; no group is empty."""
     called = short_names([name(block, index) for index in range(len(block.rows))])
-    found: dict[str, list[tuple[int, str]]] = {each: [] for each in (POINTS, RANGES, AGGREGATING, WRITES)}
+    found: dict[str, list[tuple[int, str]]] = {each: [] for each in GROUPS}
     for index, (full, short) in sorted(enumerate(called), key=lambda each: _place(each[1][0])):
         if not _ASIDE.search(full):
             found[group(full)].append((index, short))
@@ -55,7 +59,9 @@ def group(name: str) -> str:
         return WRITES
     if "point" in name:
         return POINTS
-    return AGGREGATING if name.startswith("read-only") else RANGES
+    if name.startswith("read-only"):
+        return AGGREGATING
+    return RANGES if _RANGES.search(_ENDING.sub("", name)) else OTHERS
 
 
 def short_names(names: Sequence[str]) -> list[tuple[str, str]]:

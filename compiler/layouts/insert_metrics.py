@@ -34,6 +34,14 @@ _PLAIN = {
     "p99": "worst_qps_p99",
 }
 _SCALES = {"dbgb1": GIB, "dbgb2": GIB, "vsz": GIB, "rss": GIB, "maxop": 1e-6}
+_ONE_OF: Mapping[bool, Mapping[str, str]] = {  # by whether there are queries
+    True: {"maxop": "max_query_seconds"},
+    False: {"maxop": "max_insert_seconds", "p50": "median_inserts_per_s", "p99": "worst_inserts_per_s_p99"},
+}
+_SUMS = (
+    ("cpups", ("host_cpu_user_pct", "host_cpu_system_pct"), 1.0),
+    ("dbgb1", ("data_bytes", "index_bytes"), GIB),
+)
 SELDOM = ("ccpupq", "vsz")  # columns of some published tables alone: there where a row has them
 LEGEND = (
     "rpq, rkbpq, cspq, cpupq, ccpupq: per query, or per row where there are none; wpi, wkbpi: per row; "
@@ -63,12 +71,18 @@ def cells(spot: Spot, heads: Sequence[str]) -> list[Cell]:
 
 
 def figures(values: Mapping[str, float]) -> dict[str, float]:
-    found = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
-    if {"host_cpu_user_pct", "host_cpu_system_pct"} <= values.keys():
-        found["cpups"] = values["host_cpu_user_pct"] + values["host_cpu_system_pct"]
-    if "dbgb1" not in found and {"data_bytes", "index_bytes"} <= values.keys():
-        found["dbgb1"] = (values["data_bytes"] + values["index_bytes"]) * GIB
+    own = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
+    found = {**_instead(values), **own}
     return {**found, **_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW)}
+
+
+def _instead(values: Mapping[str, float]) -> dict[str, float]:
+    """Of the columns that no one metric has, or not this step's."""
+    found = {head: values[name] for head, name in _ONE_OF["qps" in values].items() if name in values}
+    for head, names, scale in _SUMS:
+        if all(name in values for name in names):
+            found[head] = sum(values[name] for name in names) * scale
+    return found
 
 
 _QUERY = {"rpq": ("rps", 1), "rkbpq": ("rmbps", 1024), "cspq": ("csps", 1)}

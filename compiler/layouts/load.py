@@ -19,7 +19,8 @@ _LOAD = {
 }
 LEGEND = (
     "inserting, indexing: of the client that took longest; data, indexes: of the tables, as the server tells it before "
-    "the first measured step; files: all of the database's, then and after the last step",
+    "the first measured step (InnoDB has it from a table's statistics: a step of kind quiesce makes them); files: all "
+    "of the database's, then and after the last step",
 )
 
 

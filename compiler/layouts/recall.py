@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compiler.layouts.block import Block
+from compiler.layouts.block import Block, lacking
 from compiler.layouts.layout import Layout
 from compiler.layouts.table import Cell, Table, columns
 
@@ -25,7 +25,8 @@ class Found(NamedTuple):
 
 def tables(block: Block) -> list[Table]:
     found = points(block)
-    return [_all(block, found), *best(block, found)] if found else []
+    table = _all(block, found)
+    return [table, *best(block, found)] if table.rows else []
 
 
 def points(block: Block) -> list[Found]:
@@ -49,7 +50,15 @@ def best(block: Block, found: Sequence[Found]) -> list[Table]:
 
 def _all(block: Block, found: Sequence[Found]) -> Table:
     heads = columns([RECALL, QPS], ["parameters"])
-    return Table(block.title, heads, tuple(each.cells for each in found), block.point, notes=block.notes)
+    rows = (*(each.cells for each in found), *_lacking(block))
+    return Table(block.title, heads, rows, block.point, notes=block.notes)
+
+
+def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:
+    """What has no figures says why, below those that have."""
+    for name, spot in block.subjects():
+        if spot.status:
+            yield lacking(spot.status), lacking(spot.status), Cell(name)
 
 
 def _point(block: Block, what: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 from compiler.legacy import stated
 from compiler.legacy.planned import Planned
 from compiler.legacy.protocol import Measured
-from compiler.plan import files
 from compiler.plan.model import PlannedBuild, PlannedStage
+from compiler.store import plans
 from compiler.store.durable import make_folder, remove_tree
 from compiler.store.lock import locked
 from compiler.store.outdated import out_of_date
@@ -37,7 +37,7 @@ def publish(store: Store, planned: Planned) -> Taken:
         staged = store.new_attempt(_STAGED)
         try:
             _stage(staged, planned)
-            store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+            plans.publish(store, plan)
             for build in plan.builds:
                 store.publish_import(staged / build.id, store.build_record(build.id))
             return _published(store, staged, planned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from compiler.drivers.db_bench.benchmarks import first_measured
@@ -20,6 +20,19 @@ def release_of(build: Build) -> tuple[int, ...] | None:
     said = getattr(build, "based_on", None) or (build.version if build.engine == "rocksdb" else "")
     match = _NUMBERS.match(str(said))
     return tuple(int(part) for part in match[1].split(".")) if match else None
+
+
+def is_speedb(build: Build) -> bool:
+    """By where it comes from: it is a RocksDB in everything else."""
+    return any("speedb" in text.lower() for text in _texts(build.source))
+
+
+def _texts(source: Any) -> Iterator[str]:
+    if isinstance(source, Mapping | list):
+        for inner in source.values() if isinstance(source, Mapping) else source:
+            yield from _texts(inner)
+    elif isinstance(source, str):
+        yield str(source)
 
 
 def benchmark_of(step: ResolvedStep) -> str | None:
@@ -41,6 +54,7 @@ DERIVED: Mapping[str, Callable[[ResolvedStep, Build], Any]] = {
     "kind": lambda step, build: step.head.kind,
     "measured": lambda step, build: step.head.measured,
     "build": lambda step, build: build.name,
+    "speedb": lambda step, build: is_speedb(build),
     "release": lambda step, build: release_of(build),
     "benchmark": lambda step, build: benchmark_of(step),
 }

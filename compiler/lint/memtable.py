@@ -32,9 +32,21 @@ def _read(facts: Facts) -> Verdict | None:
     return Verdict(_REPRESENTATION, message, "give it to the load step alone")
 
 
+def _unknown(facts: Facts) -> Verdict | None:
+    if not facts["speedb"] or facts[_REPRESENTATION] != "vector":
+        return None
+    message = (
+        f"Speedb's db_bench does not know `memtablerep: vector`: step `{facts['step']}` writes into a skip list, and "
+        "nothing says so"
+    )
+    return Verdict(_REPRESENTATION, message, "compare it with what RocksDB does with `memtablerep: skip_list`")
+
+
 RULES = (
     Rule("vector-memtable-concurrent", "a memtable for one writer, with concurrent writes",
          each_step((_CONCURRENT,), _concurrent, (_REPRESENTATION, "release")), "error"),
     Rule("vector-memtable-reads", "a vector memtable outside of a load",
          each_step(("step",), _read, (_REPRESENTATION, "benchmark"))),
+    Rule("vector-memtable-speedb", "a vector memtable, which Speedb does not have",
+         each_step(("step",), _unknown, (_REPRESENTATION, "speedb"))),
 )  # fmt: skip

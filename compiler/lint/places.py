@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.expand.cells import Expansion
@@ -74,12 +74,14 @@ class Places:
                     yield key_place(given[setting], axis.where)
 
     def _named(self, step: str) -> Iterator[Step]:
-        """The use before its definition."""
-        listed = self._document.spec.steps or ()
-        uses = [one for one in listed if step in (one.as_, one.use, one.name)]
-        exact = [one for one in uses if str(one.as_ or one.use or one.name) == step]
+        """The use before its definition, which is in the workload of the spec: a step of its own has none there."""
+        listed = self._document.spec.steps
+        exact = [one for one in listed or () if step == str(one.as_ or one.use or one.name)]
         yield from exact
-        names = {step, *(str(one.use) for one in exact if one.use is not None)}
-        for define in (self._document.spec.define, *(source.library.define for source in self._document.includes)):
-            for workload in define.workloads.values():
-                yield from (one for one in workload if one.name is not None and str(one.name) in names)
+        names = {step} if listed is None else {str(one.use) for one in exact if one.use is not None}
+        yield from (one for one in self._workload() if one.name is not None and str(one.name) in names)
+
+    def _workload(self) -> Sequence[Step]:
+        spec, includes = self._document.spec, self._document.includes
+        defined = (define.workloads for define in (spec.define, *(source.library.define for source in includes)))
+        return next((found[spec.workload] for found in defined if spec.workload in found), ())

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -26,32 +25,15 @@ from compiler.plan.model import (
     Report,
 )
 
-__all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "write"]
+__all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "texts"]
 
 HEADER, CELLS, BUILDS, STAGES = "plan.json", "cells.jsonl", "builds.jsonl", "stages.jsonl"
-
-
-def write(plan: Plan, folder: Path) -> None:
-    """Publishes the plan by rename; a plan that is there already is the same plan."""
-    if (folder / HEADER).is_file():
-        return
-    new = folder.with_name(f".{folder.name}.{os.getpid()}")
-    new.mkdir(parents=True)
-    for name, content in _texts(plan):
-        with (new / name).open("w", encoding="utf-8") as file:
-            file.writelines(content)
-    try:
-        os.rename(new, folder)
-    except OSError:  # another process published the same plan first
-        for entry in new.iterdir():
-            entry.unlink()
-        new.rmdir()
 
 
 def digest(plan: Plan) -> str:
     """Of all that is written but the digest itself."""
     found = hashlib.sha256()
-    for _, content in _texts(plan):
+    for _, content in texts(plan):
         for line in content:
             found.update(line.encode())
     return found.hexdigest()[: identity.LENGTH]
@@ -114,8 +96,8 @@ def build(folder: Path, node: str) -> PlannedBuild:
     return PlannedBuild(**lines.found(folder / BUILDS, [node])[0])
 
 
-def _texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
-    """Each file's name and lines."""
+def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
+    """Each file's name and lines; `compiler/store/plans.py` writes them."""
     writer = parts.Writer()
     header = {name: value for name, value in fields(plan).items() if name not in ("cells", "stages")}
     yield HEADER, [encode(header) + "\n"]

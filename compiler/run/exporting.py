@@ -8,9 +8,9 @@ from typing import Any
 
 from compiler.build import bundle, manifest
 from compiler.build.problem import BuildError
-from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.run.attempt import now
+from compiler.store import plans
 from compiler.store.store import Store
 
 KIND, FORMAT = "results", 2  # 1 had neither spec nor report
@@ -27,7 +27,7 @@ def export(
     `texts`: what the plan was compiled from. They and the report, where there is one, are for people.
     """
     bundle.check_name(file)
-    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    plans.publish(store, plan)
     folders = dict(_folders(store, plan, attempts))
     if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")

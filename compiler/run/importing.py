@@ -17,7 +17,7 @@ from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.run.exporting import ATTEMPTS, BUILDS, CONTENT, FORMAT, KIND, PLAN, RECORDS, REPORT, RESULTS, SPEC
 from compiler.run.soundness import build_fault, fault
-from compiler.store import asked
+from compiler.store import asked, plans
 from compiler.store.durable import remove_tree
 from compiler.store.lock import locked
 from compiler.store.outdated import out_of_date
@@ -120,7 +120,7 @@ def _faults(content: Path, plan: Plan) -> Iterator[str]:
 
 def _published(store: Store, plan: Plan, content: Path) -> Taken:
     taken = Taken(plan)
-    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    plans.publish(store, plan)
     for record in _below(content / BUILDS):
         there = store.build_record(record.name)
         taken.builds += not store.has_build(record.name) and store.publish_import(record, there)
@@ -137,9 +137,11 @@ def _published(store: Store, plan: Plan, content: Path) -> Taken:
 
 def _take(store: Store, result: Path, taken: Taken) -> None:
     stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
+    target = store.results_of(stage) / result.name
     with locked(store.lock(stage)):
-        asked.note_import(store, stage, result.name)
-        new = store.publish_import(result, store.results_of(stage) / result.name)
+        if not target.exists():  # else it may be the very one that was asked for here
+            asked.note_import(store, stage, result.name)
+        new = store.publish_import(result, target)
         (taken.results if new else taken.known).append(name)
         counts = store.result(stage)
         if new and counts and asked.measured(store, stage):

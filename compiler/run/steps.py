@@ -16,7 +16,7 @@ from compiler.drivers.protocol import Command, Context, Runner
 from compiler.engines import served
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import outcome, progress
-from compiler.run.attached import attach
+from compiler.run.attached import attach, forget
 from compiler.run.attempt import Attempt
 from compiler.run.collecting import Collecting, collecting
 from compiler.run.drawing import draw
@@ -134,6 +134,8 @@ class _Step:
                 return supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
+        finally:
+            forget(self.folder, done.command.secrets)
 
     def _wrong(self, kind: Runner, ended: Ended, deadline: float) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.build.declared import runs_already
 from compiler.language.site import GIVEN, of_environment
-from compiler.plan import files
 from compiler.run import here, remembered, until
 from compiler.run.again import again
 from compiler.run.here import named
@@ -21,6 +20,7 @@ from compiler.run.machines import contradicted, elsewhere
 from compiler.run.over import counted as counted  # hooks says it too
 from compiler.run.revision import revision
 from compiler.run.soundness import Broken, Look
+from compiler.store import plans
 from compiler.store.lock import holders
 from compiler.store.runlock import NAME as RUN
 from compiler.store.store import Store
@@ -222,7 +222,7 @@ def _refuse_other_hardware(found: Work) -> None:
 
 def work(plan: Plan, store: Store) -> Work:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
-    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    plans.publish(store, plan)
     builds = {build.id: build for build in plan.builds}
     stages = {stage.id: stage for stage in plan.stages}
     look = Look(store, plan)

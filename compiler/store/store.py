@@ -95,9 +95,9 @@ class Store:
     def summary(self, plan: str) -> Path:
         return self.root / "summary" / plan
 
-    def charts(self, plan: str) -> Path:
-        """Drawn before: a cache."""
-        return self.summary(plan) / "charts"
+    def kept(self, plan: str) -> Path:
+        """Drawn and worked out before: a cache."""
+        return self.summary(plan) / "kept"
 
     def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
         """There when a plan's tables, and the report of these tables, were made by this revision of the code."""

@@ -10,7 +10,7 @@ from compiler.summarize import svg
 
 
 def _main() -> int:
-    if not Store().charts(sys.argv[1] if len(sys.argv) > 1 else "").is_dir():
+    if not Store().kept(sys.argv[1] if len(sys.argv) > 1 else "").is_dir():
         svg.begin()  # before the imports, which take as long
     from compiler.summarize.command import main
 

@@ -116,8 +116,15 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known)
         base_column=base_column,
         called=form.called,
         notes=tuple(_fewer(points, form)),
+        unnamed=_build(points, form),
     )
     return replace(empty, spots=_compared(form, _spots(form, empty, placed, known), placed, known))
+
+
+def _build(points: Iterable[Point], form: Arrangement) -> str:
+    """Where all is of one."""
+    found = {point.build for point in points}
+    return form.called.get(name, name) if len(found) == 1 and (name := found.pop()) else ""
 
 
 def _placed(
@@ -158,11 +165,16 @@ def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
         return Spot(status=status)
     if same:
         return Spot(status=f"same as {same}")
-    levels = next((known.levels[place] for place in point.places if place in known.levels), ())
+    levels = next(_levels(form, point, known), ())
     found = Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
     if not form.layout.times:
         return found
     return found._replace(times=together(known.times[place] for place in point.places if place in known.times))
+
+
+def _levels(form: Arrangement, point: Point, known: Known) -> Iterator[Sequence[Level]]:
+    """Read for those tables alone that show them."""
+    return (known.levels[place] for place in point.places if form.layout.levels and place in known.levels)
 
 
 def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Point], known: Known) -> Mapping[At, Spot]:

@@ -25,16 +25,21 @@ def main(arguments: list[str] | None = None) -> int:
     if problem := _unready(store, options.plan):
         print(f"summarize: {problem}", file=sys.stderr)
         return 1
-    found = read(store, options.plan)
-    if found.status.incomplete and not options.partial:
+    with keeping(store.kept(options.plan)):
+        found = read(store, options.plan)
+        _warn(found, options.partial)
+        write(store, found)
+    store.stamp_report(options.plan, revision())
+    return 0
+
+
+def _warn(found: Report, partial: bool) -> None:
+    if found.status.incomplete and not partial:
         print(
             f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
             "the report says so on top. Run again to measure them.",
             file=sys.stderr,
         )
-    write(store, found)
-    store.stamp_report(options.plan, revision())
-    return 0
 
 
 def _unready(store: Store, plan: str) -> str | None:
@@ -46,7 +51,7 @@ def _unready(store: Store, plan: str) -> str | None:
 
 
 def read(store: Store, plan: str) -> Report:
-    with uncollected():  # what is made stays, and there are millions of it
+    with uncollected(), keeping(store.kept(plan), whole=False):  # what is made stays, and there are millions of it
         return _read(store, plan)
 
 
@@ -62,7 +67,7 @@ def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
     with uncollected():
         where = summary.page_path(store, found.plan)
-        with keeping(store.charts(found.plan)):
+        with keeping(store.kept(found.plan)):
             begun = page.begun(found)
             text = summary.text(found, where)  # while charts are drawn
             write_text(where, page.finished(begun))

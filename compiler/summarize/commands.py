@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from compiler.summarize import layout
 from compiler.summarize.report import Report, Section
+
+NONE = "[]"
 
 
 def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
@@ -23,10 +26,15 @@ def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
 
 
 def command(found: Mapping[str, str]) -> str:
-    env = json.loads(found.get("env", "{}")) or {}
-    words = [*(f"{name}={shlex.quote(value)}" for name, value in env.items())]
-    words += [shlex.quote(word) for word in json.loads(found["argv"])]
-    return " ".join(words)
+    from pydantic_core import from_json  # as json.loads, in half its time
+
+    env = from_json(found.get("env", "{}")) or {}
+    return " ".join(
+        [*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, from_json(found["argv"]))]
+    )
+
+
+_quoted = lru_cache(1 << 16)(shlex.quote)  # commands of a report are much alike
 
 
 def dropped(report: Report) -> list[str]:
@@ -36,6 +44,6 @@ def dropped(report: Report) -> list[str]:
     for section in report.sections:
         for run in (run for point in section.points for run in point.runs):
             facts = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
-            for name in json.loads(facts.get("dropped", "[]")):
+            for name in json.loads(said) if (said := facts.get("dropped", NONE)) != NONE else ():
                 found.setdefault(name if isinstance(name, str) else json.dumps(name), {})[run.build] = None
     return [f"{name} ({', '.join(builds)})" for name, builds in found.items()]

@@ -6,25 +6,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compiler.collect.tables import collect
-from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.run.over import Products
 from compiler.run.revision import revision
+from compiler.store import plans
 from compiler.store.store import Store
 from compiler.summarize import command as summarize
+from compiler.summarize.kept import keeping
 from compiler.summarize.report import Report
 
 
 def current(store: Store, plan: Plan) -> Report:
     if not store.has_plan(plan.digest):
-        store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+        plans.publish(store, plan)
     if not _is_made(store, plan):
         store.drop_stamps(plan.digest)
         known = collect(store, plan)
         records = [each.result / "result.json" for each in known.values() if each.result]
         store.stamp_tables(plan.digest, revision(), records)
-        found = summarize.read(store, plan.digest)
-        summarize.write(store, found)
+        with keeping(store.kept(plan.digest)):
+            found = summarize.read(store, plan.digest)
+            summarize.write(store, found)
         store.stamp_report(plan.digest, revision())
         return found
     return summarize.read(store, plan.digest)

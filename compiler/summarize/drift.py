@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compiler.summarize.points import QPS, Point
+from compiler.summarize.special import special
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +52,6 @@ def of(step: str, points: Iterable[Point]) -> Drift | None:
     if freedom < FEWEST:
         return None
     import numpy as np
-    from scipy.special import stdtr
 
     of_arm, of_load = (_numbered([row[at] for row in rows]) for at in (0, 1))
     time, logs = (_centred(np.array([row[at] for row in rows]), of_arm, of_load) for at in (2, 3))
@@ -60,7 +60,7 @@ def of(step: str, points: Iterable[Point]) -> Drift | None:
     slope = float(time @ logs) / spread
     rest = logs - slope * time
     error = math.sqrt(max(float(rest @ rest), 1e-18) / freedom / spread)
-    return Drift(step, slope, 2 * float(stdtr(freedom, -abs(slope) / error)))
+    return Drift(step, slope, 2 * special("stdtr", freedom, -abs(slope) / error))
 
 
 def _rows(points: Iterable[Point]) -> Iterator[tuple[int, int, float, float]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from compiler.layouts import FIGURES, by_name
 from compiler.layouts.block import Level
@@ -20,7 +19,6 @@ from compiler.summarize.tables import Place, Tables
 from compiler.summarize.windows import Figures, Window
 
 KIND = "insert_benchmark"
-FAMILY = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +37,11 @@ def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> 
     needed = any(run.kind == KIND for run in found.runs)
     targets = dict(_targets(files.read(plan).stages)) if needed else {}
     times = shares(folder) if _of_times(asked) or (needed and not asked) else {}
-    return Extras(windows.figures(folder, wanted), _levels(found.levels), targets, counted(folder, asked), times)
+    return Extras(windows.figures(folder, wanted), found.levels, targets, counted(folder, asked), times)
 
 
 def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
     return any(by_name(table.get("layout", FIGURES)).times for table in asked)
-
-
-def _levels(rows: Iterable[Level]) -> dict[Place, list[Level]]:
-    found: dict[Place, list[Level]] = defaultdict(list)
-    for row in rows:
-        if row.get("level") is None or row.get("family") not in (None, FAMILY):  # tables show the tree of the data
-            continue
-        found[str(row["stage"]), cast(int, row["position"])].append(row)
-    return found
 
 
 def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean, median
 
 from compiler.summarize import layout, medians, numbers
@@ -11,6 +12,8 @@ from compiler.summarize.points import QPS, Point
 from compiler.summarize.report import Report, Section
 from compiler.summarize.tables import Place
 from compiler.summarize.timeseries import Steadiness
+
+FILES = "files"  # of which there are whole ones
 
 # metric, heading, what it is
 METRICS = (
@@ -24,6 +27,7 @@ METRICS = (
     ("write_amplification", "w-amp", ""),
     ("stall_pct", "stalled", "%"),
     ("drain_seconds", "drain", "s"),
+    ("drain_l0_files", "L0 debt", FILES),
 )
 
 
@@ -33,6 +37,7 @@ class Figures:
     rows: tuple[tuple[tuple[str, ...], str | None, tuple[str, ...]], ...]  # labels, status if not done, figures
 
 
+@lru_cache(1024)  # the text and the page have the same
 def figures(report: Report, section: Section) -> Figures:
     """A column for each figure that some point has; a point without it shows a dash."""
     every = [(head, unit, [show(point) for point in section.points]) for head, unit, show in _columns(report)]
@@ -73,12 +78,13 @@ def _columns(report: Report) -> list[Column]:
 
 
 def _metric(name: str, head: str, unit: str) -> Column:
-    return head, unit, lambda point: _median(point, name)
+    shown = "{:g}".format if unit == FILES else numbers.rate
+    return head, unit, lambda point: _median(point, name, shown)
 
 
-def _median(point: Point, metric: str = QPS) -> str | None:
+def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = numbers.rate) -> str | None:
     found = point.spread(metric)
-    return numbers.rate(found[0]) if found else None
+    return shown(found[0]) if found else None
 
 
 def _range(point: Point) -> str | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, variance
 
 from compiler.summarize.points import QPS, Point
+from compiler.summarize.special import special
 from compiler.summarize.tables import Past, Run
 
 SURE = 0.95
@@ -49,10 +50,8 @@ class Floors:
         figures = [_figures(each, again) for each in (point, base)]
         if found is None or not all(figures):
             return None
-        from scipy.special import stdtrit
-
         error = found.deviation * math.sqrt(sum(1 / each for each in figures))
-        return math.expm1(float(stdtrit(found.freedom, (1 + SURE) / 2)) * error)
+        return math.expm1(special("stdtrit", found.freedom, (1 + SURE) / 2) * error)
 
 
 def floors(runs: Iterable[Run], past: Iterable[Past], hosts: Iterable[str]) -> Floors:
@@ -102,9 +101,7 @@ def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
     freedoms = [len(each) - 1 for each in groups]
     if len(groups) < FEWEST_GROUPS or sum(freedoms) < FEWEST:
         return None
-    from scipy.special import chdtri
-
-    scaled = [variance(each) * (len(each) - 1) / float(chdtri(len(each) - 1, 0.5)) for each in groups]
+    scaled = [variance(each) * (len(each) - 1) / special("chdtri", len(each) - 1, 0.5) for each in groups]
     return Spread(math.sqrt(median(scaled)), sum(freedoms), len(groups))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from compiler.summarize import numbers, statistics, verdicts
 from compiler.summarize.entry import NO_BASE, Entry
+from compiler.summarize.heard import Place
 from compiler.summarize.outliers import Outlier
 from compiler.summarize.points import Point
+from compiler.summarize.series import Series
 from compiler.summarize.statistics import Interval
-from compiler.summarize.tables import Place
 from compiler.summarize.timeseries import series_interval
 
-Series = Mapping[Place, Sequence[tuple[float, float]]]
 Caveat = Callable[[Point, Point], str | None]  # why two points may have no verdict
 INSIDE = "as far apart as equal arms were on this host"
 
@@ -65,7 +65,7 @@ def _inside(floor: float | None, ratio: float) -> bool:
 def _from_series(entry: Entry, point: Point, base: Point, evidence: Evidence) -> Entry:
     """One load: the interval of its series around the ratio of the figures, and no verdict."""
     common = point.values().keys() & base.values().keys()
-    arm, against = (list(_rates(each, common, evidence.series)) for each in (point, base))
+    arm, against = (evidence.series.relative(_places(each, common)) for each in (point, base))
     found = series_interval(arm, against)
     if found is None or entry.ratio is None:
         return replace(entry, verdict=None if entry.caveat else verdicts.ONE_LOAD)
@@ -76,8 +76,8 @@ def _from_series(entry: Entry, point: Point, base: Point, evidence: Evidence) ->
     return replace(entry, interval=moved, verdict=None if entry.caveat else word)
 
 
-def _rates(point: Point, loads: Collection[int], series: Series) -> Iterator[float]:
-    return (rate for run in point.runs if run.load in loads for _, rate in series.get(run.place, ()))
+def _places(point: Point, loads: Collection[int]) -> list[Place]:
+    return [run.place for run in point.runs if run.load in loads]
 
 
 def _odd(found: Outlier) -> str:

@@ -1,8 +1,10 @@
-"""Charts that were drawn before, each by all that it is drawn of: a cache, which may go at any time."""
+"""What a report was made of before, each by all that it is made of: a cache, which may go at any time.
+
+Charts have a file each; of smaller things there are many in a book.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,8 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from compiler.run.revision import revision
 from compiler.store import halfmade
-from compiler.store.durable import make_folder, write_cache
+from compiler.summarize import proven
+from compiler.summarize.book import Book
 
 Drawing: TypeAlias = Callable[[], str]  # was begun; waits for its end
 Draw: TypeAlias = Callable[[Mapping[str, Any]], Drawing]
@@ -24,51 +28,50 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._used: set[str] = set()
+        self._books: dict[str, Book] = {}
+
+    def book(self, name: str) -> Book:
+        if name not in self._books:
+            self._books[name] = Book(self._folder / f"{name}.json", revision())
+        return self._books[name]
 
     def drawn(self, chart: Mapping[str, Any], draw: Draw) -> Drawing:
-        name = _digest(json.dumps([_drawer(), chart], sort_keys=True))
-        self._used.add(f"{name}.svg")
-        found = self._read(name)
+        name = f"{proven.digest(json.dumps([_drawer(), chart], sort_keys=True))}.svg"
+        self._used.add(name)
+        found = proven.read(self._folder / name)
         return partial(self._finished, name, draw(chart)) if found is None else lambda: found
 
     def _finished(self, name: str, drawing: Drawing) -> str:
         found = drawing()
-        self._write(name, found)
+        proven.write(self._folder / name, found)
         return found
 
     def sweep(self) -> None:
-        """What the page does not show any more, and what a kill left."""
+        """What the report does not need any more, and what a kill left."""
         halfmade.sweep(self._folder)
+        for book in self._books.values():
+            book.save()
         with suppress(OSError):
             for path in self._folder.glob("*.svg"):
                 if path.name not in self._used:
                     path.unlink(missing_ok=True)
-
-    def _read(self, name: str) -> str | None:
-        """Nothing when it is not what was written, as after a power cut."""
-        try:
-            said, _, found = (self._folder / f"{name}.svg").read_text(encoding="utf-8").partition("\n")
-        except (OSError, ValueError):
-            return None
-        return found if said == _digest(found) else None
-
-    def _write(self, name: str, found: str) -> None:
-        with suppress(OSError):
-            make_folder(self._folder)
-            write_cache(self._folder / f"{name}.svg", f"{_digest(found)}\n{found}")
 
 
 _kept: Kept | None = None
 
 
 @contextmanager
-def keeping(folder: Path) -> Iterator[None]:
-    """While a page is made; what it did not need then goes."""
+def keeping(folder: Path, whole: bool = True) -> Iterator[None]:
+    """While a report is made; what it did not need then goes. Where it is only read, nothing is written."""
     global _kept
+    if _kept is not None:  # of a larger part of the work
+        yield
+        return
     _kept = Kept(folder)
     try:
         yield
-        _kept.sweep()
+        if whole:
+            _kept.sweep()
     finally:
         _kept = None
 
@@ -77,10 +80,11 @@ def drawn(chart: Mapping[str, Any], draw: Draw) -> Drawing:
     return draw(chart) if _kept is None else _kept.drawn(chart, draw)
 
 
+def book(name: str) -> Book:
+    """An empty one where nothing is kept."""
+    return Book() if _kept is None else _kept.book(name)
+
+
 @cache
 def _drawer() -> str:
     return version("vl-convert-python")
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -28,7 +28,8 @@ def _fits(point: Point, axis: str, said: object) -> bool:
     found = label(point, axis)
     if found is None:
         return True
-    return any(_is(point, axis, found, each) for each in (said if isinstance(said, list | tuple) else (said,)))
+    every = said if isinstance(said, list | tuple) else (said,)
+    return found in every or any(_is(point, axis, found, each) for each in every)
 
 
 def _is(point: Point, axis: str, found: str, said: object) -> bool:

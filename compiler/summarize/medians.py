@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
+from compiler.summarize.special import special
+
 SURE = 0.95
 EXACT = 6  # loads
 
@@ -33,16 +35,12 @@ def interval(loads: Sequence[float]) -> Median | None:
 
 def _exact(loads: Sequence[float]) -> Median:
     """From the k-th lowest to the k-th highest: the most k that misses at most as often as it may."""
-    from scipy.special import bdtr
-
-    missed = bdtr(range(len(loads) // 2), len(loads), 0.5)  # below the first, the second …
-    k = int((missed <= (1 - SURE) / 2).sum())
+    missed = [special("bdtr", below, len(loads), 0.5) for below in range(len(loads) // 2)]
+    k = sum(chance <= (1 - SURE) / 2 for chance in missed)  # below the first, the second …
     return Median(median(loads), loads[k - 1], loads[-k], True)
 
 
 def _normal(logs: Sequence[float]) -> Median:
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(logs) - 1, (1 + SURE) / 2)) * stdev(logs) / math.sqrt(len(logs))
+    half = special("stdtrit", len(logs) - 1, (1 + SURE) / 2) * stdev(logs) / math.sqrt(len(logs))
     centre = fmean(logs)
     return Median(math.exp(centre), math.exp(centre - half), math.exp(centre + half), False)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from compiler.summarize.special import special
+
 FLOOR = 0.0025**2  # figures are rounded: loads that agree to the digit do not show that there is no noise
 NOISIER, NOISIER_OF_TWO = 0.10, 0.50  # a comparison this unlikely to be as quiet as the others has only its own noise
 
@@ -67,10 +69,8 @@ def _noise(own: Spread, family: _Family, alone: bool) -> Noise:
 
 def _noisier(own: Spread, family: _Family) -> bool:
     """With two loads a noisy comparison often looks quiet by chance: it is believed less."""
-    from scipy.special import fdtr
-
     pooled, freedom = family.without(own)
-    chance = 1 - float(fdtr(own.freedom, freedom, max(own.variance, FLOOR) / pooled))
+    chance = 1 - special("fdtr", own.freedom, freedom, max(own.variance, FLOOR) / pooled)
     return chance < (NOISIER_OF_TWO if own.freedom == 1 else NOISIER)
 
 

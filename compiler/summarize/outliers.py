@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from compiler.summarize.special import special
 from compiler.summarize.statistics import Sample
 
 FAR = 3.5  # their advice
@@ -50,7 +51,5 @@ def _others(sample: Sample, at: int) -> float:
 
 def _unit(distances: Sequence[float]) -> float:
     """Each load at the median of its own comparison has none by construction: it says nothing."""
-    from scipy.special import ndtri
-
     known = [abs(distance) for distance in distances if distance]
-    return median(known) / float(ndtri(0.75)) if len(known) >= ENOUGH else 0.0
+    return median(known) / special("ndtri", 0.75) if len(known) >= ENOUGH else 0.0

@@ -57,14 +57,19 @@ def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
 
 def over_time(report: Report, section: Section) -> list[Picture]:
     """Small multiples with one scale: what differs is to be seen at a glance."""
-    rows = [(point, list(_seconds(report, point))) for point in {each.places: each for each in section.points}.values()]
-    known = [row for _, found in rows for row in found]
+    heard = report.series.heard
+    points = {each.places: each for each in section.points}.values()
+    known = [(run, heard[run.place]) for point in points for run in point.runs if run.place in heard]
     if longest(report, section) < FEWEST:
         return []
-    seconds, top = max(row["second"] for row in known), max(row["qps"] for row in known)
-    loads = sorted({str(row["load"]) for row in known}, key=lambda load: [int(part) for part in load.split(".")])
-    drawn = [(point, found) for point, found in rows if found][: most(report)]
-    return [_over_time(section, point, charts.over_time(found, loads, seconds, top)) for point, found in drawn]
+    seconds, top = max(each.last for _, each in known), max(each.top for _, each in known)
+    loads = [f"{load}.{run}" for load, run in sorted({(run.load + 1, run.run) for run, _ in known})]
+    drawn = [point for point in points if any(place in heard for place in point.places)][: most(report)]
+    report.series.need(place for point in drawn for place in point.places if place in heard)
+    return [
+        _over_time(section, point, charts.over_time(list(_seconds(report, point)), loads, seconds, top))
+        for point in drawn
+    ]
 
 
 def most(report: Report) -> int:
@@ -75,7 +80,7 @@ def most(report: Report) -> int:
 def longest(report: Report, section: Section) -> int:
     """Points of the longest series."""
     places = (place for point in section.points for place in point.places)
-    return max((len(report.series.get(place, ())) for place in places), default=0)
+    return max((report.series.heard[place].length for place in places if place in report.series.heard), default=0)
 
 
 def note(report: Report, section: Section) -> str | None:

@@ -17,14 +17,16 @@ from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
 from compiler.summarize.evidence import Of, evidence
 from compiler.summarize.extras import Extras
+from compiler.summarize.heard import Place
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
+from compiler.summarize.series import Series
 from compiler.summarize.status import Status
-from compiler.summarize.tables import Place, Tables
-from compiler.summarize.timeseries import Steadiness, steadiness
+from compiler.summarize.tables import Tables
+from compiler.summarize.timeseries import Steadiness
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Section:
     """One measured step."""
 
@@ -40,7 +42,7 @@ class Section:
         return varying or (layout.BUILD,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Report:
     title: str
     plan: str
@@ -54,7 +56,7 @@ class Report:
     hardware: Mapping[str, Any]
     builds: Mapping[str, Build]
     sections: tuple[Section, ...]
-    series: Mapping[Place, Sequence[tuple[float, float]]]
+    series: Series
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Status
@@ -107,7 +109,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         builds=known,
         sections=sections,
         series=tables.series,
-        steadiness=steadiness(tables.series),
+        steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=status.status(tables.runs),
         warnings=(

@@ -1,93 +1,116 @@
-"""The seconds of every run: as arrays, as pairs where they are shown, and what they come to, worked out for all at once."""
+"""The seconds of every run: what they come to is kept by result, so that few of them are read again."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from compiler.summarize.timeseries import Relative, Steadiness, relatives, steadiness
+from compiler.collect import index, parquet, reading
+from compiler.summarize import kept
+from compiler.summarize.heard import Array, Heard, Place, Seconds, heard
+from compiler.summarize.timeseries import Relative, Steadiness, relative
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-Place = tuple[str, int]
-Pairs = tuple[tuple[float, float], ...]
-Array = NDArray[np.float64]
-ORDER = "stage, position, second, qps"
-
-
-class Heard(NamedTuple):
-    """What a report says of all the seconds of a run."""
-
-    count: int
-    last: float  # its largest second
-    top: float
-    steadiness: Steadiness | None
-    relative: Relative | None  # for the interval of a single load
+Pairs: TypeAlias = tuple[tuple[float, float], ...]
+Fetch: TypeAlias = Callable[[Collection[str]], Seconds]  # those of some stages
 
 
 class Series(Mapping[Place, Pairs]):
-    def __init__(self, parts: Mapping[Place, slice], seconds: Array, rates: Array) -> None:
-        self._parts, self._seconds, self._rates = parts, seconds, rates
-        self.heard: Mapping[Place, Heard] = dict(self._heard())
+    """`fetch` reads what is asked for and not there yet."""
+
+    def __init__(self, known: Mapping[Place, Heard], fetch: Fetch) -> None:
+        self.heard, self._fetch = known, fetch
+        self._there: dict[str, Seconds] = {}
 
     def __getitem__(self, place: Place) -> Pairs:
-        part = self._parts[place]
-        return tuple(zip(self._seconds[part].tolist(), self._rates[part].tolist(), strict=True))
+        times, rates = self._of(place)
+        return tuple(zip(times.tolist(), rates.tolist(), strict=True))
+
+    def __contains__(self, place: object) -> bool:
+        return place in self.heard
 
     def __iter__(self) -> Iterator[Place]:
-        return iter(self._parts)
+        return iter(self.heard)
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self.heard)
 
-    def rates(self, place: Place) -> Array:
-        part = self._parts.get(place, slice(0))
-        return self._rates[part]
+    def need(self, places: Iterable[Place]) -> None:
+        """At once: each look at the files takes its time."""
+        if missing := {stage for stage, _ in places} - self._there.keys():
+            self._there |= dict.fromkeys(missing, self._fetch(missing))
+
+    def relative(self, places: Sequence[Place]) -> Relative | None:
+        """Of runs one behind the other."""
+        known = [place for place in places if place in self.heard]
+        if len(known) == 1:
+            return self.heard[known[0]].relative
+        return relative(np.concatenate([self._of(place)[1] for place in known])) if known else None
 
     @property
     def steadiness(self) -> dict[Place, Steadiness]:
         return {place: each.steadiness for place, each in self.heard.items() if each.steadiness}
 
-    def _heard(self) -> Iterator[tuple[Place, Heard]]:
-        """Series of one length are one matrix: numpy costs more to call than to run."""
-        alike: dict[int, list[Place]] = defaultdict(list)
-        for place, part in self._parts.items():
-            alike[part.stop - part.start].append(place)
-        for count, places in alike.items():
-            seconds, rates = (
-                np.array([each[self._parts[place]] for place in places]) for each in (self._seconds, self._rates)
-            )
-            ends = zip(seconds.max(axis=1).tolist(), rates.max(axis=1).tolist(), strict=True)
-            said = zip(places, ends, steadiness(rates), relatives(rates), strict=True)
-            for place, end, steady, relative in said:
-                yield place, Heard(count, *end, steady, relative)
+    def _of(self, place: Place) -> tuple[Array, Array]:
+        if place not in self.heard:
+            raise KeyError(place)
+        self.need([place])
+        found = self._there[place[0]]
+        return found.times[found.parts[place]], found.rates[found.parts[place]]
 
 
-def read(connection: DuckDBPyConnection, source: str = "series") -> Series:
-    counts = connection.execute(
-        f"SELECT stage, position, count(*) FROM {source} GROUP BY stage, position ORDER BY stage, position"
-    ).fetchall()
-    found = connection.execute(f"SELECT second, qps FROM {source} ORDER BY {ORDER}").fetchnumpy()
-    return _of(counts, *(np.ma.filled(found[name].astype(float), np.nan) for name in ("second", "qps")))
+def read(folder: Path, stages: Collection[str]) -> Series:
+    """`folder`: of the tables, which say what each stage was read from."""
+    results = {stage: " ".join(map(str, entry)) for part in index.read(folder) for stage, entry in part.results.items()}
+    keys = {stage: f"{stage} {results[stage]}" for stage in stages if stage in results}
+    book, found = kept.book("series"), dict[Place, Heard]()
+    known = {stage: said for stage, key in keys.items() if (said := book.get(key)) is not None}
+    for stage, said in known.items():
+        found |= {(stage, position): Heard.of(*rest) for position, *rest in said}
+    if missing := set(stages) - known.keys():
+        new = dict(heard(_read(folder, None if not known else missing)))
+        found |= new
+        _keep(new, {stage: key for stage, key in keys.items() if stage in missing})
+    return Series(found, partial(_read, folder))
 
 
 def made(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
     """Of pairs."""
-    pairs = [pair for seconds in series.values() for pair in seconds]
-    seconds, rates = np.array(pairs, dtype=float).reshape(-1, 2).T
-    return _of([(*place, len(found)) for place, found in series.items()], seconds, rates)
+    times, rates = np.array([pair for pairs in series.values() for pair in pairs], dtype=float).reshape(-1, 2).T
+    seconds = Seconds(_parts((*place, len(pairs)) for place, pairs in series.items()), times, rates)
+    return Series(dict(heard(seconds)), lambda _: seconds)
 
 
-def _of(counts: Iterable[tuple[str, int, int]], seconds: Array, rates: Array) -> Series:
-    parts: dict[Place, slice] = {}
+def _keep(found: Mapping[Place, Heard], keys: Mapping[str, str]) -> None:
+    by_stage: dict[str, list[Sequence[object]]] = defaultdict(list)
+    for (stage, position), each in found.items():
+        by_stage[stage].append([position, *each.said()])
+    for stage, key in keys.items():
+        kept.book("series").put(key, by_stage[stage])
+
+
+def _read(folder: Path, stages: Collection[str] | None) -> Seconds:
+    """Of all stages, or of some."""
+    source = reading.source(folder, "series")
+    if stages is not None:
+        source += f" WHERE stage IN ({', '.join(map(parquet.quoted, sorted(stages)))})"
+    with parquet.connect() as connection:
+        order = "GROUP BY stage, position ORDER BY stage, position"
+        counts = connection.execute(f"SELECT stage, position, count(*) FROM {source} {order}").fetchall()
+        rows = f"SELECT second, qps FROM {source} ORDER BY stage, position, second, qps"
+        found = connection.execute(rows).fetchnumpy()
+    return Seconds(_parts(counts), *(np.ma.filled(found[name].astype(float), np.nan) for name in ("second", "qps")))
+
+
+def _parts(counts: Iterable[tuple[str, int, int]]) -> dict[Place, slice]:
+    found: dict[Place, slice] = {}
     begin = 0
     for stage, position, count in counts:
         if count:
-            parts[stage, position] = slice(begin, begin + count)
+            found[stage, position] = slice(begin, begin + count)
         begin += count
-    return Series(parts, seconds, rates)
+    return found

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.summarize.noise import Noise, Spread, noise
+from compiler.summarize.special import special
 
 ALPHA = 0.05  # of a table: the chance that any of its intervals misses
 Values = Mapping[int, Sequence[float]]  # load -> its runs
@@ -71,17 +72,13 @@ def chance(interval: Interval, effect: float) -> float | None:
     """Of a ratio as far beyond the smallest effect as this, either way, where the truth is no farther than that."""
     if interval.error is None or interval.freedom is None:
         return None
-    from scipy.special import stdtr
-
     beyond = abs(math.log(interval.ratio)) - math.log1p(effect)
-    return 1.0 if beyond <= 0 else min(2 * float(stdtr(interval.freedom, -beyond / interval.error)), 1.0)
+    return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
 
 
 def _interval(sample: Sample, noise: Noise, level: float) -> Interval:
-    from scipy.special import stdtrit
-
     centre, error = sample.mean, math.sqrt(noise.variance / len(sample.logs))
-    half = -float(stdtrit(noise.freedom, level)) * error
+    half = -special("stdtrit", noise.freedom, level) * error
     low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - half, centre + half))
     return Interval(math.exp(centre), low, high, len(sample.logs), error, noise.freedom)
 

@@ -21,12 +21,13 @@ from compiler.summarize.status import Trouble
 _FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
 _AMPLIFICATION = (
     "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
-    "memory"
+    "memory; what earlier steps left to compact is in it"
 )
+_DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
-COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS)  # of the figures, in the text
+COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS, "L0 debt")  # of the figures, in the text
 FLOOR = "floor"
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
@@ -173,6 +174,7 @@ def _reading(report: Report) -> list[str]:
         "inconclusive: neither",
         *([_FLOOR] if any(wording.floor(row) for table in report.overviews for row in table.rows) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
+        *([_DEBT] if _has(report, "drain_l0_files") else []),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from compiler.language.units import duration
 from compiler.summarize.points import Point
@@ -20,10 +21,11 @@ SETTINGS = {
     "smt": "SMT",
     "thp": "THP",
 }
+_NOTHING: Mapping[str, str] = {}
 PRIVATE = ("hostname",)  # that it differs is said, not what it is
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Surroundings:
     hosts: Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
     within: float | None = None  # seconds
@@ -33,14 +35,26 @@ class Surroundings:
         return (*self._settings(point, base), *self._times(point, base))
 
     def _settings(self, point: Point, base: Point) -> Iterator[str]:
+        if len({id(self._seen(run)) for each in (base, point) for run in each.runs}) == 1:
+            return
         for name, word in SETTINGS.items():
             values = [dict.fromkeys(self._values(each, name)) for each in (base, point)]
             if all(values) and len({*values[0], *values[1]}) > 1:
                 yield f"another {word}" if name in PRIVATE else f"{word} {' / '.join({**values[0], **values[1]})}"
 
     def _values(self, point: Point, name: str) -> Iterator[str]:
-        facts = (self.hosts.get(f"{run.place[0]}/{run.attempt}", {}) for run in point.runs)
-        return (found[name] for found in facts if name in found)
+        return (found[name] for run in point.runs if name in (found := self._seen(run)))
+
+    def _seen(self, run: Run) -> Mapping[str, str]:
+        return self._known.get(f"{run.place[0]}/{run.attempt}", _NOTHING)
+
+    @cached_property
+    def _known(self) -> Mapping[str, Mapping[str, str]]:
+        """What counts here, of each result: the same object where it is the same."""
+        alike: dict[tuple[str | None, ...], Mapping[str, str]] = {}
+        return {
+            subject: alike.setdefault(tuple(map(facts.get, SETTINGS)), facts) for subject, facts in self.hosts.items()
+        }
 
     def _times(self, point: Point, base: Point) -> Iterator[str]:
         """Between the runs of one load, the largest."""

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from compiler.collect import reading
 from compiler.collect.parquet import named
 from compiler.collect.schema import axis_columns
+from compiler.summarize import series
+from compiler.summarize.heard import Place as Place
+from compiler.summarize.levels import Level, levels
+from compiler.summarize.series import Series
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SECONDS = """
-SELECT stage, position, list(second ORDER BY second, qps) AS seconds, list(qps ORDER BY second, qps) AS rates
-FROM {} GROUP BY stage, position ORDER BY stage, position
+
+# of commands, what is shown
+FACTS = """
+SELECT scope, subject, name, value FROM environment
+WHERE scope <> 'command' OR name IN ('argv', 'env', 'dropped')
 """
-Place = tuple[str, int]  # stage, position of the step in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +75,11 @@ class Past:
 @dataclass(frozen=True, slots=True)
 class Tables:
     runs: tuple[Run, ...]
-    series: Mapping[Place, tuple[tuple[float, float], ...]]
+    series: Series
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
     units: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Past, ...] = ()
-    levels: Sequence[Mapping[str, Any]] = ()  # rows of the compaction tables
+    levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)  # rows of the compaction tables
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -88,9 +97,9 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         keys = rows("steps", f"SELECT {names} FROM {{}}")
         runs = tuple(_run(row, columns, each) for row, each in zip(keys, figures, strict=True))
         past = tuple(map(_past, rows("history")))
-        series = _series(connection.execute(SECONDS.format("series")).fetchall())
-        facts = _facts(connection.execute("SELECT scope, subject, name, value FROM environment").fetchall())
-        return Tables(runs, series, facts, metrics, past, rows("levels"))
+        heard = series.read(folder, {run.place[0] for run in runs if run.attempt is not None})
+        facts = _facts(connection.execute(FACTS).fetchall())
+        return Tables(runs, heard, facts, metrics, past, levels(connection, folder))
 
 
 _SAME = (
@@ -102,15 +111,27 @@ _KEYS = (*_SAME, "stage", "position", "started", "warnings")
 
 def _figures(connection: DuckDBPyConnection, metrics: Iterable[str]) -> list[dict[str, float]]:
     """Of each row, without what it lacks: by column, as most of a row is missing."""
-    there = {name for name, *_ in connection.execute("DESCRIBE steps").fetchall()}
-    names = [name for name in metrics if name in there]
+    columns = {name for name, *_ in connection.execute("DESCRIBE steps").fetchall()}
+    names = [name for name in metrics if name in columns]
     found = connection.execute(f"SELECT {', '.join(map(named, names))} FROM steps").fetchnumpy()
-    rows: list[dict[str, float]] = [{} for _ in range(len(found[names[0]]))]
-    for name in names:
-        for row, value in zip(rows, found[name].tolist(), strict=True):
-            if value is not None and value == value:
-                row[name] = value
+    filled = {name: np.ma.filled(found[name].astype(float), np.nan) for name in names}
+    some = [name for name in names if not np.isnan(filled[name]).all()]
+    values = np.array([filled[name] for name in some]).reshape(len(some), len(filled[names[0]])).T
+    rows: list[dict[str, float]] = [{} for _ in values]
+    for there, at in _alike(~np.isnan(values)):
+        known = list(compress(some, there))
+        for place, row in zip(at, values[at][:, there].tolist(), strict=True):
+            rows[place] = dict(zip(known, row, strict=True))
     return rows
+
+
+def _alike(there: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], list[int]]]:
+    """Steps of one kind have the same figures: the rows that have, together."""
+    found: dict[bytes, list[int]] = defaultdict(list)
+    for at, row in enumerate(np.packbits(there, axis=1)):
+        found[row.tobytes()].append(at)
+    for places in found.values():
+        yield there[places[0]], places
 
 
 def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[str, float]) -> Run:
@@ -127,11 +148,6 @@ def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[st
 def _past(row: Mapping[str, Any]) -> Past:
     same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps")
     return Past(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
-
-
-def _series(rows: Iterable[Sequence[Any]]) -> dict[Place, tuple[tuple[float, float], ...]]:
-    """A list per step: rows of their own would be too many."""
-    return {(stage, position): tuple(zip(seconds, rates, strict=True)) for stage, position, seconds, rates in rows}
 
 
 def _facts(rows: Iterable[Sequence[str]]) -> dict[str, dict[str, dict[str, str]]]:

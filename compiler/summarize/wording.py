@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from compiler.collect.states import DONE
 from compiler.summarize import layout, numbers
 from compiler.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from compiler.summarize.overview import Overview, Row
@@ -57,6 +58,8 @@ def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
     """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
     for index, labels in enumerate(table.columns[1:], 1):
         entries = [line.entries[index] for line in table.lines]
+        if all(each.kind in (ABSENT, DONE) for each in entries):  # without QPS
+            continue
         arm = layout.words(labels, table.layout.across) or "-"
         yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
 

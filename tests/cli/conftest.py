@@ -1,11 +1,23 @@
 """What the tests of the command line share."""
 
+from pathlib import Path
+
 import pytest
 
 from compiler.language import render
+from tests.cli.samples import SPEC
 
 
 @pytest.fixture(autouse=True)
 def sources_are_read_again() -> None:
     """Every test has another `a.yaml`; a process of its own has read none before."""
     render._source.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A checkout with a spec, the module's own if it has one, and nothing made."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(getattr(request.module, "SPEC", SPEC))
+    return tmp_path

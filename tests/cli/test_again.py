@@ -14,19 +14,11 @@ from compiler.store import asked
 from compiler.store.durable import write_json
 from compiler.store.lock import locked
 from compiler.store.store import Store
-from tests.cli.samples import SPEC
 from tests.cli.test_plan import built, kept, measured
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("folder")
 TIME = "20260101T000000.000000Z"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "a.yaml").write_text(SPEC)
-    return tmp_path
 
 
 @pytest.fixture

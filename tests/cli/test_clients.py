@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +17,7 @@ from compiler.watch.look import Looker
 from tests.cli.test_plan import kept
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("folder")
 SPEC = """\
 title: t
 builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {debian: mariadb-server, suite: trixie}}}
@@ -28,14 +28,6 @@ define:
 steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]
 allow: {no-repeats: a test, step-short: a test}
 """
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "a.yaml").write_text(SPEC)
-    return tmp_path
 
 
 def _client(plan: Plan) -> PlannedBuild:

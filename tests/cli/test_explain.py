@@ -12,6 +12,7 @@ from compiler.run import here
 from compiler.store.store import Store
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("folder")
 SPEC = """\
 title: t
 define:
@@ -33,14 +34,6 @@ allow:
   no-repeats: a test
   writer-unlimited: a test
 """
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "a.yaml").write_text(SPEC)
-    return tmp_path
 
 
 CELL = "build=rocksdb-7.8.3,threads=2,data=large"

@@ -1,11 +1,8 @@
-"""stepgrid export and import: results of one checkout join those of another, and nothing else is let in."""
+"""stepgrid export and import: results of one checkout join those of another."""
 
 from __future__ import annotations
 
-import io
 import json
-import re
-import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,67 +11,22 @@ import pytest
 
 from compiler.cli import export as exporting
 from compiler.cli import main
-from compiler.plan import files
-from compiler.plan.model import Plan, PlannedStage
-from compiler.run import here, importing, workflow
-from compiler.store import asked, retracted
+from compiler.run import workflow
+from compiler.store import asked, plans, retracted
 from compiler.store.durable import make_folder, write_json
 from compiler.store.store import Store
+from tests.cli.bundles import SUMMARIZED, Capture, export, measured, other, planned, result
 from tests.cli.samples import SPEC
-
-SUMMARIZED = exporting._summarized
-Capture = pytest.CaptureFixture[str]
-Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
 
 @pytest.fixture(autouse=True)
 def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The checkout that everything was measured in; `two`, the other one, is empty."""
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.yaml").write_text(SPEC)
-    monkeypatch.chdir(tmp_path / "one")
-    monkeypatch.setattr(exporting, "_summarized", lambda *_: None)  # takes seconds
-    workflow.compiled.cache_clear()
-    plan = here.compiled("a.yaml", None)
-    for stage in plan.stages:
-        result(stage)
-    for build in plan.builds:
-        make_folder(Store().build(build.id) / "bin")
-        write_json(Store().build(build.id) / "build.json", {"id": build.id, "name": build.name})
-        (Store().build(build.id) / "bin" / "db_bench").write_text("a program")
-    return tmp_path / "one"
+    return measured(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
-    def enter() -> Store:
-        monkeypatch.chdir(one.parent / "two")
-        return Store()
-
-    return enter
-
-
-def result(stage: PlannedStage) -> Path:
-    attempt = Store().new_attempt(stage.id)
-    for index, step in enumerate(stage.steps):
-        folder = attempt / "steps" / f"{index}-{step.name}"
-        folder.mkdir(parents=True)
-        (folder / "stdout").write_text(f"output of {step.name}")
-    write_json(attempt / "attempt.json", {"host": {"hostname": "bench-7"}})
-    write_json(attempt / "figures.db_bench.1.json", {})
-    write_json(attempt / "result.json", {"stage": stage.id, "status": "done", "steps": [{} for _ in stage.steps]})
-    return Store().publish_result(stage.id, attempt)
-
-
-def planned() -> Plan:
-    return here.compiled("a.yaml", None)
-
-
-def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:
-    file = Path.cwd().parent / name
-    assert main(["export", "a.yaml", str(file), *more]) == 0, capsys.readouterr().err
-    return file
+    return other(one, monkeypatch)
 
 
 def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys: Capture) -> None:
@@ -147,43 +99,6 @@ def test_the_report_goes_along_for_those_who_have_nothing_else(
     assert {"summary.txt", "index.html", "tables/steps.parquet", "tables/environment.parquet"} <= set(names)
 
 
-def test_a_bundle_of_the_first_format_is_taken(two: Callable[[], Store], capsys: Capture) -> None:
-    def older(members: Members) -> None:
-        info, manifest = members["export.json"]
-        said = json.loads(manifest) | {"format": 1}
-        gone = [name for name in said["files"] if name.startswith(("spec/", "report/"))]
-        for name in gone:
-            del said["files"][name], members[f"content/{name}"]
-        members["export.json"] = (info, json.dumps(said).encode())
-
-    file = rewrite(export(capsys), older)
-    store, plan = two(), planned()
-    assert main(["import", str(file)]) == 0
-    assert "took 6 results" in capsys.readouterr().out
-    assert not store.texts(plan.digest).exists()
-
-
-def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
-    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    def newer(members: Members) -> None:
-        info, manifest = members["export.json"]
-        members["export.json"] = (info, json.dumps({**json.loads(manifest), "format": 3}).encode())
-
-    file = export(capsys)
-    store = two()
-    assert refused(rewrite(file, newer), store, capsys) == (
-        "FILE is of a newer stepgrid: its format is 3, this one reads up to 2\n"
-    )
-    short = file.with_name("short.tar.gz")
-    short.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert "cannot be unpacked" in refused(short, store, capsys)
-    monkeypatch.setattr(importing.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
-    assert re.fullmatch(
-        r"FILE is not imported: it takes [\d.]+ KiB, and 1 bytes are free at outputs\n", refused(file, store, capsys)
-    )
-
-
 def test_what_is_there_already_stays(two: Callable[[], Store], capsys: Capture) -> None:
     file = export(capsys)
     store = two()
@@ -206,7 +121,7 @@ def test_where_a_stage_is_left_its_build_is_made(two: Callable[[], Store], capsy
 def test_a_summary_is_made_again_although_its_results_are_older(two: Callable[[], Store], capsys: Capture) -> None:
     file = export(capsys)
     store, plan = two(), planned()
-    store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    plans.publish(store, plan)
     tables, report = store.stamps(plan.digest, "1")
     make_folder(tables.parent)
     store.stamp_tables(plan.digest, "1")
@@ -244,114 +159,11 @@ def test_a_retraction_goes_along_and_a_redo_is_still_asked_for(two: Callable[[],
     assert asked.pending(store, second.id)
 
 
-def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
-    with tarfile.open(file) as tar:
-        members = {info.name: (info, tar.extractfile(info).read()) for info in tar}  # type: ignore[union-attr]
-    change(members)
-    changed = file.with_name("changed.tar.gz")
-    with tarfile.open(changed, "w:gz") as tar:
-        for name, (info, content) in members.items():
-            info.name, info.size = name, len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return changed
-
-
-def listed(members: Members, name: str, content: bytes) -> None:
-    """Added, or changed, with a manifest that says so too."""
-    import hashlib
-
-    info, manifest = members["export.json"]
-    said = json.loads(manifest)
-    entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "executable": False}
-    said["files"][name.removeprefix("content/")] = entry
-    members["export.json"] = (info, json.dumps(said).encode())
-    members[name] = (tarfile.TarInfo(), content)
-
-
-def refused(file: Path, store: Store, capsys: Capture) -> str:
-    capsys.readouterr()
-    assert main(["import", str(file)]) == 3
-    assert not list(store.root.glob("results/*"))
-    assert not list(store.root.glob("attempts/*"))
-    return capsys.readouterr().err.replace(str(file), "FILE")
-
-
-def one_of(members: Members, end: str) -> str:
-    return next(name for name in members if name.startswith("content/results") and name.endswith(end))
-
-
-def test_nothing_is_taken_that_is_not_what_was_exported(two: Callable[[], Store], capsys: Capture) -> None:
-    file = export(capsys)
-    store = two()
-
-    def changed(members: Members) -> None:
-        info, _ = members[one_of(members, "stdout")]
-        members[one_of(members, "stdout")] = (info, b"OUTPUT of fillseq"[: info.size])
-
-    def missing(members: Members) -> None:
-        del members[one_of(members, "stdout")]
-
-    def added(members: Members) -> None:
-        members["content/results/s-0/x"] = (tarfile.TarInfo(), b"x")
-
-    def beside(members: Members) -> None:
-        members["other"] = (tarfile.TarInfo(), b"x")
-
-    assert "is not what was exported: the checksum differs" in refused(rewrite(file, changed), store, capsys)
-    assert refused(rewrite(file, missing), store, capsys).endswith("is missing\n")
-    assert refused(rewrite(file, added), store, capsys) == (
-        "FILE is not imported: it holds a file that no checksum is for, results/s-0/x\n"
-    )
-    assert refused(rewrite(file, beside), store, capsys) == (
-        "FILE is not imported: beside its manifest it holds more than content/, or not that\n"
-    )
-
-
-def test_nothing_is_taken_that_results_do_not_have(two: Callable[[], Store], capsys: Capture) -> None:
-    file = export(capsys)
-    store = two()
-    path = "s-00000000000000000000/20260101T000000.000000Z/result.json"
-    cases: dict[str, tuple[Callable[[Members], str], bytes]] = {
-        "FILE is not imported: results have no file builds/b-1/bin/db_bench\n": (
-            lambda _: "content/builds/b-1/bin/db_bench",
-            b"x",
-        ),
-        "FILE is not imported: its plan has no stage s-00000000000000000000\n": (
-            lambda _: f"content/results/{path}",
-            b"{}",
-        ),
-        "FILE is not imported: its plan has no build b-1\n": (lambda _: "content/builds/b-1/build.json", b"{}"),
-        "FILE is not imported: its plan cannot be read, or is not the one that it names\n": (
-            lambda _: "content/plan/plan.json",
-            b"{}",
-        ),
-    }
-    for said, (name, content) in cases.items():
-        assert refused(rewrite(file, lambda m, n=name, c=content: listed(m, n(m), c)), store, capsys) == said  # type: ignore[misc]
-    broken = rewrite(file, lambda members: listed(members, one_of(members, "result.json"), b'{"status": "done"}'))
-    assert " is broken: result.json is of stage None, not s-" in refused(broken, store, capsys)
-
-
-def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: Path, capsys: Capture) -> None:
-    store = two()
-    file = tmp_path / "x.tar.gz"
-    with tarfile.open(file, "w:gz") as tar:
-        info = tarfile.TarInfo("export.json")
-        info.size = 2
-        tar.addfile(info, io.BytesIO(b"{}"))
-    assert refused(file, store, capsys) == (
-        "FILE is no build that this version can import: its export.json says something else\n"
-    )
-    file.write_text("no archive")
-    assert "cannot be unpacked: a whole tar" in refused(file, store, capsys)
-    assert main(["import", "nowhere.tar.gz"]) == 2
-    assert capsys.readouterr().err == "there is no file nowhere.tar.gz\n"
-
-
 def test_what_cannot_be_exported(one: Path, capsys: Capture) -> None:
     (one / "x.tar.gz").touch()
     for words, status, said in (
         (["x.tar.gz"], 2, "x.tar.gz is there already: name another file, or remove it\n"),
+        (["no/x.tar.gz"], 2, "there is no folder no to write x.tar.gz to\n"),
         (["x.zip"], 3, "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"),
         (["y.tar.gz", "--set", "params.keys=1M"], 3, "a.yaml has no result yet: there is nothing to export\n"),
     ):

@@ -10,21 +10,14 @@ from typing import Any
 import pytest
 
 from compiler.cli import main
-from compiler.plan import files
 from compiler.plan.model import Plan, PlannedStage
 from compiler.run import here
+from compiler.store import plans
 from compiler.store.store import Store
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    (tmp_path / "a.yaml").write_text(SPEC)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def kept(spec: str = "a.yaml") -> Plan:
@@ -32,7 +25,7 @@ def kept(spec: str = "a.yaml") -> Plan:
     plan = here.compiled(spec, None)
     target = Store().plan(plan.digest)
     target.parent.mkdir(parents=True, exist_ok=True)
-    files.write(plan, target)
+    plans.write(plan, target)
     return plan
 
 

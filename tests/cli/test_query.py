@@ -87,6 +87,28 @@ def test_without_sql_it_lists_tables_and_columns(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "step,qps\nreadww,1000.0\n"),
+        ("a.TSV", "step\tqps\nreadww\t1000.0\n"),
+        ("a.md", "| step | qps |\n| --- | ---: |\n| readww | 1000 |\n"),
+        ("a.txt", "step     qps\nreadww  1000\n"),
+    ],
+)
+def test_a_files_name_says_its_format(name: str, text: str, tmp_path: Path) -> None:
+    sql = "SELECT step, qps FROM steps WHERE step = 'readww' AND qps IS NOT NULL"
+    assert main(["query", sql, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text() == text
+    assert main(["query", sql, "-o", str(tmp_path / "a.parquet")]) == 0
+    assert (tmp_path / "a.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_a_folder_that_there_is_not(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["query", READWW, "-o", str(tmp_path / "no" / "a.csv")]) == 2
+    assert capsys.readouterr().err == f"there is no folder {tmp_path / 'no'} to write a.csv to\n"
+
+
+@pytest.mark.parametrize(
     ("sql", "said"),
     [
         (

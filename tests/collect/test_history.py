@@ -11,7 +11,7 @@ from synthetic import Experiment
 
 from compiler.collect import figures, history, index
 from compiler.collect.tables import TABLES, collect
-from compiler.plan import files
+from compiler.store import plans
 from compiler.summarize.tables import load
 
 BUILD = "rocksdb-7.8.3"
@@ -49,7 +49,7 @@ def test_an_older_result_of_a_stage_is_history(found: Experiment) -> None:
 
 def test_results_of_another_plan_are_history_too(found: Experiment) -> None:
     other = replace(found.plan, digest="p-other", spec="specs/other.yaml", stages=found.plan.stages)
-    files.write(other, found.store.plan(other.digest))
+    plans.write(other, found.store.plan(other.digest))
     empty = replace(found.plan, cells=(), stages=())
     rows = list(history.rows(found.store, empty, {}))
     assert [(row["step"], row["load"], row["qps"]) for row in rows] == [
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_is_left_out(found: Experiment) -> None:
 def test_the_figures_of_an_older_parser_are_none(found: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
     found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
     other = replace(found.plan, digest="p-other", spec="specs/other.yaml")
-    files.write(other, found.store.plan(other.digest))
+    plans.write(other, found.store.plan(other.digest))
     monkeypatch.setattr(figures, "parser", lambda _: 1000)
     monkeypatch.setattr(index, "parser", lambda _: 1000)
     assert list(history.rows(found.store, replace(found.plan, cells=(), stages=()), {})) == []

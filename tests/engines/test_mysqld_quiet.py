@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,20 @@ def test_what_mysql_has_besides() -> None:
         ("history list", 1072, 1000, False),
         ("change buffer", 4, 1, False),
     ]
+
+
+def test_a_user_who_may_not_look_is_told_what_is_lacking() -> None:
+    class Refusing(Told):
+        def query(self, sql: str) -> list[Mapping[str, Any]]:
+            raise RuntimeError(*self.answers["error"][0]["args"])
+
+    said = (
+        "the user `stepgrid` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
+    )
+    with pytest.raises(PermissionError, match=re.escape(said)):
+        shown(Refusing({"error": [{"args": (1227, "Access denied; you need … PROCESS")}]}))
+    with pytest.raises(RuntimeError, match="gone"):
+        shown(Refusing({"error": [{"args": (2006, "gone")}]}))
 
 
 def test_what_is_set_is_put_back() -> None:

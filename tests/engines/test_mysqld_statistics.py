@@ -83,6 +83,19 @@ def test_mysql_8_is_asked_for_sizes_of_now() -> None:
     assert "SET SESSION information_schema_stats_expiry = 0" in connection.asked
 
 
+def test_sizes_that_innodb_has_not_looked_at_yet_are_missing() -> None:
+    """A load of 40,000 rows of MySQL 8.0.31, right after it; then a while later."""
+    files = {"'innodb_sys_tablespaces')": [{"name": "INNODB_TABLESPACES"}], "sum(file_size)": [{"bytes": 37748736}]}
+    rows = [{"name": "sbtest1", "data_bytes": 32768, "index_bytes": 0, "free_bytes": 8388608}]
+    found = looks(Connection({**files, "AS data_bytes": rows}))[0].read()
+    assert (found.sizes, found.text.count("sbtest1")) == ({}, 1)
+    rows = [{"name": "sbtest1", "data_bytes": 15745024, "index_bytes": 2686976, "free_bytes": 8388608}]
+    assert looks(Connection({**files, "AS data_bytes": rows}))[0].read().sizes == {
+        "data_bytes": 15745024.0,
+        "index_bytes": 2686976.0,
+    }
+
+
 def test_counters_and_what_only_looks_like_one() -> None:
     names = {"Open_tables": 1.0, "Opened_tables": 1.0, "Innodb_data_pending_reads": 1.0, "Innodb_data_reads": 1.0,
              "Innodb_lsn_current": 1.0, "Innodb_checkpoint_age": 1.0, "Max_used_connections": 1.0,

@@ -12,6 +12,7 @@ from compiler.expand.attached import LARGEST
 from compiler.language.witness import watching
 from compiler.plan import files
 from compiler.plan.model import Plan, PlannedStep
+from compiler.store import plans
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
@@ -60,7 +61,7 @@ def test_it_is_meant_from_the_file_that_names_it(compile_text: Compile, tmp_path
 def test_a_plan_has_each_text_once(compile_text: Compile, tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text(OWN, encoding="utf-8")
     plan = compile_text(SPEC + "sweep: {threads: [1, 2, 4, 8]}\n")
-    files.write(plan, tmp_path / "plan")
+    plans.write(plan, tmp_path / "plan")
     assert (tmp_path / "plan" / "stages.jsonl").read_text(encoding="utf-8").count("function event() end") == 1
     kept = [files.stage(tmp_path / "plan", stage.id).steps[0].files["mine.lua"] for stage in plan.stages]
     assert kept == [OWN] * 4

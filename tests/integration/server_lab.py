@@ -17,8 +17,8 @@ from typing import Any
 
 import psutil
 
-from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store import plans
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ class Lab:
         stage = PlannedStage("s-1", f"{name}: {step.name}", planned.id, None, (), 0, 0, "h", (step,), 1.0, 0)
         plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, Report())
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
-        files.write(plan, self.store.plan("p"))
+        plans.write(plan, self.store.plan("p"))
 
     def failure(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.store.attempts("s-1")[-1] / "failure.json").read_text())

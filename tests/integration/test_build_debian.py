@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from compiler.build.programs import programs
-from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild, Report
+from compiler.store import plans
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools") -> str:
     source = {"debian": package, "suite": suite}
     build = PlannedBuild(f"b-{suite}", f"rocksdb-{version}", "rocksdb", version, source, "specs/x.yaml:4:3")
-    files.write(Plan(PLAN, "t", "s", None, (), (), (build,), (), {}, Report()), Store(folder / "outputs").plan(PLAN))
+    plans.write(Plan(PLAN, "t", "s", None, (), (), (build,), (), {}, Report()), Store(folder / "outputs").plan(PLAN))
     return build.id
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.plan import files
 from compiler.plan.compile import compile_spec
+from compiler.store import plans
 from tests.build.repository import Repository
 from tests.conftest import HOST
 from tests.integration.conftest import Lab
@@ -83,7 +83,7 @@ def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What Snakemake would start for the one build."""
     monkeypatch.chdir(lab.folder)
     plan = compile_spec("spec.yaml", None, HOST)
-    lab.store.publish_plan(plan.digest, lambda folder: files.write(plan, folder))
+    plans.publish(lab.store, plan)
     return [sys.executable, "-m", "compiler.build", plan.digest, plan.builds[0].id]
 
 

@@ -18,6 +18,7 @@ from compiler.collect.metrics import METRICS
 from compiler.collect.usage import series, usage
 from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store import plans
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +55,7 @@ def checkout(tmp_path: Path, db_bench: Path) -> Path:
     record = {"id": "b-1", "version": "0", "programs": {"db_bench": [str(db_bench)]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))
     plan = Plan("p", "t", "x.yaml", None, (), (), (build,), (LOAD, READ), {"id": "h", "declared": False}, Report())
-    files.write(plan, store.plan("p"))
+    plans.write(plan, store.plan("p"))
     return tmp_path
 
 
@@ -91,7 +92,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     waits = ["overwrite", "flush", "waitforcompaction", "stats"]
     stage = replace(LOAD, steps=(*LOAD.steps, _step("overwrite", benchmarks=waits, duration=3.0)))
     shutil.rmtree(store.plan("p"))
-    files.write(replace(plan, stages=(stage,)), store.plan("p"))
+    plans.write(replace(plan, stages=(stage,)), store.plan("p"))
     done = _run(checkout, "s-load")
     assert done.returncode == 0, done.stderr
     result = store.result("s-load")
@@ -119,7 +120,7 @@ def test_a_step_that_db_bench_refuses(checkout: Path) -> None:
     plan = files.read(store.plan("p"))
     step = replace(LOAD.steps[0], options={"no_such_flag": Option(1)})
     shutil.rmtree(store.plan("p"))
-    files.write(replace(plan, stages=(replace(LOAD, steps=(step,)),)), store.plan("p"))
+    plans.write(replace(plan, stages=(replace(LOAD, steps=(step,)),)), store.plan("p"))
     assert _run(checkout, "s-load").returncode == 1
     failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
     assert failure["message"] == "it ended with exit status 1"

@@ -115,7 +115,7 @@ def test_units_of_what_a_table_calls_otherwise_stand_below() -> None:
 def test_the_best_qps_for_a_recall() -> None:
     values = {"m=4": {"recall": 0.9496, "qps": 900.0}, "m=8": {"recall": 0.99, "qps": 500.0}, "m=16": "failed"}
     every, best = recall.tables(subjects(values))
-    assert texts(every) == ["0.990 500.0 m=8", "0.950 900.0 m=4"]
+    assert texts(every) == ["0.990 500.0 m=8", "0.950 900.0 m=4", "failed failed m=16"]
     assert texts(best)[0] == ">= 0.990 0.990 500.0 m=8"
     assert texts(best)[-1] == ">= 0.950 0.950 900.0 m=4"
 
@@ -196,6 +196,14 @@ def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
     assert {name: found[name] for name in ("ips", "qps", "ccpupq", "p50", "p99", "wpi", "dbgb1", "dbgb2")} == {
         "ips": 1000.0, "qps": 500.0, "ccpupq": 30.4, "p50": 510.0, "p99": 90.0, "wpi": 2.0, "dbgb1": 3.0, "dbgb2": 5.0,
     }  # fmt: skip
+
+
+def test_the_longest_is_that_of_the_queries_where_there_are_any() -> None:
+    slowest = {"max_insert_seconds": 0.5, "max_query_seconds": 0.25, "median_inserts_per_s": 9.0}
+    load, queries = {"inserts_per_s": 10.0, **slowest}, {"inserts_per_s": 10.0, "qps": 5.0, **slowest}
+    assert [insert_metrics.figures(each).get("maxop") for each in (load, queries)] == [0.5, 0.25]
+    assert [insert_metrics.figures(each).get("p50") for each in (load, queries)] == [9.0, None]
+    assert insert_metrics.figures({**queries, "max_us": 1e6})["maxop"] == 1.0
 
 
 def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them() -> None:

@@ -71,6 +71,14 @@ def test_groups_with_the_names_of_published_tables() -> None:
     assert found[0].before == ("Relative to: server=mysql", "col-1 : myrocks")
 
 
+def test_a_name_that_says_no_group_is_among_others() -> None:
+    steps = [("zipf", ""), ("mine", "10"), ("mine", "100"), ("range", "10"), ("rangescan", "")]
+    assert named(groups.tables(rates(steps, 1.0, 2.0, 3.0, 4.0, 5.0))) == [
+        ("range queries without aggregation", ["0.04 range", "0.05 rangescan"]),
+        ("others", ["0.02 mine_range=10", "0.03 mine_range=100", "0.01 zipf"]),
+    ]
+
+
 def test_absolute_figures_with_the_rows_that_were_scanned() -> None:
     scanned = [{"qps": 3.4, "rows_per_s": 340000.0}, {"qps": 2.0, "rows_per_s": 200000.0}]
     made = block(

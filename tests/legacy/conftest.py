@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-SAMPLES = Path(os.environ.get("STEPGRID_SAMPLES") or Path(__file__).resolve().parents[3] / "shared" / "samples")
+SAID = os.environ.get("STEPGRID_SAMPLES")
+SAMPLES = Path(SAID or Path(__file__).resolve().parents[3] / "shared" / "samples")
 
 
 @pytest.fixture
 def samples() -> Path:
     if not SAMPLES.is_dir():
+        assert not SAID, f"STEPGRID_SAMPLES says {SAID}, and there is no such folder"
         pytest.skip(f"the samples are not at {SAMPLES}: STEPGRID_SAMPLES says where they are")
     return SAMPLES
 

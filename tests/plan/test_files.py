@@ -17,6 +17,7 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
+from compiler.store import plans
 
 
 def a_plan(ids: list[str]) -> Plan:
@@ -47,15 +48,15 @@ def a_plan(ids: list[str]) -> Plan:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     plan = a_plan(["s-1", "s-2"])
-    files.write(plan, tmp_path / "d")
+    plans.write(plan, tmp_path / "d")
     assert files.read(tmp_path / "d") == plan
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["d"]
 
 
 def test_writing_again_changes_nothing(tmp_path: Path) -> None:
-    files.write(a_plan(["s-1"]), tmp_path / "d")
+    plans.write(a_plan(["s-1"]), tmp_path / "d")
     before = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()}
-    files.write(a_plan(["s-1"]), tmp_path / "d")
+    plans.write(a_plan(["s-1"]), tmp_path / "d")
     assert {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()} == before
 
 
@@ -63,7 +64,7 @@ def test_writing_again_changes_nothing(tmp_path: Path) -> None:
 def test_a_job_finds_its_line(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
     folder = tmp_path_factory.mktemp("plan") / "d"
     ids = [f"s-{name}" for name in names]
-    files.write(a_plan(ids), folder)
+    plans.write(a_plan(ids), folder)
     assert [files.stage(folder, i).id for i in ids] == ids
     with pytest.raises(KeyError):
         files.stage(folder, "s-zz")

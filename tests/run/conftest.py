@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store import plans
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +67,7 @@ class Checkout:
         )
         self.store.root.mkdir(exist_ok=True)
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
-        files.write(plan, self.store.plan("p"))
+        plans.write(plan, self.store.plan("p"))
 
     def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None, kind: str = "int") -> None:
         folder = self.store.build(build.id)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.run import progress
 from compiler.run.rates import rate
 from compiler.run.tally import Tally, count
+from compiler.store import plans
 from compiler.store.store import Store
 
 BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Store:
         "d1", "t", "spec.yaml", None, (), (), (PlannedBuild("b-1", "b", "e", "1", {}),), (LOAD, *PARTS), {}, Report()
     )
     store.plan("d1").parent.mkdir(parents=True)
-    files.write(plan, store.plan("d1"))
+    plans.write(plan, store.plan("d1"))
     return store
 
 
@@ -102,7 +102,7 @@ def test_an_estimate_that_the_plan_lacks_is_unknown(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.plan("d2").parent.mkdir(parents=True)
     plan = Plan("d2", "t", "s", None, (), (), (), (replace(LOAD, seconds=0.0), PARTS[0]), {}, Report())
-    files.write(plan, store.plan("d2"))
+    plans.write(plan, store.plan("d2"))
     assert progress.head(count(store, "d2")) == "[0/2 done] left 2, ETA ?"
     finish(store, LOAD, 7.0)
     assert progress.head(count(store, "d2")) == "[1/2 done] left 1, ETA ~10s"
@@ -137,7 +137,7 @@ def test_what_another_machine_measures_is_not_left(store: Store, tmp_path: Path)
     big = {"id": "big", "declared": True, "cores": 4096}
     stages = (LOAD, replace(LOAD, id="s-big", hardware="big"), replace(PARTS[0], id="s-big-a", hardware="big"))
     plan = Plan("d3", "t", "s", None, (), (), (), stages, {}, Report(), machines={"big": big, "h": {"id": "h"}})
-    files.write(plan, store.plan("d3"))
+    plans.write(plan, store.plan("d3"))
     assert progress.head(count(store, "d3")) == "[0/1 done] elsewhere 2, left 1, ETA ~1m40s"
     finish(store, stages[1], 50.0)  # brought from there
     assert progress.head(count(store, "d3")) == "[1/2 done] elsewhere 1, left 1, ETA 50s"

@@ -98,6 +98,16 @@ def test_an_exit_status(checkout, stage, step):
     assert checkout.live() == []
 
 
+def test_no_secret_stays_of_a_program_that_died_before_it_read_it(checkout, stage, step):
+    code, files = "open('word').read(); import os; os.abort()", {"word": "secret", "program": "text"}
+    checkout.plan(stage("s-load", step("load", code, files=files, secrets=["word", "none"])))
+    assert checkout.run("s-load").returncode == 1
+    (folder,) = checkout.store.attempts("s-load")
+    assert checkout.failure("s-load")["message"] == "it was killed by SIGABRT"
+    assert {path.name for path in folder.glob("steps/0-load/*")} >= {"program", "stdout"}
+    assert not list(folder.glob("steps/0-load/word"))
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -31,7 +31,8 @@ class TrialDriver:
         program = context.programs[settings.get("program", "python")]
         argv = (*program, "-c", settings["code"], str(context.data), *options_text)
         env = {"TRIAL": str(context.seed), **({"CLIENT": context.client_version} if context.client_version else {})}
-        return Command(argv, env, settings.get("duration"), files=settings.get("files", {}))
+        files, secrets = settings.get("files", {}), tuple(settings.get("secrets", ()))
+        return Command(argv, env, settings.get("duration"), files=files, secrets=secrets)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         expected = settings.get("expect", "")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.plan import files
 from compiler.plan.model import (
     Axis,
     CellStep,
@@ -22,6 +21,7 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
+from compiler.store import plans
 from compiler.store.store import Store
 
 STEPS = ("readww", "overwrite")
@@ -62,7 +62,7 @@ class Experiment:
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
         self.plan = self._plan()
-        files.write(self.plan, self.store.plan(self.plan.digest))
+        plans.write(self.plan, self.store.plan(self.plan.digest))
 
     # ids say what they stand for, so that a test reads well
     def stage(self, build: str, cache: str, threads: str, load: int, run: int = 0) -> str:

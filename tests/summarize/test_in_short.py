@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import in_short
+from compiler.summarize import in_short, wording
+from compiler.summarize.comparison import ABSENT, Entry
 from compiler.summarize.report import Report
 
 ARMS = tuple(f"c{number}" for number in range(10))
@@ -55,3 +57,16 @@ def test_single_loads_are_counted_as_such(tmp_path: Path) -> None:
             found.add("rocksdb-7.8.3", cache, threads, 0, rates)
     said = in_short.lines(scenario.report(found))
     assert "readww, cache=hyper against cache=lru: 2 of one load each (1.10x)" in said
+
+
+def test_of_a_step_without_qps_nothing_is_said(report: Report) -> None:
+    """A load counts rows: there is nothing to compare, and what failed is told all the same."""
+    table = next(each for section in report.sections for each in section.comparisons)
+
+    def told(*kinds: str) -> list[str]:
+        lines = [replace(table.lines[0], entries=(Entry("done"), *map(Entry, kinds)))]
+        few = replace(table, columns=table.columns[: len(kinds) + 1], lines=tuple(lines))
+        return [text for _, text in wording.tally(few)]
+
+    assert told("done", ABSENT) == []
+    assert told("done", "failed") == [f"{table.step}, cache=c2 against cache=c0: failed"]

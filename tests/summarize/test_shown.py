@@ -54,6 +54,7 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"title": "base elsewhere", "rows": ["cache"], "where": {"step": "readww", "threads": "2", "build": NEW},
      "base": {"threads": "1"}},
     {"layout": "percentiles", "where": {"step": "readww", "build": NEW}},
+    {"layout": "percentiles", "title": "of the load", "rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
     {"title": "last second", "rows": ["step"], "where": ONE, "window": ["2s"]},
     {"title": "long", "rows": ["step"], "where": ONE, "window": ["5s", "9s"]},
 )  # fmt: skip
@@ -121,6 +122,11 @@ def test_a_published_layout(report: Report) -> None:
              "failed | failed | failed | failed | failed | cache=hyper threads=2"],
         )
     ]  # fmt: skip
+
+
+def test_a_line_that_no_axis_names_has_the_build(report: Report) -> None:
+    ((_, (_, line)),) = of(report, "of the load")
+    assert line.endswith(f" | {NEW}")
 
 
 def test_the_last_seconds_of_each_step(report: Report) -> None:

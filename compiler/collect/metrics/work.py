@@ -5,6 +5,8 @@ from __future__ import annotations
 from compiler.collect.metrics.metric import Metric
 from compiler.collect.metrics.windows import OPENED
 
+DRAIN_BEGINS = "when the step begins to wait for compactions"
+
 WORK = (
     Metric(
         "ingest_bytes",
@@ -62,6 +64,15 @@ WORK = (
         "Averages of the step are without that time.",
         "from the end of the measured benchmark to the step's last statistics dump",
     ),
+    Metric(
+        "drain_l0_files",
+        "files",
+        "lower",
+        "Files of level 0 when the drain began, what was in memory flushed: the debt that the benchmark left there. "
+        "Debt in the levels below is not in it. Needs `levelstats` between the benchmark and the wait.",
+        DRAIN_BEGINS,
+    ),
+    Metric("drain_l0_bytes", "B", "lower", "Size of these files; printed in MiB.", DRAIN_BEGINS),
     Metric("compactions", "jobs", None, "Flushes and compactions done.", OPENED),
     Metric("compaction_seconds", "s", None, "Wall time of all flush and compaction jobs together.", OPENED),
     Metric(

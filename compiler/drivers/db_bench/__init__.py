@@ -21,7 +21,7 @@ DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforc
 class DbBench:
     kind = "db_bench"
     revision = 1
-    parser = 3
+    parser = 4
     reserved = command.RESERVED
 
     def settings_model(self) -> type[BaseModel]:

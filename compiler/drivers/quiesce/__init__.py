@@ -41,6 +41,11 @@ class Quiesce:
 
         return parse(folder)
 
+    def complaint(self, folder: Path) -> str | None:
+        from compiler.drivers.quiesce.refusal import complaint
+
+        return complaint(folder)
+
     def yields(self) -> Collection[str]:
         from compiler.collect.metrics import names
 

@@ -14,6 +14,7 @@ from typing import Any
 from compiler.drivers.quiesce.asking import Asking, of_server
 from compiler.drivers.quiesce.device import Device
 from compiler.drivers.quiesce.drained import Drained
+from compiler.drivers.quiesce.refusal import sentence
 from compiler.drivers.quiesce.request import Request, read
 from compiler.drivers.quiesce.watch import Look, Outcome, watch
 from compiler.engines import served
@@ -28,7 +29,7 @@ def main(folder: Path) -> int:
     try:
         outcome = _server(request, device, request.access) if request.access else _embedded(request, device, folder)
     except Exception as error:  # whatever the client's library raises is what the server said
-        print(f"the engine could not be looked at: {error}", file=sys.stderr)
+        print(sentence(error), file=sys.stderr)
         return 1
     waited = {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}
     _print({"end": {**waited, "device": device.name}})

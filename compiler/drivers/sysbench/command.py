@@ -45,6 +45,7 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
         env={"LUA_PATH": f"{context.folder}/?.lua;;"},
         duration=settings["duration"],
         files={CONNECTION: f"{_driver(access)}-password={access.password}\n", **(again() if anew else {})},
+        secrets=(CONNECTION,),
     )
 
 

@@ -44,7 +44,7 @@ def _lacks(name: str, site: Site) -> str:
     if site.path is None:
         wanted = f"`servers: {{{name}: …}}` in {DEFAULT}"
         return f"there is no site file that says how the server `{name}` is reached: {wanted}"
-    known = f"it has {', '.join(site.servers)}; {nearest(name, site.servers)}" if site.servers else "it names none"
+    known = nearest(name, site.servers) if site.servers else "it names none"
     return f"the site file {site.path} has no `{name}` under `servers`: {known}"
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from compiler.collect.figures import figures
 from compiler.drivers import driver
-from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from compiler.store import plans
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,7 +44,7 @@ def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedPr
     store = Store(folder / "outputs")
     plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD,), (stage,), {"id": "h", "declared": False}, Report())
     store.root.mkdir()
-    store.publish_plan("p", lambda target: files.write(plan, target))
+    store.publish_plan("p", lambda target: plans.write(plan, target))
     store.build("b-1").mkdir(parents=True)
     record = {"id": "b-1", "version": "1.0", "programs": {"python": [sys.executable, "-B"]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))

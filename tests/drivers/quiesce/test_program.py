@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from compiler.drivers.quiesce import Quiesce
 from compiler.drivers.quiesce.asking import Asking
 from compiler.drivers.request import HERE
 from compiler.engines.serving import Seen
@@ -85,6 +86,14 @@ def test_work_that_fails_is_a_failure(tmp_path: Path) -> None:
     _, err = child.communicate(timeout=60)
     said = "db_bench ended with status 1: Corruption: no MANIFEST"
     assert (child.returncode, err) == (1, f"the engine could not be looked at: {said}\n")
+    (tmp_path / "stderr").write_text(f"a warning\n{err}")
+    assert Quiesce().complaint(tmp_path) == f"the engine could not be looked at: {said}"
+
+
+def test_one_that_says_nothing_has_no_complaint(tmp_path: Path) -> None:
+    assert Quiesce().complaint(tmp_path) is None
+    (tmp_path / "stderr").write_text("Killed\n")
+    assert Quiesce().complaint(tmp_path) is None
 
 
 def test_stopped_it_ends_what_it_started(tmp_path: Path) -> None:

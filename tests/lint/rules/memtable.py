@@ -3,6 +3,9 @@
 
 from tests.lint.rules import OLD, OVERWRITE, spec
 
+VECTOR = "memtablerep: vector, allow_concurrent_memtable_write: false"
+SPEEDB = spec(options=VECTOR, version="8.6.7").replace("system: db_bench", "maven: 'io.github.speedb-io:speedbjni:2.8.0'")
+
 FIRES = {
     "vector-memtable-concurrent": [
         (spec(OVERWRITE, options="memtablerep: vector", version="10.2.1"), "RocksDB does not open a database with `memtablerep: vector` and concurrent memtable writes"),
@@ -11,6 +14,10 @@ FIRES = {
     ],
     "vector-memtable-reads": [
         (spec(OVERWRITE, options="memtablerep: vector, allow_concurrent_memtable_write: false"), "step `s` has a vector memtable, which is for bulk loads: each read in it sorts or scans it"),
+    ],
+    "vector-memtable-speedb": [
+        (SPEEDB, "Speedb's db_bench does not know `memtablerep: vector`: step `load` writes into a skip list, and nothing says so"),
+        (SPEEDB.replace("maven: 'io.github.speedb-io:speedbjni:2.8.0'", "git: 'https://github.com/speedb-io/speedb.git', ref: v2.8.0"), "Speedb's db_bench does not know `memtablerep: vector`: step `load` writes into a skip list, and nothing says so"),
     ],
 }  # fmt: skip
 
@@ -24,5 +31,9 @@ QUIET = {
     "vector-memtable-reads": [
         spec(options="memtablerep: vector, allow_concurrent_memtable_write: false"),
         spec(OVERWRITE, options="memtablerep: skip_list"),
+    ],
+    "vector-memtable-speedb": [
+        spec(options=VECTOR),
+        SPEEDB.replace("vector", "hash_spdb"),
     ],
 }  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 _FACTS = {
     "version": r"\nRocksDB: +version (\S+)$",
+    "fork": r"\n(Speedb: +version \S+)$",  # a count of its own: no release of RocksDB
     "compression": r"\nCompression: (.+)$",
     "memtablerep": r"\nMemtablerep: (.+)$",
     "key_bytes": r"\nKeys: +(\d+) bytes each",
@@ -17,7 +18,7 @@ _FACTS = {
 def facts(stdout: str, stderr: str) -> dict[str, str]:
     text = f"\n{stderr}\n{stdout}"
     found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
-    return {name: match[1].strip() for name, match in found.items() if match}
+    return {name: " ".join(match[1].split()) for name, match in found.items() if match}
 
 
 def release(facts: Mapping[str, str]) -> tuple[int, ...]:

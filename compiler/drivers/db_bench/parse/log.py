@@ -11,7 +11,7 @@ NAME = "LOG"
 HEAD = 2**18  # bytes: options stand at the beginning, and take some 30 KiB
 
 _FACTS = {
-    "engine_version": r"RocksDB version: (\S+)$",
+    "engine_version": r"(?:RocksDB|Speedb) version: (\S+(?: \(.+\))?)$",
     "git_sha": r"Git sha (?:rocksdb_build_git_sha:)?@?([0-9a-f]{6,}\S*?)@?$",
     "compiled": r"Compile (?:date|time) (.+)$",
 }
@@ -31,7 +31,7 @@ def facts(folder: Path) -> dict[str, str]:
     except OSError:
         return {}
     found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
-    known = {name: match[1].strip() for name, match in found.items() if match}
+    known = {name: said for name, match in found.items() if match and (said := match[1].strip())}
     if used := options(text):
         known["options"] = json.dumps(used, sort_keys=True)
     return known

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING
+from compiler.drivers.db_bench.parse import debt
 
 STATS = "stats"  # prints how long the database has been open
 UPTIME, SECONDS = "uptime_seconds", "seconds"
@@ -19,6 +20,11 @@ def drain(benchmarks: Sequence[str], measured: str, metrics: Mapping[str, float]
     if after is None or not drained or STATS not in after[drained[-1] :] or not {UPTIME, SECONDS} <= metrics.keys():
         return {}
     return {"drain_seconds": max(0.0, metrics[UPTIME] - metrics[SECONDS])}
+
+
+def left(benchmarks: Sequence[str], measured: str, text: str) -> dict[str, float]:
+    """The debt when that began; `text`: what was printed behind the result."""
+    return debt.figures(_after(benchmarks, measured) or (), text)
 
 
 def window(

@@ -34,7 +34,7 @@ WITHOUT_RESULT = "no result"  # what a run is called that counted no operations,
 
 # what a run says first, as far as it stands together; only the line of its keys is certain
 _RUN = re.compile(
-    r"(?:^(?:Set seed|RocksDB:|Date:|CPU:|CPUCache:|Initializing |Integrated BlobDB|DB path:).*\n)*"
+    r"(?:^(?:Set seed|RocksDB:|Speedb:|Date:|CPU:|CPUCache:|Initializing |Integrated BlobDB|DB path:).*\n)*"
     r"^Keys: +\d+ bytes each",
     re.MULTILINE,
 )

@@ -63,5 +63,14 @@ def test_what_packages_and_old_releases_say_of_their_commit(line: str, sha: str 
     assert log.facts(tmp_path).get("git_sha") == sha
 
 
+def test_a_fork_says_its_own_release_and_what_it_is_based_on(tmp_path: Path) -> None:
+    lines = (f"{TIME}Speedb version: 2.8.0-? (8.6.7)", f"{TIME}Git sha c328f0ebc33db0166cd2a2844ff44c8034e30e5b")
+    (tmp_path / "LOG").write_text("\n".join((*lines, f"{TIME}Compile date  ")) + "\n")
+    assert log.facts(tmp_path) == {
+        "engine_version": "2.8.0-? (8.6.7)",
+        "git_sha": "c328f0ebc33db0166cd2a2844ff44c8034e30e5b",
+    }
+
+
 def test_a_step_whose_log_was_not_kept(tmp_path: Path) -> None:
     assert log.facts(tmp_path) == {}

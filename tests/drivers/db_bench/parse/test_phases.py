@@ -32,6 +32,36 @@ def test_draining_is_unknown_without_both_times() -> None:
     assert phases.drain(AND_WAIT, "overwrite", {"uptime_seconds": 6.0}) == {}
 
 
+LEVELS = """\
+
+Level Files Size(MB)
+--------------------
+  0       10       36
+  1        0        0
+  7       32      141
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "known"),
+    [
+        (["flush", "levelstats", "waitforcompaction", "stats"], True),
+        (["levelstats", "compact0", "stats"], True),
+        (["waitforcompaction", "levelstats", "stats"], False),  # of later
+        (["flush", "levelstats", "stats"], False),  # nothing is awaited
+        (["readrandom", "levelstats", "waitforcompaction"], False),
+    ],
+)
+def test_the_debt_when_draining_begins(after: list[str], known: bool) -> None:
+    found = phases.left(["overwrite", *after], "overwrite", f"{LEVELS}\nwaitforcompaction(db): started\n{LEVELS}")
+    assert found == ({"drain_l0_files": 10, "drain_l0_bytes": 36 * 2**20} if known else {})
+
+
+def test_no_level_0_no_debt_known() -> None:
+    cut = "\nLevel Files Size(MB)\n--------------------\n  1       10       36\n"
+    assert phases.left(AND_WAIT, "overwrite", cut) == phases.left(AND_WAIT, "overwrite", "") == {}
+
+
 def test_the_measurement_begins_when_the_database_is_open(tmp_path: Path) -> None:
     (tmp_path / "step.json").write_text(json.dumps({"seconds": 13.6}))
     start, end = phases.window(tmp_path, AND_WAIT, "overwrite", METRICS) or (0.0, 0.0)

@@ -50,6 +50,16 @@ def test_runs_one_after_the_other(tmp_path: Path) -> None:
     assert [step.figures.metrics.get("uptime_seconds") for step in found] == [3.0, None]
 
 
+def test_speedb(tmp_path: Path) -> None:
+    """Its 2.8 is no RocksDB from before 6.0, where clients share the time of an operation."""
+    command = "./db_bench --benchmarks=overwrite,stats --threads=4\n"
+    own = HEAD.replace("RocksDB:    version", "Speedb:     version").format(version="2.8")
+    first = HEAD.format(version="9.9.3") + RESULT.format(name="fillseq", qps=1000)
+    _, second = read(written(tmp_path, first, command, own, RESULT.format(name="overwrite", qps=2000)))
+    assert (second.figures.facts.get("version"), second.figures.facts["fork"]) == (None, "Speedb: version 2.8")
+    assert second.figures.metrics["usec_per_op"] == 4.0
+
+
 def test_several_benchmarks_of_one_run(tmp_path: Path) -> None:
     """What a client says, and the statistics with it, are of the benchmark that is then under way."""
     parts = (

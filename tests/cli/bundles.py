@@ -1,0 +1,82 @@
+"""A checkout with results of every stage, and an empty one beside it, for tests of what goes from one to the other."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import export as exporting
+from compiler.cli import main
+from compiler.plan.model import Plan, PlannedStage
+from compiler.run import here, workflow
+from compiler.store.durable import make_folder, write_json
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+
+SUMMARIZED = exporting._summarized
+Capture = pytest.CaptureFixture[str]
+Members = dict[str, tuple[tarfile.TarInfo, bytes]]
+
+
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The checkout that everything was measured in; `two`, the other one, is empty."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path / "one")
+    monkeypatch.setattr(exporting, "_summarized", lambda *_: None)  # takes seconds
+    workflow.compiled.cache_clear()
+    plan = here.compiled("a.yaml", None)
+    for stage in plan.stages:
+        result(stage)
+    for build in plan.builds:
+        make_folder(Store().build(build.id) / "bin")
+        write_json(Store().build(build.id) / "build.json", {"id": build.id, "name": build.name})
+        (Store().build(build.id) / "bin" / "db_bench").write_text("a program")
+    return tmp_path / "one"
+
+
+def other(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
+    def enter() -> Store:
+        monkeypatch.chdir(one.parent / "two")
+        return Store()
+
+    return enter
+
+
+def result(stage: PlannedStage) -> Path:
+    attempt = Store().new_attempt(stage.id)
+    for index, step in enumerate(stage.steps):
+        folder = attempt / "steps" / f"{index}-{step.name}"
+        folder.mkdir(parents=True)
+        (folder / "stdout").write_text(f"output of {step.name}")
+    write_json(attempt / "attempt.json", {"host": {"hostname": "bench-7"}})
+    write_json(attempt / "figures.db_bench.1.json", {})
+    write_json(attempt / "result.json", {"stage": stage.id, "status": "done", "steps": [{} for _ in stage.steps]})
+    return Store().publish_result(stage.id, attempt)
+
+
+def planned() -> Plan:
+    return here.compiled("a.yaml", None)
+
+
+def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:
+    file = Path.cwd().parent / name
+    assert main(["export", "a.yaml", str(file), *more]) == 0, capsys.readouterr().err
+    return file
+
+
+def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
+    with tarfile.open(file) as tar:
+        members = {info.name: (info, tar.extractfile(info).read()) for info in tar}  # type: ignore[union-attr]
+    change(members)
+    changed = file.with_name("changed.tar.gz")
+    with tarfile.open(changed, "w:gz") as tar:
+        for name, (info, content) in members.items():
+            info.name, info.size = name, len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return changed

@@ -1,0 +1,157 @@
+"""stepgrid import: nothing is let in that is not what was exported."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.run import importing
+from compiler.store.store import Store
+from tests.cli.bundles import Capture, Members, export, measured, other, planned, rewrite
+
+
+@pytest.fixture(autouse=True)
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return measured(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
+    return other(one, monkeypatch)
+
+
+def test_a_bundle_of_the_first_format_is_taken(two: Callable[[], Store], capsys: Capture) -> None:
+    def older(members: Members) -> None:
+        info, manifest = members["export.json"]
+        said = json.loads(manifest) | {"format": 1}
+        gone = [name for name in said["files"] if name.startswith(("spec/", "report/"))]
+        for name in gone:
+            del said["files"][name], members[f"content/{name}"]
+        members["export.json"] = (info, json.dumps(said).encode())
+
+    file = rewrite(export(capsys), older)
+    store, plan = two(), planned()
+    assert main(["import", str(file)]) == 0
+    assert "took 6 results" in capsys.readouterr().out
+    assert not store.texts(plan.digest).exists()
+
+
+def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
+    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def newer(members: Members) -> None:
+        info, manifest = members["export.json"]
+        members["export.json"] = (info, json.dumps({**json.loads(manifest), "format": 3}).encode())
+
+    file = export(capsys)
+    store = two()
+    assert refused(rewrite(file, newer), store, capsys) == (
+        "FILE is of a newer stepgrid: its format is 3, this one reads up to 2\n"
+    )
+    short = file.with_name("short.tar.gz")
+    short.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert "cannot be unpacked" in refused(short, store, capsys)
+    monkeypatch.setattr(importing.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
+    assert re.fullmatch(
+        r"FILE is not imported: it takes [\d.]+ KiB, and 1 bytes are free at outputs\n", refused(file, store, capsys)
+    )
+
+
+def listed(members: Members, name: str, content: bytes) -> None:
+    """Added, or changed, with a manifest that says so too."""
+    import hashlib
+
+    info, manifest = members["export.json"]
+    said = json.loads(manifest)
+    entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "executable": False}
+    said["files"][name.removeprefix("content/")] = entry
+    members["export.json"] = (info, json.dumps(said).encode())
+    members[name] = (tarfile.TarInfo(), content)
+
+
+def refused(file: Path, store: Store, capsys: Capture) -> str:
+    capsys.readouterr()
+    assert main(["import", str(file)]) == 3
+    assert not list(store.root.glob("results/*"))
+    assert not list(store.root.glob("attempts/*"))
+    return capsys.readouterr().err.replace(str(file), "FILE")
+
+
+def one_of(members: Members, end: str) -> str:
+    return next(name for name in members if name.startswith("content/results") and name.endswith(end))
+
+
+def test_nothing_is_taken_that_is_not_what_was_exported(two: Callable[[], Store], capsys: Capture) -> None:
+    file = export(capsys)
+    store = two()
+
+    def changed(members: Members) -> None:
+        info, _ = members[one_of(members, "stdout")]
+        members[one_of(members, "stdout")] = (info, b"OUTPUT of fillseq"[: info.size])
+
+    def missing(members: Members) -> None:
+        del members[one_of(members, "stdout")]
+
+    def added(members: Members) -> None:
+        members["content/results/s-0/x"] = (tarfile.TarInfo(), b"x")
+
+    def beside(members: Members) -> None:
+        members["other"] = (tarfile.TarInfo(), b"x")
+
+    assert "is not what was exported: the checksum differs" in refused(rewrite(file, changed), store, capsys)
+    assert refused(rewrite(file, missing), store, capsys).endswith("is missing\n")
+    assert refused(rewrite(file, added), store, capsys) == (
+        "FILE is not imported: it holds a file that no checksum is for, results/s-0/x\n"
+    )
+    assert refused(rewrite(file, beside), store, capsys) == (
+        "FILE is not imported: beside its manifest it holds more than content/, or not that\n"
+    )
+
+
+def test_nothing_is_taken_that_results_do_not_have(two: Callable[[], Store], capsys: Capture) -> None:
+    file = export(capsys)
+    store = two()
+    path = "s-00000000000000000000/20260101T000000.000000Z/result.json"
+    cases: dict[str, tuple[Callable[[Members], str], bytes]] = {
+        "FILE is not imported: results have no file builds/b-1/bin/db_bench\n": (
+            lambda _: "content/builds/b-1/bin/db_bench",
+            b"x",
+        ),
+        "FILE is not imported: its plan has no stage s-00000000000000000000\n": (
+            lambda _: f"content/results/{path}",
+            b"{}",
+        ),
+        "FILE is not imported: its plan has no build b-1\n": (lambda _: "content/builds/b-1/build.json", b"{}"),
+        "FILE is not imported: its plan cannot be read, or is not the one that it names\n": (
+            lambda _: "content/plan/plan.json",
+            b"{}",
+        ),
+    }
+    for said, (name, content) in cases.items():
+        assert refused(rewrite(file, lambda m, n=name, c=content: listed(m, n(m), c)), store, capsys) == said  # type: ignore[misc]
+    broken = rewrite(file, lambda members: listed(members, one_of(members, "result.json"), b'{"status": "done"}'))
+    assert " is broken: result.json is of stage None, not s-" in refused(broken, store, capsys)
+
+
+def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: Path, capsys: Capture) -> None:
+    store = two()
+    file = tmp_path / "x.tar.gz"
+    with tarfile.open(file, "w:gz") as tar:
+        info = tarfile.TarInfo("export.json")
+        info.size = 2
+        tar.addfile(info, io.BytesIO(b"{}"))
+    assert refused(file, store, capsys) == (
+        "FILE is no build that this version can import: its export.json says something else\n"
+    )
+    file.write_text("no archive")
+    assert "cannot be unpacked: a whole tar" in refused(file, store, capsys)
+    assert main(["import", "nowhere.tar.gz"]) == 2
+    assert capsys.readouterr().err == "there is no file nowhere.tar.gz\n"

@@ -1,0 +1,24 @@
+"""stepgrid import of what this checkout exported itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.store import asked
+from compiler.store.store import Store
+from tests.cli.bundles import Capture, export, measured, planned, result
+
+
+def test_what_was_asked_for_and_measured_is_not_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    measured(tmp_path, monkeypatch)
+    stage = planned().stages[0]
+    asked.ask(Store(), stage.id, "a noisy neighbour")
+    result(stage)
+    assert asked.all_pending(Store()) == {}
+    assert main(["import", str(export(capsys))]) == 0
+    assert asked.all_pending(Store()) == {}

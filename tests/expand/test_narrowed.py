@@ -1,0 +1,58 @@
+"""A spec compiled with --only and --set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.language import render
+from compiler.language.problem import SpecError
+from compiler.plan.compile import compile_spec
+from compiler.plan.model import Plan
+from tests.conftest import HOST
+from tests.expand.samples import BASE, SWEEP, ids
+
+
+def narrowed(tmp_path: Path, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+    (tmp_path / "a.yaml").write_text(BASE + SWEEP)
+    return compile_spec(str(tmp_path / "a.yaml"), None, HOST, only=only, sets=sets)
+
+
+def test_only(tmp_path: Path) -> None:
+    whole, some = narrowed(tmp_path), narrowed(tmp_path, "cache == 'lru' and build == 'rocksdb-7.8.3'")
+    assert len(some.cells) == 1
+    assert ids(some) < ids(whole)
+    with pytest.raises(SpecError) as caught:
+        narrowed(tmp_path, "cach == 'lru'")
+    assert str(caught.value.problems[0].where) == "--only:1:1"
+    with pytest.raises(SpecError) as caught:
+        narrowed(tmp_path, "cache == 'lrru'")
+    said = "--only:1:1: error[empty-grid]: no cell is left\n   = `--only` holds for none of them"
+    assert render.text(caught.value.problems) == said
+
+
+def test_set(tmp_path: Path) -> None:
+    plan = narrowed(tmp_path, sets=("params.keys=2k", "repeat=2", "sweep.cache.points.lru=null"))
+    assert {step.settings["keys"] for stage in plan.stages for step in stage.steps} == {2000}
+    assert (len(plan.cells), len(plan.cells[0].repeats)) == (2, 2)
+    for wrong, said in (("params.kes=1", "no step takes the param `kes`"), ("params", "`params` is not PATH=VALUE")):
+        with pytest.raises(SpecError) as caught:
+            narrowed(tmp_path, sets=(wrong,))
+        assert said in render.text(caught.value.problems)
+
+
+def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
+    more = ("options=[{c: 1, b: 1}]", "options.b=2", "sweep.cache.points.lru.options.d=3")
+    plan = narrowed(tmp_path, "cache == 'lru'", more)
+    last = next(step.options for stage in plan.stages for step in stage.steps if step.name == "readww")
+    assert {name: last[name].value for name in last} == {"a": 1, "b": 2, "c": 1, "d": 3}
+
+
+@pytest.mark.parametrize(("path", "listed"), [("steps.1", "steps"), ("sweep.n.values.0", "sweep.n.values")])
+def test_set_of_a_part_of_a_list(tmp_path: Path, path: str, listed: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        narrowed(tmp_path, sets=("sweep.n={option: n, values: [1, 2]}", f"{path}=readww"))
+    assert render.text(caught.value.problems) == (
+        f"--set:2:1: error[set-form]: `{listed}` is a list, which is set as a whole\n   = for example: {listed}=[…]"
+    )

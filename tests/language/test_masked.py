@@ -1,0 +1,39 @@
+"""Whoever sends a complaint about a site file to somebody else sends no password with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.language import render
+from compiler.language.masked import masked
+from compiler.language.problem import Problem, Where
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('    password: "a # \\" b"  # mine', "    password: **********  # mine"),
+        ("    password: it's, mine} # all", "    password: *****************"),
+        ("  a: {password: 'it''s', user: b}", "  a: {password: *******, user: b}"),
+        ("  a: {user: b, password: a,b }", "  a: {user: b, password: *** }"),
+        ("  a: {password: x, port: 1}, b: {Password: y}", "  a: {password: *, port: 1}, b: {Password: *}"),
+        ('{"password": "x", "user": "y"}', '{"password": ***, "user": "y"}'),
+        ("  password: [x, y]", "  password: ******"),
+        ("  password_file: prod.password", "  password_file: prod.password"),
+        ("  password:", "  password:"),
+    ],
+)
+def test_what_is_shown_of_a_line(line: str, shown: str) -> None:
+    assert masked(line) == shown
+
+
+def test_an_excerpt_has_none(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("servers:\n  a: {host: h, password: secret, usr: u}\n")
+    assert render.text([Problem("unknown-key", Where(str(file), 2, 34), "`usr` is not a key here", width=3)]) == (
+        f"{file}:2:34: error[unknown-key]: `usr` is not a key here\n"
+        "   2 |   a: {host: h, password: ******, usr: u}\n"
+        "     |                                  ^^^"
+    )

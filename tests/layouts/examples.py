@@ -1,0 +1,231 @@
+"""An example of each layout: what a spec says, and a block as the report would have it; figures that were published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from compiler.layouts import stalls
+from compiler.layouts.block import Block, Spot
+from tests.layouts.made import compared, subjects
+from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
+
+
+class Example(NamedTuple):
+    what: str
+    said: str  # in report.tables
+    block: Block
+
+
+def _subjects(title: str, values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:
+    made = subjects(values, **said)
+    return Block(**{**{name: getattr(made, name) for name in Block.__dataclass_fields__}, "title": title})
+
+
+def _micro(
+    title: str, rows: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]], base: bool = False
+) -> Block:
+    """Rows of a step and its range; two servers."""
+    spots = {}
+    for row, pair in enumerate(rows.values()):
+        for column, values in enumerate(pair):
+            ratios = {"qps": values["qps"] / pair[0]["qps"]} if base else {}
+            spots[row, column] = Spot(values, ratios=ratios)
+    labels = tuple(tuple(f"{name} ".split(" ")[:2]) for name in rows)
+    of = {"base": "server=mysql", "base_column": 0} if base else {}
+    return Block(title, labels, (("mysql",), ("myrocks",)), spots, ("step", "range"), ("server",), **of)  # type: ignore[arg-type]
+
+
+def _rates(*pairs: tuple[str, float, float]) -> dict[str, tuple[dict[str, float], dict[str, float]]]:
+    return {name: ({"qps": one}, {"qps": other}) for name, one, other in pairs}
+
+
+def _scan() -> Block:
+    return _subjects("per operation", dict(map(measured, SERVERS["bee"][0].splitlines())), point="scan")
+
+
+def _stalls() -> Block:
+    causes = ("stall_l0_delays", "stall_memtable_delays", "stall_pending_delays", "stall_delays")
+    none = dict.fromkeys(stalls.COUNTERS.values(), 0.0)
+    counted = {build.partition(",")[0]: map(float, STALLS[build]) for build in ("speedb", "rocksdb")}
+    values = {build: none | dict(zip(causes, found, strict=True)) for build, found in counted.items()}
+    for found in values.values():
+        found["stall_l0_compacting_delays"] = found["stall_l0_delays"]
+    return _subjects("write stalls", values, point="overwrite")
+
+
+def _levels() -> Block:
+    gib = 2.0**30
+    flushed = {"files": 3.0, "bytes": 0.19 * gib, "score": 0.8, "write_bytes": 17.3 * gib, "write_amplification": 1.0}
+    last = {"files": 412.0, "bytes": 25.6 * gib, "score": 0.9, "read_bytes": 89.4 * gib, "write_bytes": 71.2 * gib}
+    whole = {"files": 415.0, "bytes": 25.8 * gib, "read_bytes": 89.4 * gib, "write_bytes": 88.5 * gib}
+    rates = {"write_mb_per_s": 113.9, "seconds": 795.6, "cpu_seconds": 642.13, "compactions": 1212.0}
+    rows = (
+        {"level": "L0", **flushed},
+        {"level": "L6", **last, "write_amplification": 4.1, "keys_in": 412e6, "keys_dropped": 61e6},
+        {"level": "Sum", **whole, "write_amplification": 5.1, **rates, "keys_in": 412e6, "keys_dropped": 61e6},
+    )
+    return Block("compaction", (("9.9.3",),), spots={(0, 0): Spot({}, levels=rows)}, point="overwrite")
+
+
+def _iostat() -> Block:
+    names = (
+        "device_reads_per_s device_read_mb_per_s device_read_await_ms device_read_request_kb device_writes_per_s "
+        "device_write_mb_per_s device_write_await_ms device_write_request_kb"
+    )
+    figures = (6336, 364.4, 0.43, 52.9, 14344, 1342.0, 0.40, 95.5)
+    return _subjects("iostat averages", {"speedb.udd0": dict(zip(names.split(), figures, strict=True))})
+
+
+def _vmstat() -> Block:
+    processors = ("host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_idle_pct", "host_cpu_iowait_pct")
+    names = ("context_switches_per_s", *processors)
+    lines = {"7.6.0": (1495325, 50.3, 14.0, 18.5, 0.1), "9.9.0": (2360, 82.7, 14.0, 16.6, 0.1)}
+    values = {name: dict(zip(names, figures, strict=True)) for name, figures in lines.items()}
+    return _subjects("vmstat averages", values, point="readww")
+
+
+def _inserts() -> Block:
+    target = {"target_inserts_per_s": 4000.0}
+    more = {
+        "device_writes_per_s": 2120.0,
+        "device_write_mb_per_s": 61.5,
+        "tables_bytes": 31.5e9,
+        "database_bytes": 33e9,
+    }
+    loads = {"inserts_per_s": 103093.0, **more}, {"inserts_per_s": 81967.0}
+    queries = (
+        {"inserts_per_s": 3990.0, "qps": 15400.0, **target},
+        {"inserts_per_s": 3120.0, "qps": 21900.0, **target},
+    )
+    spots = {(row, column): Spot(each) for column, pair in enumerate((loads, queries)) for row, each in enumerate(pair)}
+    return Block("insert benchmark", (("my8028",), ("pg16",)), (("l.i0",), ("q1000.1",)), spots)
+
+
+def _times() -> Block:
+    shares = {
+        "my8028": (96.117, 3.871, 0.011, 0.001, *[0.0] * 6),
+        "pg16": (88.2, 11.6, 0.1, 0.0999, 0.0001, *[0.0] * 5),
+    }
+    spots = {
+        (row, 0): Spot({"max_query_seconds": longest}, times={"query": shares[name]})
+        for row, (name, longest) in enumerate((("my8028", 0.013), ("pg16", 0.054)))
+    }
+    return Block("response times by class", tuple((name,) for name in shares), spots=spots, point="q1000.1")
+
+
+def _recall() -> Block:
+    found = {
+        "m=8 ef_search=10": (0.9496, 3819.4),
+        "m=8 ef_search=80": (0.99, 1609.2),
+        "m=16 ef_search=80": (0.996, 1380.0),
+    }
+    values: dict[str, Mapping[str, float] | str] = {
+        name: {"recall": recall, "qps": qps} for name, (recall, qps) in found.items()
+    }
+    return _subjects("recall and QPS", values | {"m=48 ef_search=80": "failed"})
+
+
+def _probes() -> Block:
+    lines = [line.split() for line in PROBES["cached"].splitlines()]
+    spots = {
+        (row, column): Spot({"get_min": float(text)})
+        for row, (_, *seconds) in enumerate(lines)
+        for column, text in enumerate(seconds)
+    }
+    steps = (("l.i1",), ("q100",), ("q500",), ("q1000",))
+    return Block("probes", tuple((name,) for name, *_ in lines), steps, spots, metrics=("get_min",))
+
+
+def _counters() -> Block:
+    grown = {"base": {"Handler_read_next": 3614410.0, "Handler_read_key": 0.0}}
+    found: dict[str, Mapping[str, float] | str] = {
+        **grown,
+        "sd8k": {"Handler_read_next": 903.0, "Handler_read_key": 12.0},
+    }
+    return _subjects("counters", found, counters=("Handler_*",), point="point-query")
+
+
+def _load() -> Block:
+    loaded = {"qps": 50000.0, "seconds": 200.0, "insert_seconds": 150.0, "index_seconds": 50.0}
+    settled = {"data_bytes": 1.9 * 2**30, "index_bytes": 0.2 * 2**30, "database_bytes": 2.6 * 2**30}
+    spots = {(0, 0): Spot(loaded), (0, 1): Spot(settled), (0, 2): Spot({"database_bytes": 2.9 * 2**30}),
+             **{(1, column): Spot(status="failed") for column in range(3)}}  # fmt: skip
+    return Block(
+        "load and sizes", (("mysql",), ("myrocks",)), (("load",), ("settle",), ("insert",)), spots, ("server",)
+    )
+
+
+def _percentiles() -> Block:
+    names = ("p50_us", "p99_us", "p99_9_us", "p99_99_us", "max_us")
+    lines = {"8.5.4": (14.9, 87.0, 121.0, 245.0, 9141.0), "9.9.3": (13.8, 85.0, 119.0, 240.0, 8830.0)}
+    values = {name: dict(zip(names, figures, strict=True)) for name, figures in lines.items()}
+    return _subjects("response time", values, point="readww")
+
+
+def _figures() -> Block:
+    values: dict[str, Mapping[str, float] | str] = {"8.5.4": {"qps": 1234567.8, "lsm_bytes": 3.2 * 2**30},
+              "9.9.3": {"qps": 1345678.9}, "9.10.0": "unsupported"}  # fmt: skip
+    return _subjects("by version", values, metrics=("qps", "lsm_bytes"), row_axes=("build",), point="readww")
+
+
+CPU = (
+    {"server_cpu_us_per_op": 20.4, "client_cpu_us_per_op": 7.0},
+    {"server_cpu_us_per_op": 31.0, "client_cpu_us_per_op": 7.2},
+)
+ERRORS = ({"ignored_errors": 3.0}, {"ignored_errors": 41.0})
+SCANNED = ({"qps": 3.4, "rows_per_s": 340000.0}, {"qps": 2.0, "rows_per_s": 200000.0})
+GROUPED = _rates(("point-query ", 1000, 800), ("scan ", 30, 20), ("read-only-count 1000", 50, 60), ("insert ", 9, 12))
+PAIRS = _rates(("scan.pre ", 100, 90), ("scan ", 80, 88))
+RELATIVE = {
+    "fillseq": (1.00e6, 1.11e6, 1.09e6),
+    "overwrite": (2.50e5, 2.00e5, 2.75e5),
+    "readww": (1.20e6, 1.20e6, 3.00e6),
+}
+
+EXAMPLES: Mapping[str, Example] = {
+    "figures": Example(
+        "Any metrics over any axes: a table that names no layout. Ours: thousands, units, a row for each arm.",
+        "{title: by version, rows: build, metrics: [qps, lsm_bytes]}", _figures()),
+    "relative": Example(
+        "QPS relative to the base, which has no column: a row for each step. Another metric by `metrics`.",
+        "{layout: relative, columns: build}", compared(RELATIVE, ("6.29.5", "8.5.4", "9.9.3"))),
+    "groups": Example(
+        "The same of microbenchmarks, by group.", "{layout: groups}", _micro("relative QPS", GROUPED, True)),
+    "absolute": Example(
+        "QPS of microbenchmarks by group, as it is; of a scan its rows as well.", "{layout: absolute}",
+        _micro("QPS by group", {"scan ": SCANNED, "insert ": GROUPED["insert "]})),
+    "before_after": Example(
+        "QPS of a step over that of the step of its name with `.pre`.", "{layout: before_after}",
+        _micro("QPS after what writes, relative to before it", PAIRS)),
+    "per_operation": Example(
+        "What an operation cost, absolute and relative to the first; 0 of 0 is 1, anything else of 0 is inf.",
+        "{layout: per_operation}", _scan()),
+    "cpu": Example("CPU of server and client.", "{layout: cpu}", _micro("CPU per operation", {"point-query ": CPU})),
+    "errors": Example(
+        "Steps whose clients had to try again; of none, nothing.", "{layout: errors}",
+        _micro("errors and reconnects", {"read-write 100": ERRORS})),
+    "load": Example("How fast tables are loaded, and how large they are then.", "{layout: load}", _load()),
+    "percentiles": Example("Response times, of db_bench and sysbench.", "{layout: percentiles}", _percentiles()),
+    "response_times": Example(
+        "The share of operations by how long they took: of any step with a histogram (db_bench, sysbench, the insert "
+        "benchmark); means over the loads.", "{layout: response_times}", _times()),
+    "iostat": Example("The database's device.", "{layout: iostat}", _iostat()),
+    "vmstat": Example("The host's processors.", "{layout: vmstat}", _vmstat()),
+    "stalls": Example("Write stalls of RocksDB, by cause.", "{layout: stalls}", _stalls()),
+    "compaction": Example(
+        "The last compaction table that a step printed, by level; what no release printed has no column.",
+        "{layout: compaction}", _levels()),
+    "compaction_sum": Example("Its row `Sum`, a line for each arm.", "{layout: compaction_sum}", _levels()),
+    "insert_benchmark": Example(
+        "Throughput by step, the same to the first row, rows/s beside queries under their target, and by step what "
+        "they cost. The page colours them.", "{layout: insert_benchmark}", _inserts()),
+    "recall": Example(
+        "Searches by recall, and the fastest with a recall that is asked for.", "{layout: recall}", _recall()),
+    "probes": Example(
+        "Seconds of a probe, by the step that it ran before or after.",
+        "{layout: probes, metrics: [get_min]}", _probes()),
+    "counters": Example(
+        "Counters of a server, or of the processor where `counters` names none: as they grew, and to the first.",
+        '{layout: counters, counters: ["Handler_*"]}', _counters()),
+}  # fmt: skip

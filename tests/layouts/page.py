@@ -1,0 +1,33 @@
+"""docs/layouts.md, made of the examples: `python -m tests.layouts.page > docs/layouts.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.layouts import by_name
+from compiler.layouts.formats import written
+from tests.layouts.examples import EXAMPLES
+
+HEAD = """\
+# Layouts
+
+Made by `python -m tests.layouts.page > docs/layouts.md`; a test keeps it so.
+
+What `report.tables` may name as `layout`: what a spec says, and what it then shows, as text. Rows, columns and blocks
+are the layout's own unless the table names others; the rules of their figures are in [results.md](results.md). A name
+alone is a table as well: `tables: [stalls, iostat]`."""
+
+
+def page() -> str:
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield HEAD
+    for name, example in EXAMPLES.items():
+        shown = "\n".join(map(written("text"), by_name(name).tables(example.block)))
+        yield f"\n## {name}\n\n{example.what} `{example.said}`\n\n```\n{shown}```"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,97 @@
+"""The walls of the house (CONTRIBUTING.md): what is pure, and how long a file may be."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PURE = ("language", "expand", "lint", "plan")
+IMPURE = {"asyncio", "duckdb", "http", "multiprocessing", "numpy", "psutil", "scipy", "shutil", "snakemake", "socket",
+          "subprocess", "tempfile", "urllib"}  # fmt: skip
+WRITES = {"mkdir", "rename", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"}
+LONGEST = 300
+
+AUDITED = """
+import sys
+from compiler import drivers, engines
+from compiler.plan.compile import check_scales, compile_spec
+from compiler.language.problem import Problems
+from tests.conftest import HOST
+
+def look(event, arguments):
+    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
+    if writes or event.split(".")[0] in ("socket", "subprocess", "urllib") or event in BARRED:
+        print(event, arguments[:1], file=sys.stderr)
+        sys.exit(1)
+
+BARRED = {"os.exec", "os.fork", "os.mkdir", "os.posix_spawn", "os.remove", "os.rename", "os.rmdir", "os.symlink",
+          "os.system", "os.truncate"}
+sys.addaudithook(look)
+for path in sys.argv[1:]:
+    plan = compile_spec(path, None, HOST)
+    check_scales(path, HOST, Problems(), base=plan)
+"""
+
+
+def modules(*parts: str) -> Iterator[tuple[Path, ast.Module]]:
+    for part in parts:
+        for path in sorted((ROOT / "compiler" / part).rglob("*.py")):
+            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
+
+
+def test_what_is_pure_imports_nothing_that_touches_the_world() -> None:
+    assert [(str(path), name) for path, tree in modules(*PURE) for name in imported(tree) if name in IMPURE] == []
+
+
+def test_what_is_pure_writes_nothing() -> None:
+    found = [
+        f"{path}:{node.lineno}: {node.attr}"
+        for path, tree in modules(*PURE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in WRITES
+    ]
+    assert found == []
+
+
+def test_what_is_pure_asks_no_store() -> None:
+    """Nor what runs and reports: of `build` and `collect` it takes what says which sources and metrics there are."""
+    world = ("compiler.store", "compiler.run", "compiler.summarize", "compiler.watch", "compiler.cli")
+    found = [
+        f"{path}: {node.module}"
+        for path, tree in modules(*PURE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(world)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("spec", ["quickstart.yaml", "servers.yaml", "posts/2024-11-rocksdb-lru-vs-hyperclock.yaml"])
+def test_a_spec_is_compiled_without_a_process_a_connection_or_a_write(spec: str) -> None:
+    command = [sys.executable, "-B", "-c", AUDITED, str(ROOT / "specs" / spec)]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "STEPGRID_SITE": ""}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_file_is_long() -> None:
+    files = [path for part in ("compiler", "tests", "bench", "scripts") for path in (ROOT / part).rglob("*.py")]
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {path: lines for path, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert [str(path) for path, tree in modules("") if tree.body and not ast.get_docstring(tree)] == []
