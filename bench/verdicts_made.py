@@ -18,6 +18,7 @@ from scipy.signal import lfilter
 
 from compiler.collect.states import DONE
 from compiler.plan.model import Axis
+from compiler.summarize.series import made
 from compiler.summarize.tables import Run, Tables
 
 SHARES = {"load": 0.5, "run": 0.25, "series": 0.15, "drift": 0.1}
@@ -65,7 +66,7 @@ def _experiment(kind: Kind, arms: int, shared: bool, generator: np.random.Genera
         for load in range(kind.loads)
     ]
     kept = {run.place: _points(rates[labels.index(run.build), run.load]) for run in runs} if kind.series else {}
-    return Made((Axis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), kept, {}))
+    return Made((Axis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), made(kept), {}))
 
 
 def _figures(kind: Kind, place: Array, shared: bool, generator: np.random.Generator) -> tuple[Array, Array]:

@@ -62,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = import_module(f"compiler.cli.{_MODULES.get(name, name)}")
             module.arguments(sub)
             sub.set_defaults(run=module.run)
+    if given and command is None and not given[0].startswith("-"):
+        parser.error(_meant(given[0]))
     try:
         parsed = parser.parse_args(given)
         return int(parsed.run(parsed))
@@ -71,6 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+
+
+def _meant(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, COMMANDS, n=1)
+    return f"there is no command `{word}`: " + (f"did you mean `{close[0]}`?" if close else "`stepgrid -h` lists them")
 
 
 def _without_garbage(command: str | None) -> None:

@@ -33,7 +33,16 @@ def run(args: argparse.Namespace) -> int:
         print(wrong.args[0], file=sys.stderr)
         return USAGE
     sys.stdout.write(_text(args.format, args.file, steps))
+    if args.format == "csv":
+        _tell_what_has_no_line(steps)
     return FINE
+
+
+def _tell_what_has_no_line(steps: Sequence[PrintedStep]) -> None:
+    """A run that failed would else look like no run."""
+    for number, step in enumerate(steps, 1):
+        if not step.figures.metrics:
+            print(f"step {number}, {step.name}: {'; '.join(step.figures.warnings) or 'no figures'}", file=sys.stderr)
 
 
 def _reader(kind: str) -> Printed:

@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler import collectors
 
+FOLDER = "collectors"
 COST = "they cost some of its speed"
 
 
@@ -32,7 +33,7 @@ def warnings(step: Path) -> Iterator[str]:
 
 
 def _records(step: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    for path in sorted(step.glob("collectors/*/collector.json")):
+    for path in sorted(step.glob(f"{FOLDER}/*/collector.json")):
         with suppress(OSError, ValueError):
             record = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(record, dict) and "name" in record:

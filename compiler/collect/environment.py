@@ -80,8 +80,11 @@ def attempt(subject: str, result: Path, folders: Sequence[Path], said: Sequence[
 
 def record(path: Path) -> dict[str, Any]:
     """A JSON object; nothing when it is missing or not one."""
+    from pydantic_core import from_json  # as json.loads, in half its time
+
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as file:  # noqa: PTH123 - of 10,000
+            raw = from_json(file.read())
     except (OSError, ValueError):
         return {}
     return raw if isinstance(raw, dict) else {}

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+FOLDER = "statistics"
 # metric -> what the servers call it; what one does not have is not in its sum
 PER_OPERATION: Mapping[str, tuple[str, ...]] = {
     "rows_read_per_op": ("Handler_read_*", "pg_stat_database.tup_returned"),
@@ -43,7 +44,7 @@ def _named(grown: Mapping[str, float], patterns: tuple[str, ...]) -> list[float]
 
 def _numbers(step: Path, when: str, kind: str) -> dict[str, float]:
     try:
-        found: Any = json.loads((step / "statistics" / f"{when}.json").read_text(encoding="utf-8"))
+        found: Any = json.loads((step / FOLDER / f"{when}.json").read_text(encoding="utf-8"))
         return {str(name): float(value) for name, value in found[kind].items()}
     except (OSError, ValueError, KeyError):
         return {}

@@ -23,6 +23,7 @@ _PLAIN = {
     "wps": "device_writes_per_s",
     "wmbps": "device_write_mb_per_s",
     "csps": "context_switches_per_s",
+    "cpups": "host_cpu_busy_pct",
     "cpupq": "host_cpu_us_per_op",
     "ccpupq": "client_cpu_us_per_op",
     "dbgb1": "tables_bytes",

@@ -10,6 +10,7 @@ Chart: TypeAlias = dict[str, Any]
 # Okabe and Ito: told apart by colour-blind readers, dark enough for white paper
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#000000", "#E69F00")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+EDGE = 0.04  # share of the width that a mark has to itself: at its edge it would stand in the labels
 HEIGHT = 600  # about as much as a screen shows at once
 GREY, BAND = "#555555", "#ececec"
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
@@ -22,7 +23,8 @@ CONFIG: Chart = {
         "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#222",
         "titleColor": "#222", "gridColor": "#e4e4e4", "domainColor": "#999", "tickColor": "#999", "labelLimit": 240,
     },
-    "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "labelLimit": 260, "columns": 2},
+    "legend": {"labelFontSize": 11, "titleFontSize": 11, "orient": "bottom", "labelLimit": 260, "columns": 2,
+        "columnPadding": 24},  # other fonts are wider
 }  # fmt: skip
 
 
@@ -111,10 +113,11 @@ def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float
     reach = max(1.15, 1 + 3 * effect, *(max(ratio, 1 / ratio) for ratio in ratios))
     ends = [end for row in rows for end in (row.get("low"), row.get("high")) if end]
     wide = max((max(end, 1 / end) for end in ends), default=reach)
-    limit = min(max(wide, reach), max(reach**3, 2.0)) * 1.03
     low = min([1.0, *ratios, *ends])
     high = max([1.0, *ratios, *ends])
-    return max(1 / limit, min(low / 1.03, 1 / (1 + 3 * effect))), min(limit, max(high * 1.03, 1 + 3 * effect))
+    edge = max(1.03, (high / low) ** EDGE)
+    limit = min(max(wide, reach), max(reach**3, 2.0)) * edge
+    return max(1 / limit, min(low / edge, 1 / (1 + 3 * effect))), min(limit, max(high * edge, 1 + 3 * effect))
 
 
 def _colour(field: str, domain: Sequence[str]) -> Chart:

@@ -15,12 +15,12 @@ NONE = "[]"
 
 def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
     """(arm, command) of the first run of each arm that has one."""
-    known = report.facts.get("command", {})
+    known, names = report.facts.get("command", {}), section.names
     for point in section.points:
         for run in point.runs:
             found = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}")
             if found and "argv" in found:
-                arm = layout.words(layout.key(point, section.names), section.names)
+                arm = layout.words(layout.key(point, names), names)
                 yield arm or section.step, command(found)
                 break
 

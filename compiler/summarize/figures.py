@@ -20,6 +20,9 @@ METRICS = (
     ("p50_us", "p50", "µs"),
     ("p99_us", "p99", "µs"),
     ("p99_9_us", "p99.9", "µs"),
+    ("read_p99_us", "read p99", "µs"),  # where a step mixes kinds of operation, there is none of all together
+    ("write_p99_us", "write p99", "µs"),
+    ("seek_p99_us", "seek p99", "µs"),
     ("cpu_us_per_op", "CPU/op", "µs"),
     ("context_switches_per_op", "switches/op", ""),
     ("device_read_mb_per_s", "read", "MiB/s"),
@@ -42,9 +45,10 @@ def figures(report: Report, section: Section) -> Figures:
     """A column for each figure that some point has; a point without it shows a dash."""
     every = [(head, unit, [show(point) for point in section.points]) for head, unit, show in _columns(report)]
     known = [column for column in every if any(column[2])]
+    names = section.names
     rows = tuple(
         (
-            tuple(point.labels.get(name, "-") for name in section.names),
+            tuple(point.labels.get(name, "-") for name in names),
             status,
             tuple(shown[place] or "-" for _, _, shown in known),
         )
@@ -56,8 +60,9 @@ def figures(report: Report, section: Section) -> Figures:
 def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
     """Each point, and why it has no figures of its own."""
     first: dict[tuple[Place, ...], str] = {}
+    names = section.names
     for point in section.points:
-        name = layout.words(layout.key(point, section.names), section.names)
+        name = layout.words(layout.key(point, names), names)
         known = first.setdefault(point.places, name)
         status = None if point.values() else point.status
         yield point, status if status or known == name else f"same as {known}"

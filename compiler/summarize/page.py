@@ -100,6 +100,7 @@ def _overview(report: Report, table: Overview) -> Mapping[str, Any]:
         "caveats": table.caveats,
         "doubts": list(wording.doubts(table)),
         "pictures": [picture for picture in drawn if picture],
+        "intervals": any(entry.interval for row in table.rows for entry in row.entries),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -126,15 +126,23 @@ def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]
         if by_name(name).sizes:
             steps = sized.steps(runs, by_name(name).metrics)
         else:
-            members = (run for run in measured if name in defaults(run.kind))
-            steps = [*dict.fromkeys(run.step for run in members if _is_about(name, run))]
+            about = {kind for kind in kinds if name in defaults(kind)}
+            steps = _about(name, (run for run in measured if run.kind in about))
         if steps:
             yield {"layout": name, "where": {STEP: steps}, **_base(name, axes, measured, base)}
 
 
-def _is_about(name: str, run: Run) -> bool:
-    wanted = by_name(name)
-    return not run.metrics or wanted.levels or any(metric in run.metrics for metric in wanted.metrics)
+def _about(name: str, runs: Iterable[Run]) -> list[str]:
+    """The steps that have its figures, or none at all yet."""
+    wanted, found = by_name(name), dict[str, None]()
+    for run in runs:
+        if run.step not in found and (wanted.levels or _has_any(run, wanted.metrics)):
+            found[run.step] = None
+    return [*found]
+
+
+def _has_any(run: Run, metrics: Iterable[str]) -> bool:
+    return not run.metrics or any(metric in run.metrics for metric in metrics)
 
 
 def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Mapping[str, Any]:

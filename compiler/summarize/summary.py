@@ -27,7 +27,8 @@ _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain beg
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
-COLUMNS = ("QPS", "lowest-highest", "p50", "p99", "p99.9", "CPU/op", "w-amp", *UNITS, "L0 debt")  # of the figures, in the text
+PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
+COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt")  # in the text
 FLOOR = "floor"
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
@@ -233,8 +234,9 @@ def _defaults(found: Defaults | None) -> list[str]:
 
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:
+    names = section.names
     for point in section.points:
         slow = [each.slow for place in point.places if (each := report.steadiness.get(place))]
         if slow and max(slow) >= STALLED:
-            where = layout.words(layout.key(point, section.names), section.names)
+            where = layout.words(layout.key(point, names), names)
             yield f"  stalls: {where}: up to {max(slow):.0%} of the seconds below half the median"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.store import jsonfile
+from compiler.store.jsonlines import records
 from compiler.store.later import NAME
 from compiler.watch.model import Step, Work
 
@@ -61,15 +61,7 @@ def _events(journal: Path) -> Sequence[Event]:
             lines = file.read().decode("utf-8", "replace").split("\n")
     except OSError:
         return ()
-    found = []
-    for line in lines[:-1]:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "event" in event:
-            found.append(event)
-    return found
+    return list(records(lines[:-1], "event"))
 
 
 def _step(attempt: Path, events: Sequence[Event]) -> Step | None:

@@ -57,6 +57,20 @@ def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert "usage: stepgrid" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("chek", "there is no command `chek`: did you mean `check`?"),
+        ("a.yaml", "there is no command `a.yaml`: `stepgrid -h` lists them"),
+    ],
+)
+def test_a_command_that_there_is_not(word: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([word])
+    assert end.value.code == 2
+    assert capsys.readouterr().err == f"usage: stepgrid [-h] [--version] COMMAND ...\nstepgrid: error: {said}\n"
+
+
 def test_help_names_every_command_and_imports_none(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--help"])

@@ -173,3 +173,14 @@ def test_no_database_and_no_array_is_needed(log: Path) -> None:
     )
     found = subprocess.run([sys.executable, "-c", code, "parse", "db_bench", str(log)], capture_output=True, text=True)
     assert {"numpy", "duckdb", "snakemake", "scipy"}.isdisjoint(found.stderr.split())
+
+
+def test_csv_says_aside_which_run_has_no_figures(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "sb.o"
+    path.write_text("sysbench 1.0.20 (using system LuaJIT 2.1)\nFATAL: error 1213: deadlock\n")
+    assert main(["parse", "sysbench", str(path), "--format", "csv"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (
+        "step,name,metric,value,unit\n",
+        "step 1, sb.o: sysbench failed: error 1213: deadlock\n",
+    )

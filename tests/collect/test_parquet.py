@@ -40,3 +40,12 @@ def _kept(value):
 def test_axes_that_sql_cannot_tell_apart_get_columns_of_their_own():
     assert axis_columns(["a", "A", "b"]) == {"a": "axis_a", "A": "axis_A_2", "b": "axis_b"}
     assert {"axis_a", "axis_A_2"} <= set(steps(["a", "A"], ["qps"]))
+
+
+def test_what_is_no_number_is_missing(tmp_path):
+    path = tmp_path / "a.parquet"
+    rows = [{"x": value} for value in (None, math.nan, math.inf, -math.inf, 0.0)]
+    with parquet.connect() as connection:
+        parquet.write(connection, path, {"x": "DOUBLE"}, rows)
+        found = connection.execute("SELECT x FROM read_parquet(?)", [str(path)]).fetchall()
+    assert found == [(None,), (None,), (None,), (None,), (0.0,)]

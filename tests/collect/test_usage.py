@@ -77,6 +77,7 @@ def test_figures(folder):
             "cpu_us_per_op": 2000.0,
             "context_switches_per_s": 2000.0,
             "context_switches_per_op": 8.0,
+            "host_cpu_us_per_op": 4000.0,
             "reads_per_op": 0.11,
             "read_kb_per_op": 4096 / 2 / 1000,
             "writes_per_op": 0.0,

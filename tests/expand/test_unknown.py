@@ -45,4 +45,6 @@ def test_a_set_of_an_include_may_take_a_param(named: str, tmp_path: Path) -> Non
 def test_one_that_is_not_named_takes_none(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         bloom_bits("{bloom_bits: 10}", tmp_path)
-    assert "spec.yaml:6:20: error[unknown-param]: no step takes the param `legacy`" in render.text(caught.value.problems)
+    assert "spec.yaml:6:20: error[unknown-param]: no step takes the param `legacy`" in render.text(
+        caught.value.problems
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from compiler.layouts import iostat, per_operation, probes, relative, stalls, vmstat
+from compiler.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
 from compiler.layouts.block import Block, Spot
 from compiler.layouts.formats import written
 from tests.layouts.made import compared, subjects, texts
@@ -159,6 +161,18 @@ def test_seconds_of_a_probe(workload: str) -> None:
     table = probes.tables(block)[0]
     assert texts(table) == PROBES[workload].splitlines()
     assert [column.name for column in table.columns] == ["config", "l.i1", "q100", "q500", "q1000"]
+
+
+def test_sizes_after_a_load_of_linkbench() -> None:
+    sizes = {"InnoDB": 257, "InnoDB, compressed": 168, "MyRocks": 85}
+    spots = {
+        (row, 0): Spot({"database_bytes": size * 2.0**30}, ratios={"database_bytes": size / 257})
+        for row, size in enumerate(sizes.values())
+    }
+    block = Block("t", tuple((name,) for name in sizes), spots=spots, metrics=("database_bytes",))
+    assert texts(figures.tables(block)[0]) == ["InnoDB 257 GiB", "InnoDB, compressed 168 GiB", "MyRocks 85 GiB"]
+    relative_to = figures.tables(replace(block, base="InnoDB"))[0]
+    assert texts(relative_to) == ["InnoDB 1.00", "InnoDB, compressed 0.65", "MyRocks 0.33"]
 
 
 def test_averages_of_vmstat() -> None:

@@ -14,6 +14,13 @@ HOST = (
         "System time (sy of vmstat, interrupts included) of all cores' time.",
         MEASURED,
     ),
+    Metric(
+        "host_cpu_busy_pct",
+        "%",
+        None,
+        "User and system time together: of published results that do not tell them apart.",
+        MEASURED,
+    ),
     Metric("host_cpu_idle_pct", "%", None, "Idle time (id of vmstat) of all cores' time.", MEASURED),
     Metric(
         "host_cpu_iowait_pct", "%", None, "Time idle with IO under way (wa of vmstat) of all cores' time.", MEASURED

@@ -14,6 +14,7 @@ from compiler.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
 from compiler.drivers.quantity import Nested
 from compiler.drivers.sysbench.command import CLIENT, MOST
 from compiler.drivers.sysbench.lua import is_own, is_taken
+from compiler.language.problem import nearest
 
 _RUN = "threads tables duration events prepared distribution primary_key"
 
@@ -50,12 +51,12 @@ Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
 
 def _known(name: str) -> str:
     if is_taken(name):
-        message = "`{name}` has the name of a file that comes with the workloads: call it otherwise"
-        raise PydanticCustomError("taken", message, {"name": name})
+        message = "a file that comes with the workloads has this name: call it otherwise"
+        raise PydanticCustomError("taken", message)
     if name in WORKLOADS or is_own(name):
         return name
-    message = "there is no workload `{name}`; a file of your own ends in .lua; the workloads are {known}"
-    raise PydanticCustomError("unknown_workload", message, {"name": name, "known": ", ".join(WORKLOADS)})
+    message = "there is no such workload ({hint}; a file of your own ends in .lua)"
+    raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, WORKLOADS).rstrip("?")})
 
 
 class Settings(ByAction):

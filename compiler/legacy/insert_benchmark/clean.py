@@ -24,6 +24,7 @@ _HELD: Mapping[str, tuple[str, float]] = {  # column of either generation -> our
     "wmbps": ("device_write_mb_per_s", 1),
     "wkbps": ("device_write_mb_per_s", 1 / KIB),
     "csps": ("context_switches_per_s", 1),
+    "cpups": ("host_cpu_busy_pct", 1),
     "cspq": ("context_switches_per_op", 1),
     "cpupq": ("host_cpu_us_per_op", 1),
     "dbgb": ("tables_bytes", GIB),

@@ -55,7 +55,7 @@ def test_the_whole_command() -> None:
 def test_the_password_is_in_a_file_and_nowhere_else() -> None:
     for access, text in ((MARIADB, "mysql-password=secret\n"), (POSTGRES, "pgsql-password=secret\n")):
         made = command(_settings(lua="point_query", duration=3.0), _context(access))
-        assert made.files == {"connection": text}
+        assert (made.files, made.secrets) == ({"connection": text}, ("connection",))
         assert "secret" not in str((made.argv, made.env))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,22 @@ def test_what_is_no_output(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
         printed(path)
     assert str(caught.value) == f"{path}: {said}"
+
+
+def test_one_that_is_packed(tmp_path: Path) -> None:
+    (tmp_path / "sb.o.gz").write_bytes(gzip.compress(RUN.replace("\n", "\r\n").encode()))
+    assert printed(tmp_path / "sb.o.gz")[0].figures.metrics["operations"] == 2000.0
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(RUN.encode())[:60])
+    for name, why in (
+        ("", "Is a directory"),
+        ("cut.gz", "Compressed file ended before the end-of-stream marker was reached"),
+    ):
+        with pytest.raises(ParseError) as caught:
+            printed(tmp_path / name)
+        assert str(caught.value) == f"{tmp_path / name} cannot be read: {why}"
 
 
 def test_all_samples_can_be_read(samples: Path) -> None:

@@ -8,11 +8,6 @@ import pytest
 from compiler.drivers import driver
 
 QUERY = {"lua": "point_query", "rows": 1000, "duration": 10.0}
-KNOWN = (
-    "load, point_query, update_inlist, update_index, update_nonindex, scan, delete, insert, random_points, hot_points, "
-    "read_only, read_only_simple, read_only_sum, read_only_order, read_only_distinct, read_only_count, read_write, "
-    "write_only, points, range"
-)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +15,7 @@ KNOWN = (
     [
         (
             {"lua": "pint_query"},
-            ("lua", f"there is no workload `pint_query`; a file of your own ends in .lua; the workloads are {KNOWN}"),
+            ("lua", "there is no such workload (did you mean `point_query`; a file of your own ends in .lua)"),
         ),
         ({"rows": 0}, ("rows", "Input should be greater than or equal to 1")),
         ({"duration": 1.5}, ("duration", "Input should be a multiple of 1")),
@@ -35,7 +30,7 @@ KNOWN = (
         ({"client": ""}, ("client", "String should have at least 1 character")),
         (
             {"lua": "x/ids.lua"},
-            ("lua", "`x/ids.lua` has the name of a file that comes with the workloads: call it otherwise"),
+            ("lua", "a file that comes with the workloads has this name: call it otherwise"),
         ),
         (
             {"lua": "a.lua", "arguments": {"-x": 1}},

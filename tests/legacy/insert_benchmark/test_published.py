@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.metrics import METRICS
+from compiler.layouts import insert_metrics
 from compiler.legacy.protocol import Measured
 from compiler.legacy.read import Found, read
 
@@ -44,3 +45,12 @@ def test_steps_are_results(folder: Path) -> None:
     base = found["fbmy8028_rel_lto_jun23_ef5b9b101_hack.cy9c_gcp_c2s30", "q100"]
     assert base.figures.metrics == {"min_id_probe_seconds": 2.861}
     assert {name for each in found.values() for name in each.figures.metrics} <= METRICS.keys()
+
+
+def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> None:
+    found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
+    held = insert_metrics.figures(found["rx80.cx6a", "q1000.2"].figures.metrics)
+    lines = (folder / "o.sum.t.20m.rx80.cx6a").read_text().splitlines()
+    said = dict(zip(lines[0].split("\t"), lines[15].split("\t"), strict=True))
+    assert {name: float(said[name]) for name in held} == pytest.approx(held, abs=0.06)
+    assert held.keys() == said.keys() - {"tag"}

@@ -4,7 +4,9 @@
 from tests.lint.rules import OLD, OVERWRITE, spec
 
 VECTOR = "memtablerep: vector, allow_concurrent_memtable_write: false"
-SPEEDB = spec(options=VECTOR, version="8.6.7").replace("system: db_bench", "maven: 'io.github.speedb-io:speedbjni:2.8.0'")
+SPEEDB = spec(options=VECTOR, version="8.6.7").replace(
+    "system: db_bench", "maven: 'io.github.speedb-io:speedbjni:2.8.0'"
+)
 
 FIRES = {
     "vector-memtable-concurrent": [

@@ -26,20 +26,9 @@ from compiler.run.options import Accepted
 from compiler.run.server import local, running
 from compiler.run.server.reached import Reached
 from compiler.run.server.service import serving
+from tests.run.server.asking import Asking
 
 BUILD = PlannedBuild("b-1", "prod", "trial", "1.0", {"server": "prod"}, "a.yaml:2:9")
-
-
-class Asking:
-    def __init__(self, access: Access) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(access.socket))
-
-    def query(self, sql: str) -> list[Mapping[str, Any]]:
-        return []
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 class Toy:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from compiler.run.options import Accepted
 from compiler.run.server.process import Server
 from compiler.run.server.service import serving
 from compiler.run.server.stepdown import User
+from tests.run.server.asking import Asking
 
 LISTEN = """
 import os, signal, socket, sys, time
@@ -36,18 +36,6 @@ UNTIL_TERM = LISTEN + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\nsi
 DEAF = LISTEN + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)\n"
 NEVER_READY = "import time; time.sleep(60)"
 DIES = "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"
-
-
-class Asking:
-    def __init__(self, access: Access) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(access.socket))
-
-    def query(self, sql: str) -> list[Mapping[str, Any]]:
-        return []
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 class Toy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from compiler.drivers.db_bench.parse import compaction
 
@@ -17,12 +18,15 @@ def _number(factor: float = 1.0) -> Read:
         value = compaction.number(text)
         return None if value is None else value * factor
 
-    return read
+    return _once(read)
 
 
 def _files(part: int) -> Read:
     """`4/2` is four files, two of them being compacted."""
-    return lambda text: compaction.count(f"{text}/".split("/")[part])
+    return _once(lambda text: compaction.count(f"{text}/".split("/")[part]))
+
+
+_once = lru_cache(4096)  # most cells of most tables are alike
 
 
 _COLUMNS: Mapping[str, tuple[str, Read]] = {

@@ -89,4 +89,7 @@ def _uncertain(pair: tuple[Estimate, Estimate]) -> float:
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Patterns begin with the end of the line before: a literal text is found fast, the beginning of a line is not."""
-    return max(pattern.finditer(f"\n{text}"), key=lambda match: match.start(), default=None)
+    found = None
+    for found in pattern.finditer(f"\n{text}"):  # noqa: B007 - the last
+        pass
+    return found

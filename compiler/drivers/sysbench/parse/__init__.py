@@ -9,7 +9,6 @@ from compiler.drivers.sysbench.parse import histogram
 from compiler.drivers.sysbench.parse.report import Report, report
 from compiler.drivers.sysbench.parse.series import series
 
-MICROSECONDS = 1000  # of a millisecond
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)
 _WARNING = re.compile(r"^WARNING: (.+)$", re.MULTILINE)
 _ABORTING = ", aborting..."
@@ -75,8 +74,9 @@ def _transactions(found: Report) -> dict[str, float | None]:
 
 def _percentiles(found: Report) -> dict[str, float]:
     """As printed, each under the name of its percentage."""
-    return {f"p{percent:g}_us".replace(".", "_"): value * MICROSECONDS for percent, value in found.percentiles.items()}
+    said = found.percentiles.items()
+    return {f"p{percent:g}_us".replace(".", "_"): histogram.microseconds(value) for percent, value in said}
 
 
 def _microseconds(milliseconds: float | None) -> float | None:
-    return None if milliseconds is None else milliseconds * MICROSECONDS
+    return None if milliseconds is None else histogram.microseconds(milliseconds)

@@ -5,10 +5,11 @@ A load reports a table when it is done with it; its operations are rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from compiler.store.jsonlines import records
 
 REPORT = "report.jsonl"
 MICROSECONDS = 1e6  # of a second
@@ -37,15 +38,7 @@ def read(folder: Path) -> Lines:
 
 def lines(texts: Iterable[str]) -> Lines:
     """One that was cut off is left out."""
-    found: list[Line] = []
-    for text in texts:
-        try:
-            line = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(line, dict) and "report" in line:
-            found.append(line)
-    return found
+    return list(records(texts, "report"))
 
 
 def figures(found: Lines) -> dict[str, float]:

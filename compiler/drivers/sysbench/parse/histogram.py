@@ -33,12 +33,18 @@ def buckets(text: str) -> Buckets:
     return [(float(value), int(count)) for value, count in _BUCKET.findall(text, start, end if end >= 0 else len(text))]
 
 
+def microseconds(milliseconds: float) -> float:
+    """As many digits as sysbench prints, and none that binary fractions add."""
+    return round(milliseconds * 1000, 3)
+
+
 def figures(found: Buckets) -> dict[str, float]:
     """In microseconds. A percentile is the latency of the bucket of its event, which is found as sysbench does."""
     events = sum(count for _, count in found)
     if not events:
         return {}
-    return {name: _at(found, int(events * percent / 100 + 0.5)) * 1000 for name, percent in PERCENTILES.items()}
+    ranks = {name: int(events * percent / 100 + 0.5) for name, percent in PERCENTILES.items()}
+    return {name: microseconds(_at(found, rank)) for name, rank in ranks.items()}
 
 
 def whole(found: Buckets) -> Sequence[Bucket]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -36,9 +38,12 @@ def complaint(folder: Path) -> str | None:
 
 def read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except FileNotFoundError:
         raise ParseError(f"{path}: there is no such file, where sysbench's output was expected") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ParseError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _measured(text: str, reported: exact.Lines) -> Figures:

@@ -29,6 +29,14 @@ Latency histogram (values are in milliseconds)
        4.000 |                                         2
 
 """
+PERCENTILES = {
+    "p50_us": 1000.0,
+    "p75_us": 2000.0,
+    "p95_us": 2000.0,
+    "p99_us": 4000.0,
+    "p99_9_us": 4000.0,
+    "p99_99_us": 4000.0,
+}
 END = """\
 SQL statistics:
     queries performed:
@@ -74,12 +82,7 @@ def test_figures_by_name() -> None:
         "transactions_per_s": 20.0,
         "ignored_errors": 3.0,
         "reconnects": 0.0,
-        "p50_us": 1000.0,
-        "p75_us": 2000.0,
-        "p95_us": 2000.0,
-        "p99_us": 4000.0,
-        "p99_9_us": 4000.0,
-        "p99_99_us": 4000.0,
+        **PERCENTILES,
     }
     assert found.qps == [(1.0, 200.5), (2.0, 240.0)]
     assert found.facts == {"sysbench": "1.0.20", "lua": "system LuaJIT 2.1.0-beta3", "threads": "4"}

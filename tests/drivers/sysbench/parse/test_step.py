@@ -12,7 +12,7 @@ from compiler.drivers import driver
 from compiler.drivers.protocol import Declares, ParseError
 from compiler.drivers.sysbench.live import TAIL, readings
 from compiler.drivers.sysbench.parse.step import complaint, of_folder
-from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, SERIES
+from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
 
 QUERY = {"lua": "point_query", "rows": 1000}
 TIMES = {"latency_pct": 0.002}
@@ -62,12 +62,7 @@ def test_the_report_is_more_exact_than_the_output(tmp_path: Path) -> None:
         "min_us": 700.0,
         "avg_us": 1502.1,
         "max_us": 4250.4,
-        "p50_us": 1000.0,
-        "p75_us": 2000.0,
-        "p95_us": 2000.0,
-        "p99_us": 4000.0,
-        "p99_9_us": 4000.0,
-        "p99_99_us": 4000.0,
+        **PERCENTILES,
     }
     assert [(second, round(qps, 6)) for second, qps in found.qps] == [(1.01, 150.0), (2.0, 150.0)]
     assert [bucket.operations for bucket in found.histograms] == [60, 38, 2]

@@ -1,0 +1,22 @@
+"""A build's facts in words."""
+
+import pytest
+
+from compiler.summarize.quality import said
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "unknown"),
+        (True, "yes"),
+        (False, "no"),
+        ({}, "none"),
+        ([], "none"),
+        ({"lto": True, "march": None}, "lto yes, march unknown"),
+        (["a", 1], "a, 1"),
+        (0, "0"),
+    ],
+)
+def test_facts(value: object, text: str) -> None:
+    assert said(value) == text

@@ -1,0 +1,60 @@
+"""The first lines about a plan, of a look that was put together by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.plan.model import Plan, Report
+from compiler.watch import head, model
+from compiler.watch.ahead import _is_ahead
+from compiler.watch.model import Node, Run, Status
+from compiler.watch.paint import Paint
+
+NOW = 1_800_000_000.0
+PLAN = Plan("p", "what is measured", "a.yaml", "smoke", (), (), (), (), {}, Report())
+
+
+def status(*states: model.State, run: Run | None = None, left: float | None = 0.0, about: bool = False) -> Status:
+    nodes = [Node(f"s-{number}", "stage", "t", state) for number, state in enumerate(states)]
+    return Status(PLAN, NOW, run, nodes, left, about)
+
+
+def lines(found: Status) -> list[str]:
+    return list(head.lines(found, 100, Paint()))
+
+
+@pytest.mark.parametrize(("given", "named"), [("6h", " (6h)"), ("07:30", "")])
+def test_until_when_a_run_begins_stages(given: str, named: str) -> None:
+    run = Run(7, None, "a.yaml", given, NOW + 60, own=True, exact=True)
+    (said,) = (line for line in lines(status(model.LEFT, run=run)) if line.startswith("  until"))
+    assert said.endswith(f"{named}: starts nothing that would end later")
+    assert said.count("(") == len(named[:1])
+
+
+def test_what_is_for_another_machine_is_not_counted_as_to_do() -> None:
+    found = status(model.DONE, model.LEFT, model.ELSEWHERE)
+    assert head.title(found) == "a.yaml (smoke): what is measured"
+    assert head.stages(found, Paint()) == "1/2 done, 1 elsewhere, 1 left"
+
+
+@pytest.mark.parametrize(
+    ("left", "about", "said"), [(None, False, "?"), (0.0, True, "0s"), (0.4, False, "0s"), (90.0, True, "~1m30s")]
+)
+def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
+    assert head.eta(status(left=left, about=about)).partition(" (")[0] == said
+
+
+@pytest.mark.parametrize(
+    ("state", "without_a_run", "in_a_run"),
+    [
+        (model.LEFT, True, True),
+        (model.RUNNING, True, True),
+        (model.FAILED, True, False),
+        (model.BLOCKED, True, False),
+        (model.DONE, False, False),
+        (model.UNSUPPORTED, False, False),
+    ],
+)
+def test_the_next_run_tries_again_what_failed(state: model.State, without_a_run: bool, in_a_run: bool) -> None:
+    node = Node("s-1", "stage", "t", state)
+    assert (_is_ahead(node, active=False), _is_ahead(node, active=True)) == (without_a_run, in_a_run)
