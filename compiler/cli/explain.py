@@ -117,7 +117,7 @@ def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]
 
 
 def _shown(name: str, option: Option, known: Catalogue) -> str:
-    shown = value(option.value)
+    shown = value(option.value, may_be_size(f"options.{name}"))
     if known is None:
         return shown
     if name in known:

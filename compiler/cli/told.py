@@ -16,6 +16,7 @@ WIDTH = 100
 INPUTS = 6  # of a group's reason
 MANY = 100  # loads: more than anyone would run
 _AGAIN = {states.FAILED: ", tried again", states.REDO: ", beside the old result", states.REPLAYED: ", run again"}
+_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
 _UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -45,7 +46,9 @@ def value(given: Any, sized: bool = True) -> str:
 
 def may_be_size(field: str) -> bool:
     """Options may; of the settings, which are mostly counts, those that say so. Seeds and the like are none."""
-    return field.startswith("options.") or field.endswith(("_rate", "_size", "memory"))
+    if field.startswith("options."):
+        return not field.endswith(_NO_SIZES)
+    return field.endswith(("_rate", "_size", "memory"))
 
 
 def _totals(found: Outlook) -> Iterator[str]:

@@ -77,5 +77,6 @@ def _joined(kind: str, parts: Sequence[Column]) -> Any:
 
     if kind != NUMBER:
         return np.array([value for part in parts for value in part], dtype=object)
-    found = np.concatenate([np.asarray(part, dtype=float) for part in parts]) if parts else np.empty(0)
+    arrays = (part if type(part) is np.ndarray else np.asarray(part, dtype=float) for part in parts)
+    found = np.concatenate([*arrays]) if parts else np.empty(0)
     return np.ma.masked_invalid(found, copy=False)

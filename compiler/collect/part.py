@@ -47,7 +47,7 @@ class Part:
 
     def _environment(self, subject: str, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None
-        rows = list(environment.attempt(subject, state.result, state.folders, [each.facts for each in found]))
+        rows = list(environment.attempt(subject, state.result, state, [each.facts for each in found]))
         names = schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 
@@ -58,7 +58,7 @@ class Part:
         self.tables["samples"].add(point, samples)
         self.tables["series"].add(point, _named(("second", "qps"), found.qps))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
-        self.tables["histograms"].add(point, _named(("operation", "least", "most", "operations"), _buckets(found)))
+        self.tables["histograms"].add(point, _buckets(found))
         self.tables["counters"].add(point, _named(("source", "name", "grown"), _counters(found, record)))
         self.tables["levels"].add(point, _levels(found))
 
@@ -106,8 +106,10 @@ def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:
     return [(*at, value) for at, value in known if at is not None]
 
 
-def _buckets(found: StepFigures) -> list[tuple[str | float | None, ...]]:
-    return [(operation or None, *bucket) for operation, *bucket in found.histograms]
+def _buckets(found: StepFigures) -> Columns:
+    """There are a hundred of a step: by column."""
+    columns = _named(("operation", "least", "most", "operations"), found.histograms)
+    return {**columns, "operation": [name or None for name in columns["operation"]]} if columns else {}
 
 
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.collect import measurement
-from compiler.collect.gauges import at_the_end, averaged
+from compiler.collect.gauges import AVERAGED, at_the_end, averaged
 from compiler.collect.measurement import Window
-from compiler.collect.rates import SHARES, rates, ratios
+from compiler.collect.rates import RATIOS, SHARES, rates, ratios
 from compiler.collect.trace import Pairs, Sample, Trace
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ class Samples:
     @cached_property
     def averaged(self) -> Mapping[str, Array]:
         return averaged(self.trace)
+
+    @cached_property
+    def matrices(self) -> tuple[Array, Array]:
+        """The ratios, and what is averaged: a row for each figure."""
+        import numpy as np
+
+        return np.array([self.ratios[name] for name in RATIOS]), np.array([self.averaged[name] for name in AVERAGED])
 
     @cached_property
     def at_the_end(self) -> Mapping[str, Array]:
@@ -106,8 +113,8 @@ class Usage:
 
     def _means(self) -> dict[str, float | None]:
         whole = slice(self._pairs.start, self._last)
-        ratios = {} if self._last is None else _mean(self._all.ratios, whole)
-        return {**ratios, **_mean(self._all.averaged, self._part)}
+        ratios = {} if self._last is None else _mean(RATIOS, self._all.matrices[0][:, whole])
+        return {**ratios, **_mean(AVERAGED, self._all.matrices[1][:, self._part])}
 
     def _sensors(self) -> dict[str, float | None]:
         found = [sample["sensors"] for sample in self._samples if "sensors" in sample]
@@ -234,15 +241,12 @@ def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
     return {"cpu_seconds": None if client is None or server is None else client + server}
 
 
-def _mean(named: Mapping[str, Array], part: slice) -> dict[str, float | None]:
+def _mean(names: Iterable[str], values: Array) -> dict[str, float | None]:
     import numpy as np
 
-    if not named:
-        return {}
-    values = np.array(list(named.values()))[:, part]
     known = values == values  # NaN is unlike itself
     counts, sums = known.sum(axis=1).tolist(), np.where(known, values, 0.0).sum(axis=1).tolist()
-    return {name: each / count if count else None for name, each, count in zip(named, sums, counts, strict=True)}
+    return {name: each / count if count else None for name, each, count in zip(names, sums, counts, strict=True)}
 
 
 def _value(found: float) -> float | None:

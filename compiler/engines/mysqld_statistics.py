@@ -74,9 +74,9 @@ def looks(connection: Connection) -> Looks:
 
 
 def _there(connection: Connection) -> Iterator[str]:
-    """Of the tables that plugins bring."""
+    """Of the tables that plugins bring. MySQL 8 tells capitals from small letters in their names."""
     named = ", ".join(f"'{name}'" for name in (*_STATES, *_COUNTS, *_KEPT, "innodb_metrics"))
-    rows = connection.query(f"{_NAMES} AND table_name IN ({named})")
+    rows = connection.query(f"{_NAMES} AND lower(table_name) IN ({named})")
     return (str(row["name"]).lower() for row in rows)
 
 
@@ -101,7 +101,7 @@ def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> float:
 def _in_files(connection: Connection) -> float:
     """0 where it cannot be told: of another storage engine, or to a user who may not know."""
     named = ", ".join(f"'{name}'" for name in _TABLESPACES)
-    there = connection.query(f"{_NAMES} AND table_name IN ({named})")
+    there = connection.query(f"{_NAMES} AND lower(table_name) IN ({named})")
     try:
         return sum(_sum(connection.query(_FILES.format(table=row["name"])), "bytes") for row in there)
     except Exception:  # of each client its own

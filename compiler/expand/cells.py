@@ -85,7 +85,9 @@ def expand(
     for cell in cells:
         running.check(document, cell.choice, cell.segments, problems)
     if sound:
-        _finish(document, ground.layers, cells, problems)
+        if only is None:  # what is for the other cells is no fault of these
+            ground.layers.report_unused()
+        _finish(document, cells, problems)
     problems.stop_on_errors()
     return Expansion(used, brought, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
 
@@ -126,8 +128,7 @@ def _no_cells(document: Document, only: Text | None, problems: Problems) -> None
     problems.add("empty-grid", where, "the sweep has no cells", hint, len("sweep"))
 
 
-def _finish(document: Document, layers: Layers, cells: Sequence[Cell], problems: Problems) -> None:
-    layers.report_unused()
+def _finish(document: Document, cells: Sequence[Cell], problems: Problems) -> None:
     definitions.check_used(document, problems)
     if not cells and not problems.errors:
         problems.add("no-steps", document.nodes.where, "no step's `when` holds in any cell")

@@ -113,7 +113,8 @@ class Frame:
         return self._item.kind in engine(self._build.engine).kinds
 
     def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
-        reserved: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})
+        own: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})
+        reserved = {**engine(self._build.engine).reserved, **own}
         return Once(axes, lambda choice: options.part(names, reserved, self._scope(choice), self._ground.problems))
 
     def _scope(self, choice: Choice) -> Scope:

@@ -12,6 +12,8 @@ from compiler.language.problem import Problems
 from compiler.plan.canonical import encode
 from compiler.plan.model import Option
 
+LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
+
 
 class Part(NamedTuple):
     options: Mapping[str, Option]
@@ -31,8 +33,9 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
     value, entry = scope.option(name)
     if value is UNSET or entry is None:
         return None
-    if name in reserved:
-        hint = f"it is the setting `{reserved[name]}` of the step" if reserved[name] else "the driver sets it"
+    known = name if name in reserved else name.replace("-", "_").lower().removeprefix(LOOSE)
+    if known in reserved:
+        hint = f"it is the setting `{reserved[known]}` of the step" if reserved[known] else "stepgrid sets it"
         where = key_place(entry.node, entry.where)
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
     typed = values.option_value(value, value.quoted) if isinstance(value, Text) else value

@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler.run.sampling.devices import existing
 
 LINES = 15
+LONGEST, LAST = 400, 150  # characters of a line, and how many of them are of its end
 NOTHING = 1 << 18  # bytes free that count as none
 LOOK_BACK = 1 << 16
 PROBE = ".writable"
@@ -57,7 +58,12 @@ def end_of(log: Path) -> str:
     """The last lines with something on them; a progress line that is rewritten with \\r counts as its last state."""
     text = last_bytes(log).replace("\r\n", "\n")
     lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
-    return "\n".join([line for line in lines if line][-LINES:])
+    return "\n".join([_both_ends(line) for line in lines if line][-LINES:])
+
+
+def _both_ends(line: str) -> str:
+    """A client may say its whole statement, of a thousand rows."""
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - LAST]} … {line[-LAST:]}"
 
 
 def telling(folder: Path) -> Path:

@@ -36,8 +36,9 @@ class Build:
 
     @property
     def origin(self) -> str:
-        """rocksdb-tools 7.8.3-2: the artifact of the program itself comes first."""
-        first = self.artifacts[0] if self.artifacts else None
+        """rocksdb-tools 7.8.3-2: that of the program itself; of packages that a spec names the server may come last."""
+        servers = (each for each in self.artifacts if each["name"].endswith("-server-core"))
+        first = next(servers, self.artifacts[0] if self.artifacts else None)
         artifact = f"{first['name']} {first['version']}" if first else None
         return ", ".join(part for part in (self.route, artifact, self._label, self._patched) if part) or "not built"
 

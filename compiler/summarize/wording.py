@@ -58,7 +58,7 @@ def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
     """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
     for index, labels in enumerate(table.columns[1:], 1):
         entries = [line.entries[index] for line in table.lines]
-        if all(each.kind in (ABSENT, DONE) for each in entries):  # without QPS
+        if all(each.kind in (ABSENT, DONE, NO_BASE) for each in entries):  # without QPS; a warning says what lacks
             continue
         arm = layout.words(labels, table.layout.across) or "-"
         yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"

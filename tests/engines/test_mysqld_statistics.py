@@ -83,6 +83,15 @@ def test_mysql_8_is_asked_for_sizes_of_now() -> None:
     assert "SET SESSION information_schema_stats_expiry = 0" in connection.asked
 
 
+def test_names_are_asked_for_in_small_letters() -> None:
+    """MySQL 8 has them in capitals, and tells the difference."""
+    connection = Connection({})
+    looks(connection)[0].read()
+    asked = [sql for sql in connection.asked if "table_schema = 'information_schema'" in sql]
+    assert len(asked) == 2
+    assert all("AND lower(table_name) IN ('" in sql for sql in asked)
+
+
 def test_sizes_that_innodb_has_not_looked_at_yet_are_missing() -> None:
     """A load of 40,000 rows of MySQL 8.0.31, right after it; then a while later."""
     files = {"'innodb_sys_tablespaces')": [{"name": "INNODB_TABLESPACES"}], "sum(file_size)": [{"bytes": 37748736}]}

@@ -32,6 +32,26 @@ def test_only(tmp_path: Path) -> None:
     assert render.text(caught.value.problems) == said
 
 
+def test_sets_of_the_cells_that_are_left_out_are_no_fault(tmp_path: Path) -> None:
+    text = """
+title: t
+builds:
+  my: {engine: mysql, version: 8.0.31, source: {system: mysqld}}
+  pg: {engine: postgres, version: 17.11, source: {system: postgres}}
+options: [small, {shared_buffers: 1GB}]
+define: {options: {small: {engine: mysql, options: {innodb_buffer_pool_size: 64MiB}}}}
+steps: [{name: one, kind: sql, sql: [select 1]}]
+"""
+    (tmp_path / "b.yaml").write_text(text)
+    assert len(compile_spec(str(tmp_path / "b.yaml"), None, HOST, only="build == 'pg'").cells) == 1
+    (tmp_path / "b.yaml").write_text(text.replace("  my:", "  other: {extends: pg, version: 17.10}\n  #"))
+    with pytest.raises(SpecError) as caught:
+        compile_spec(str(tmp_path / "b.yaml"), None, HOST)
+    assert [problem.message for problem in caught.value.problems] == [
+        "no cell takes the option set `small`: it is for mysql"
+    ]
+
+
 def test_set(tmp_path: Path) -> None:
     plan = narrowed(tmp_path, sets=("params.keys=2k", "repeat=2", "sweep.cache.points.lru=null"))
     assert {step.settings["keys"] for stage in plan.stages for step in stage.steps} == {2000}

@@ -16,6 +16,13 @@ def test_a_progress_line_counts_as_its_last_state(tmp_path):
     assert end_of(tmp_path / "stderr") == "99%"
 
 
+def test_of_a_long_line_both_ends_are_shown(tmp_path):
+    (tmp_path / "stderr").write_text(f"FATAL: error 1114 for {'x' * 10_000}: table full\n{'y' * 400}\n")
+    long, short = end_of(tmp_path / "stderr").splitlines()
+    assert (len(long), short) == (403, "y" * 400)
+    assert long == f"FATAL: error 1114 for {'x' * 228} … {'x' * 138}: table full"
+
+
 def test_no_log_has_no_end(tmp_path):
     assert end_of(tmp_path / "none") == ""
 

@@ -42,6 +42,13 @@ def test_what_was_patched_says_so() -> None:
     assert [build.origin for build in found.values()] == ["git, patched: hack.patch", "git"]
 
 
+def test_a_server_of_packages_is_called_by_the_server_s() -> None:
+    names = ("mariadb-client", "mariadb-plugin-rocksdb", "libnuma1", "mariadb-server-core")
+    artifacts = [{"name": name, "version": f"1:11.8.{number}"} for number, name in enumerate(names)]
+    assert Build("b", "mariadb", "11.8.6", "debian", artifacts).origin == "debian, mariadb-server-core 1:11.8.3"
+    assert Build("b", "sysbench", "1.0.20", "debian", artifacts[2:3]).origin == "debian, libnuma1 1:11.8.2"
+
+
 def test_of_a_server_that_already_ran_little_is_known() -> None:
     qualities = [{"route": "server", "server": name, "compiler": "unknown"} for name in ("prod", "test")]
     facts = {f"b-{n}": {"route": "server", "quality": json.dumps(said)} for n, said in enumerate(qualities)}

@@ -69,4 +69,5 @@ def test_of_a_step_without_qps_nothing_is_said(report: Report) -> None:
         return [text for _, text in wording.tally(few)]
 
     assert told("done", ABSENT) == []
+    assert told("no base", "no base") == []  # one warning says it of all
     assert told("done", "failed") == [f"{table.step}, cache=c2 against cache=c0: failed"]

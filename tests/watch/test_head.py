@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compiler.plan.model import Plan, Report
-from compiler.watch import head, model
+from compiler.watch import head, model, page
 from compiler.watch.ahead import _is_ahead
 from compiler.watch.model import Node, Run, Status
 from compiler.watch.paint import Paint
@@ -58,3 +58,11 @@ def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
 def test_the_next_run_tries_again_what_failed(state: model.State, without_a_run: bool, in_a_run: bool) -> None:
     node = Node("s-1", "stage", "t", state)
     assert (_is_ahead(node, active=False), _is_ahead(node, active=True)) == (without_a_run, in_a_run)
+
+
+@pytest.mark.parametrize(
+    ("state", "seconds", "said"),
+    [(model.DONE, 90.0, "done in 1m30s"), (model.DONE, None, "done"), (model.FAILED, 90.0, "failed")],
+)
+def test_what_became_of_a_stage(state: model.State, seconds: float | None, said: str) -> None:
+    assert page.outcome(Node("s-1", "stage", "t", state, seconds=seconds)) == said

@@ -11,7 +11,22 @@ def _stall(name: str, what: str) -> Metric:
 
 
 STALLS = (
-    Metric("stall_pct", "%", "lower", "Time in which writes were delayed or stopped, of the uptime.", OPENED),
+    Metric(
+        "stall_pct",
+        "%",
+        "lower",
+        "Time in which writes were delayed or stopped, of the uptime; of a step that awaits a drain behind its benchmark, "
+        "of the benchmark's time.",
+        OPENED,
+    ),
+    Metric(
+        "stall_pct_published",
+        "%",
+        "lower",
+        "The same of such a step as published summaries have it: of the uptime, and so of the drain too. For comparison "
+        "with those, and nothing else.",
+        OPENED,
+    ),
     Metric("stall_seconds", "s", "lower", "Time in which writes were delayed or stopped.", OPENED),
     Metric("stalls", "count", "lower", "stall_delays + stall_stops.", OPENED),
     _stall("delays", "Delays of every cause: level 0, memtables, compaction debt."),

@@ -109,6 +109,21 @@ CASES: dict[str, Said] = {
             ),
         ],
     ),
+    "reserved of a server": (
+        "title: t\nbuilds: {m: {engine: mysql, version: 8.0.31, source: {system: mysqld}}}\n"
+        "options: [{datadir: /var/lib/mysql}, {loose-Port: 1, default_storage_engine: innodb}]\n"
+        "steps: [{name: one, kind: sql, sql: [select 1]}]\n",
+        [
+            ("3:12", "reserved-option", "`datadir` cannot be set as an option", "stepgrid sets it"),
+            ("3:39", "reserved-option", "`loose-Port` cannot be set as an option", "stepgrid sets it"),
+            (
+                "3:54",
+                "reserved-option",
+                "`default_storage_engine` cannot be set as an option",
+                "it is the setting `storage_engine` of the step",
+            ),
+        ],
+    ),
     "undefined expr": (
         BASE + 'options: [{a: "{{ param.keys }}"}]\n',
         [

@@ -1,5 +1,6 @@
 """Wrong specs: what the report's tables name and show."""
 
+from compiler.layouts import NAMES
 from tests.language.bad import BASE, SWEEP, Said
 
 LONG = BASE.replace("duration: 1s", "duration: 10m")
@@ -137,9 +138,7 @@ CASES: dict[str, Said] = {
                 "9:19",
                 "missing-key",
                 "`rows` is missing",
-                "or `layout:`, one of figures, relative, groups, percentiles, stalls, compaction, compaction_sum, "
-                "iostat, vmstat, per_operation, insert_benchmark, recall, probes, counters, absolute, before_after, "
-                "load, errors, cpu",
+                f"or `layout:`, one of {', '.join(NAMES)}",
             )
         ],
     ),

@@ -56,6 +56,7 @@ def _with_result(found: Figures, step: Step) -> Figures:
     metrics = {**found.metrics, **result.figures(line, latencies), **histogram.figures(latencies)}
     alone = not counted_beside(step.benchmarks, step.measured)
     metrics |= phases.drain(step.benchmarks, step.measured, metrics)
+    metrics |= phases.stalled(metrics)
     metrics |= phases.left(step.benchmarks, step.measured, step.stdout[line.end :])
     metrics |= writer.figures(step.measured, step.stderr if alone else "", metrics, alone)
     return replace(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from compiler.drivers.protocol import Bucket
 
@@ -21,7 +22,8 @@ _HEAD = re.compile(r"^Microseconds per (?P<operation>\w+):$", re.MULTILINE)
 _COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+$")
 _EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
-_BUCKET = re.compile(r"[\[(] *(\d+), *(\d+) *[\])] +(\d+) ")
+_BUCKETS = re.compile(r"(?:[\[(] *\d+, *\d+ *[\])] +\d+ .*\n?)*")
+_BUCKET = re.compile(r"^. *(\d+), *(\d+) *. +(\d+) ", re.MULTILINE)
 _NEXT = re.compile(r"^(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )", re.MULTILINE)
 
 
@@ -53,11 +55,12 @@ def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
 
 def buckets(histograms: Sequence[Histogram]) -> list[Bucket]:
     alone = len(histograms) == 1
-    return [Bucket("" if alone else item.operation, *each) for item in histograms for each in item.buckets]
+    named = (("" if alone else item.operation, item.buckets) for item in histograms if item.buckets)
+    return [each for name, found in named for each in map(Bucket, repeat(name), *zip(*found, strict=True))]
 
 
 def _histogram(operation: str, text: str) -> Histogram | None:
-    lines = text.split("\n")[1:]
+    _, *lines = text.split("\n", 5)
     if len(lines) < 3:
         return None
     count, extremes = _COUNT.match(lines[0]), _EXTREMES.match(lines[1])
@@ -70,16 +73,15 @@ def _histogram(operation: str, text: str) -> Histogram | None:
         average=float(count["average"]),
         maximum=float(extremes["max"]),
         percentiles=percentiles,
-        buckets=list(_buckets(lines[4:])),  # a line of dashes is before them
+        buckets=_buckets(lines[4]) if len(lines) > 4 else (),  # a line of dashes is before them
     )
 
 
-def _buckets(lines: Sequence[str]) -> Iterator[tuple[float, float, int]]:
-    for line in lines:
-        match = _BUCKET.match(line)
-        if match is None:
-            return
-        yield float(match[1]), float(match[2]), int(match[3])
+def _buckets(text: str) -> Sequence[tuple[float, float, int]]:
+    """Up to the first line that is none."""
+    block = _BUCKETS.match(text)
+    least, most, count = zip(*_BUCKET.findall(block[0]), strict=True) if block and block[0] else ((), (), ())
+    return list(zip(map(float, least), map(float, most), map(int, count), strict=True))
 
 
 def _latencies(item: Histogram) -> dict[str, float]:

@@ -27,6 +27,14 @@ def left(benchmarks: Sequence[str], measured: str, text: str) -> dict[str, float
     return debt.figures(_after(benchmarks, measured) or (), text)
 
 
+def stalled(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Nobody writes while a step drains: of all the time that the database is open the share would be too small."""
+    if not {"drain_seconds", "stall_seconds", "stall_pct", SECONDS} <= metrics.keys() or not metrics[SECONDS]:
+        return {}
+    share = 100 * metrics["stall_seconds"] / metrics[SECONDS]
+    return {"stall_pct": share, "stall_pct_published": metrics["stall_pct"]}
+
+
 def window(
     folder: Path, benchmarks: Sequence[str], measured: str, metrics: Mapping[str, float]
 ) -> tuple[float, float] | None:

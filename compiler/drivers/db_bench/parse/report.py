@@ -25,7 +25,7 @@ def is_one(path: Path) -> bool:
 def read(path: Path) -> list[tuple[float, float]]:
     """A file that a kill cut off ends in half a line: that line is dropped. No file, no series."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return []
     if not text:

@@ -22,6 +22,8 @@ _WRITES = re.compile(
     re.MULTILINE,
 )
 _LOG = re.compile(r"\nCumulative WAL: .*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$", re.MULTILINE)
+# "writes per sync" of no sync is all of them, in every release
+_LOGGED = re.compile(r"\nCumulative WAL: \S+ writes, 0 syncs, (\d+)\.00 writes per sync", re.MULTILINE)
 _RECENT = re.compile(r"\nInterval writes: .*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ", re.MULTILINE)
 _RECENT_LOG = re.compile(r"\nInterval WAL: .*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ", re.MULTILINE)
 _PENDING = re.compile(r"\nEstimated pending compaction bytes: (\d+)$", re.MULTILINE)
@@ -54,14 +56,15 @@ def _simple(text: str) -> dict[str, float]:
 
 
 def _keys(said: volumes.Said, text: str) -> dict[str, float]:
-    """`1000K` is rounded down to thousands."""
+    """`10K` is rounded down to thousands: a tenth may be missing. Writes to the log are keys where each has one."""
     value = compaction.count(said["keys"]) if "keys" in said else None
     if value is None:
         return {}
     rounded = compaction.count(f"1{said['keys'].lstrip('0123456789')}") or 0.0
-    exact = volumes.ticker("rocksdb.number.keys.written", text)
-    agrees = exact is not None and exact.agrees(Estimate(value, rounded))
-    return {"keys_written": exact.value if exact and agrees else value}
+    logged = _last(_LOGGED, text)
+    known = (volumes.ticker("rocksdb.number.keys.written", text), Estimate(float(logged[1])) if logged else None)
+    exact = (each.value for each in known if each is not None and each.agrees(Estimate(value, rounded)))
+    return {"keys_written": next(exact, value)}
 
 
 def _amplification(said: volumes.Said, found: volumes.Found) -> dict[str, float]:

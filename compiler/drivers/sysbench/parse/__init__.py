@@ -9,6 +9,7 @@ from compiler.drivers.sysbench.parse import histogram
 from compiler.drivers.sysbench.parse.report import Report, report
 from compiler.drivers.sysbench.parse.series import series
 
+LONGEST = 300  # characters of a message
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)
 _WARNING = re.compile(r"^WARNING: (.+)$", re.MULTILINE)
 _ABORTING = ", aborting..."
@@ -31,10 +32,15 @@ def fatal(text: str) -> str | None:
 
     Of a connection that fails, the second says why.
     """
-    said = [found.strip() for found in _FATAL.findall(text)]
+    said = [_short(found.strip()) for found in _FATAL.findall(text)]
     if len(said) > 1 and said[0].endswith(_ABORTING):
         return f"{said[0].removesuffix(_ABORTING)}: {said[1]}"
     return said[0] if said else None
+
+
+def _short(said: str) -> str:
+    """It names the whole statement, which of a load has a thousand rows."""
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]} …"
 
 
 def facts(text: str) -> dict[str, str]:

@@ -32,6 +32,18 @@ def test_draining_is_unknown_without_both_times() -> None:
     assert phases.drain(AND_WAIT, "overwrite", {"uptime_seconds": 6.0}) == {}
 
 
+def test_stalls_are_of_the_time_in_which_somebody_writes() -> None:
+    """1.2 s of stalls in 6 s of overwrites: the 10.8 % that are printed are of the 11.1 s with the drain in them."""
+    found = {**METRICS, "drain_seconds": 5.1, "stall_seconds": 1.2, "stall_pct": 10.8}
+    assert phases.stalled(found) == {"stall_pct": pytest.approx(20.0), "stall_pct_published": 10.8}
+
+
+@pytest.mark.parametrize("missing", ["drain_seconds", "stall_seconds", "stall_pct", "seconds"])
+def test_stalls_of_a_step_that_drains_nothing_stay_as_printed(missing: str) -> None:
+    found = {**METRICS, "drain_seconds": 5.1, "stall_seconds": 1.2, "stall_pct": 10.8}
+    assert phases.stalled({name: value for name, value in found.items() if name != missing}) == {}
+
+
 LEVELS = """\
 
 Level Files Size(MB)

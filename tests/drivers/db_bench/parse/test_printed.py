@@ -148,6 +148,17 @@ def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
     assert step.figures.warnings == ("the file ends in the middle of a line, which is left out",)
 
 
+def test_a_histogram_without_its_buckets(tmp_path: Path) -> None:
+    lines = (
+        "Microseconds per read:",
+        "Count: 5 Average: 1.0000  StdDev: 0.10",
+        "Min: 1  Median: 1.0000  Max: 3",
+        "Percentiles: P50: 1.00 P75: 2.00 P99: 2.00 P99.9: 2.00 P99.99: 3.00",
+    )
+    (step,) = read(written(tmp_path, RESULT.format(name="readrandom", qps=2), "".join(f"{line}\n" for line in lines)))
+    assert (step.figures.metrics["p50_us"], step.figures.histograms) == (1.0, [])
+
+
 def test_decimal_commas_are_no_numbers(tmp_path: Path) -> None:
     """db_bench prints none; an editor may have made them. What is left is not misread."""
     text = RESULT.format(name="overwrite", qps=2) + "\n** Compaction Stats [default] **\n"

@@ -46,3 +46,11 @@ def test_a_broken_line_in_the_middle(line: str, tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
         report.read(path)
     assert str(caught.value) == f"{path}:2: expected seconds and operations per second, found {line!r}"
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "report.csv").write_bytes(b"secs_elapsed,interval_qps\n1,5\n2,\xff\n")
+    with pytest.raises(ParseError) as caught:
+        report.read(tmp_path / "report.csv")
+    where = f"{tmp_path / 'report.csv'}:3"
+    assert str(caught.value) == f"{where}: expected seconds and operations per second, found '2,\ufffd'"

@@ -58,3 +58,18 @@ def test_a_cut_line_is_missing() -> None:
     assert totals.figures("Uptime(secs): 5.") == {}
     assert totals.figures("Cumulative compaction: 0.05 GB write, 10.15 MB/s") == {}
     assert totals.figures("Estimated pending compaction bytes: 12") == {"pending_compaction_bytes": 12}
+
+
+@pytest.mark.parametrize(
+    ("keys", "log", "known"),
+    [
+        ("15K", "15K writes, 0 syncs, 15979.00 writes per sync", 15979),
+        ("15K", "15K writes, 2 syncs, 5326.33 writes per sync", 15000),  # old releases divide by one more
+        ("1500K", "15K writes, 0 syncs, 15979.00 writes per sync", 1500000),  # batches
+        ("600K", "0 writes, 0 syncs, 0.00 writes per sync", 600000),  # no log
+    ],
+)
+def test_keys_are_those_in_the_log_where_each_has_one(keys: str, log: str, known: int) -> None:
+    text = _dump(3.0, 4.5 * MB, 4.5 * MB).replace("9K keys", f"{keys} keys")
+    found = totals.figures(f"{text}Cumulative WAL: {log}, written: 0.01 GB, 1.87 MB/s\n")
+    assert found["keys_written"] == known

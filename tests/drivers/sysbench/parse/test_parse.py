@@ -108,6 +108,11 @@ def test_what_is_not_printed_is_missing() -> None:
     assert {"reconnects", "avg_us", "max_us", "p95_us"}.isdisjoint(found.metrics)
 
 
+def test_a_message_with_a_long_statement_is_cut() -> None:
+    said = fatal(f"FATAL: mysql_drv_query() returned error 1114 (full) for query 'INSERT {'x' * 90_000}\n")
+    assert said == f"mysql_drv_query() returned error 1114 (full) for query 'INSERT {'x' * 237} …"
+
+
 def test_fatal_is_a_failure_whatever_follows() -> None:
     with pytest.raises(ParseError) as caught:
         parse(f"{HEAD}FATAL: error 1213: deadlock\n(last message repeated 3 times)\nFATAL: more\n{END}")
