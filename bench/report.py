@@ -2,6 +2,7 @@
 
 Makes the results of a plan up, in the store's own format, and starts the programs that a run starts: once for all
 results but one, once more with that one beside them, once for a plan with one cell more, and once with nothing new.
+The floor is what the same programs take, with nothing new, for a plan of one cell.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ctypes
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
@@ -27,16 +28,18 @@ from compiler.store.store import Store  # noqa: E402
 
 SPEC = """\
 title: made-up results
-builds: {{rocksdb: {{engine: rocksdb, versions: [7.8.3, 8.5.4, 9.9.3, 9.10.0, 10.4.2], source: {{system: db_bench}}}}}}
+builds: {{rocksdb: {{engine: rocksdb, versions: {versions}, source: {{system: db_bench}}}}}}
 steps: [{steps}]
 params: {{keys: 1M, threads: 40, duration: {seconds}s}}
 sweep:
   fanout: {{option: max_bytes_for_level_multiplier, values: {fanouts}}}
-  bits: {{option: bloom_bits, values: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14]}}
+  bits: {{option: bloom_bits, values: {bits}}}
 report: {{base: {{build: rocksdb-7.8.3}}}}
 """
 STEP = "{{name: step{number}, kind: db_bench, benchmarks: [{benchmark}, stats]}}"
 BENCHMARKS = ("overwrite", "readwhilewriting", "readrandom", "seekrandom")
+MANY = {"versions": "[7.8.3, 8.5.4, 9.9.3, 9.10.0, 10.4.2]", "bits": "[5, 6, 7, 8, 9, 10, 11, 12, 13, 14]"}
+ONE = {"versions": "[7.8.3]", "bits": "[10]"}
 CELLS_PER_FANOUT = 50
 CPU, PEAK = 20.0, 1.5e9
 PR_SET_CHILD_SUBREAPER = 36
@@ -79,7 +82,22 @@ def _measured(fanouts: int, steps: int, seconds: int) -> Iterator[str]:
     others.result(new[0])
     yield _line("a plan that grew by a cell", _both(grown))
     yield _line("nothing new", _both(plan))
+    floor = _floor(steps, seconds)
+    yield _line("a plan of one cell, nothing new", floor)
     yield from _judged(whole, more, len(most))
+    yield f"  to the floor: {_ratio(more, floor)}"
+
+
+def _floor(steps: int, seconds: int) -> tuple[Cost, Cost]:
+    plan, results = _plan("one.yaml", [8], steps, seconds, ONE)
+    results.result(plan.stages[0])
+    _both(plan)
+    return _both(plan)
+
+
+def _ratio(more: tuple[Cost, Cost], floor: tuple[Cost, Cost]) -> str:
+    named = zip(("collect", "summarize"), more, floor, strict=True)
+    return ", ".join(f"{name} {each.cpu / least.cpu:.1f} times" for name, each, least in named)
 
 
 def _both(plan: Plan) -> tuple[Cost, Cost]:
@@ -113,7 +131,7 @@ def _adopt() -> None:
 
 def _line(name: str, costs: tuple[Cost, ...]) -> str:
     parts = [f"{each.cpu:7.2f} s {each.peak / 1e6:6.0f} MB {each.seconds:7.2f} s" for each in costs]
-    return f"{name:30}{' | '.join(parts)}"
+    return f"{name:32}{' | '.join(parts)}"
 
 
 def _judged(whole: tuple[Cost, ...], more: tuple[Cost, ...], results: int) -> Iterator[str]:
@@ -126,9 +144,11 @@ def _judged(whole: tuple[Cost, ...], more: tuple[Cost, ...], results: int) -> It
     yield f"  collect {more[0].cpu:.2f} s of {whole[0].cpu:.2f}, summarize {more[1].cpu:.2f} s of {whole[1].cpu:.2f}"
 
 
-def _plan(name: str, fanouts: Sequence[int], steps: int, seconds: int) -> tuple[Plan, Results]:
+def _plan(
+    name: str, fanouts: Sequence[int], steps: int, seconds: int, axes: Mapping[str, str] | None = None
+) -> tuple[Plan, Results]:
     listed = (STEP.format(number=number, benchmark=BENCHMARKS[number % len(BENCHMARKS)]) for number in range(steps))
-    text = SPEC.format(steps=", ".join(listed), seconds=seconds, fanouts=list(fanouts))
+    text = SPEC.format(steps=", ".join(listed), seconds=seconds, fanouts=list(fanouts), **(axes or MANY))
     Path(name).write_text(text, encoding="utf-8")
     with redirect_stderr(StringIO()):  # the spec's warnings
         store, plan = Store(), workflow.compiled(name, None)

@@ -117,20 +117,21 @@ def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]
 
 
 def _shown(name: str, option: Option, known: Catalogue) -> str:
-    shown = value(option.value, may_be_size(f"options.{name}"))
+    sized = may_be_size(f"options.{name}")
+    shown = value(option.value, sized)
     if known is None:
         return shown
     if name in known:
-        return f"{shown} (default {_default(known[name])})"
+        return f"{shown} (default {_default(known[name], sized)})"
     return {
         "drop": f"{shown}: dropped, the build has no such option",
         "cell": f"{shown}: unsupported, the build has no such option",
     }.get(option.unsupported, f"{shown}: an error, the build has no such option")
 
 
-def _default(info: Mapping[str, Any]) -> str:
+def _default(info: Mapping[str, Any], sized: bool) -> str:
     text = str(info.get("default", ""))
-    return value(int(text)) if text.isdecimal() else text or "empty"
+    return value(int(text), sized) if text.isdecimal() else text or "empty"
 
 
 def _table(title: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:

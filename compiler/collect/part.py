@@ -47,7 +47,7 @@ class Part:
 
     def _environment(self, subject: str, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None
-        rows = list(environment.attempt(subject, state.result, state, [each.facts for each in found]))
+        rows = list(environment.attempt(subject, state.result, state.folders, [each.facts for each in found]))
         names = schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from compiler.expand.scope import UNSET, Scope
@@ -26,7 +27,7 @@ def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, proble
         option = _option(name, reserved, scope, problems)
         if option is not None:
             found[name] = option
-    return Part(found, {name: f"{encode(name)}:{_text(option)}" for name, option in found.items()})
+    return Part(found, {name: f"{_quoted(name)}:{_text(option)}" for name, option in found.items()})
 
 
 def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
@@ -48,6 +49,12 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
         problems.add("control-character", entry.where, message, width=len(name))
     plain: Any = str(typed) if isinstance(typed, str) else typed
     return Option(plain, entry.unsupported, str(entry.where))
+
+
+@cache
+def _quoted(name: str) -> str:
+    """The same names come in every step."""
+    return encode(name)
 
 
 def _text(option: Option) -> str:

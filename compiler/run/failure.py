@@ -101,7 +101,7 @@ def is_disk_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def disk_full(*paths: Path, hint: str = "free some, lower the number of keys, or use another disk") -> str:
+def disk_full(*paths: Path, hint: str = "free some, load less, or use another disk") -> str:
     """Of the one that has the least left. Ask before anything is removed: that is what the failed write saw."""
     path = next(filter(_without_inodes, paths), min(paths, key=_free))
     found = os.statvfs(existing(path))

@@ -71,8 +71,8 @@ def read(folder: Path, stages: Collection[str]) -> Series:
     known = {stage: said for stage, key in keys.items() if (said := book.get(key)) is not None}
     for stage, said in known.items():
         found |= {(stage, position): Heard.of(*rest) for position, *rest in said}
-    if missing := set(stages) - known.keys():
-        new = dict(heard(_read(folder, None if not known else missing)))
+    if missing := (keys or dict.fromkeys(stages)).keys() - known.keys():
+        new = dict(heard(_read(folder, missing if known else None)))
         found |= new
         _keep(new, {stage: key for stage, key in keys.items() if stage in missing})
     return Series(found, partial(_read, folder))

@@ -76,9 +76,7 @@ def test_a_user_who_may_not_look_is_told_what_is_lacking() -> None:
         def query(self, sql: str) -> list[Mapping[str, Any]]:
             raise RuntimeError(*self.answers["error"][0]["args"])
 
-    said = (
-        "the user `stepgrid` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
-    )
+    said = "the user `stepgrid` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
     with pytest.raises(PermissionError, match=re.escape(said)):
         shown(Refusing({"error": [{"args": (1227, "Access denied; you need … PROCESS")}]}))
     with pytest.raises(RuntimeError, match="gone"):

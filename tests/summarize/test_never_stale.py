@@ -16,6 +16,7 @@ from compiler.collect import figures, index, parts, reading
 from compiler.collect.tables import TABLES, collect
 from compiler.store import retracted
 from compiler.summarize import command, pictures, summary
+from compiler.summarize.kept import keeping
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
 ACTS = ("add", "add", "redo", "retract", "undo", "fail", "correct")
@@ -92,7 +93,8 @@ CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(c
 def made(found: Experiment) -> Outputs:
     """What collect and summarize come to."""
     collect(found.store, found.plan)
-    command.write(found.store, command.read(found.store, found.plan.digest))
+    with keeping(found.store.kept(found.plan.digest)):
+        command.write(found.store, command.read(found.store, found.plan.digest))
     with reading.opened(found.store.summary(found.plan.digest) / TABLES) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()

@@ -83,6 +83,19 @@ def test_the_answer_comes_first(page):
     assert sorted(order, key=page.text.index) == order
 
 
+def test_many_comparisons_are_folded(tmp_path):
+    arms = tuple(f"c{number}" for number in range(15))
+    found = Experiment(tmp_path, caches=arms, threads=("1",), loads=1, base={"cache": "c0"}, seconds=1)
+    found.add_build("rocksdb-7.8.3")
+    found.add_load("rocksdb-7.8.3", 0)
+    for number, cache in enumerate(arms):
+        found.add("rocksdb-7.8.3", cache, "1", 0, {"readww": 1000.0 + number, "overwrite": 500.0})
+    scenario.report(found)
+    page = summary.page_path(found.store, "p-synthetic").read_text(encoding="utf-8")
+    assert "<details>\n<summary>All 28 comparisons against the base, in words</summary>" in page
+    assert Page(page).open == []
+
+
 def test_every_status_and_reason_is_there(page):
     for text in (
         "failed 2 runs: readww: db_bench was killed by SIGKILL",

@@ -1,9 +1,22 @@
 import numpy as np
 import pytest
 
-from compiler.summarize.timeseries import batch_means, series_interval, steadiness
+from compiler.summarize.series import made
+from compiler.summarize.timeseries import batch_means, relative, series_interval
 
 PLACE = ("s-1", 0)
+
+
+def steadiness(series):
+    return made(series).steadiness
+
+
+def interval(arm, base):
+    return series_interval(relative(arm), relative(base))
+
+
+def rows(series):
+    return np.array([series], dtype=float)
 
 
 def test_steadiness_against_numpy():
@@ -20,17 +33,17 @@ def test_too_little_to_tell(series):
 
 
 def test_batches_are_consecutive():
-    assert batch_means(range(15)).tolist() == [1.0, 4.0, 7.0, 10.0, 13.0]
+    assert batch_means(rows(range(15))).tolist() == [[1.0, 4.0, 7.0, 10.0, 13.0]]
 
 
 @pytest.mark.parametrize(("seconds", "batches"), [(20, 5), (60, 5), (144, 6), (300, 8), (600, 10), (1800, 10)])
 def test_batches_are_few_and_long(seconds, batches):
-    assert len(batch_means(range(seconds))) == batches
+    assert batch_means(rows(range(seconds))).shape == (1, batches)
 
 
 def test_short_series_have_no_interval():
-    assert series_interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
-    assert series_interval([1.0, 2.0] * 10, [1.0] * 40) is not None
+    assert interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
+    assert interval([1.0, 2.0] * 10, [1.0] * 40) is not None
 
 
 def _dependent(generator, seconds):
@@ -47,7 +60,7 @@ def test_dependence_widens_the_interval():
     covered, naive = [], []
     for _ in range(400):
         arm, base = _dependent(generator, 300), _dependent(generator, 300)
-        found = series_interval(arm, base)
+        found = interval(arm, base)
         covered.append(found.low <= 1 <= found.high)
         error = 1.96 * np.sqrt(arm.var() + base.var()) / np.sqrt(300) / 1000
         naive.append(abs(arm.mean() / base.mean() - 1) <= error)

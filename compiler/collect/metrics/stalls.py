@@ -15,16 +15,16 @@ STALLS = (
         "stall_pct",
         "%",
         "lower",
-        "Time in which writes were delayed or stopped, of the uptime; of a step that awaits a drain behind its benchmark, "
-        "of the benchmark's time.",
+        "Time in which writes were delayed or stopped, of the uptime; of a step that awaits a drain behind its "
+        "benchmark, of the benchmark's time.",
         OPENED,
     ),
     Metric(
         "stall_pct_published",
         "%",
         "lower",
-        "The same of such a step as published summaries have it: of the uptime, and so of the drain too. For comparison "
-        "with those, and nothing else.",
+        "The same of such a step as published summaries have it: of the uptime, and so of the drain too. For "
+        "comparison with those, and nothing else.",
         OPENED,
     ),
     Metric("stall_seconds", "s", "lower", "Time in which writes were delayed or stopped.", OPENED),

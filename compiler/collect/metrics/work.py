@@ -21,8 +21,8 @@ WORK = (
         "keys_written",
         "keys",
         None,
-        "Keys that clients wrote. Rounded down as RocksDB prints it (10K may be 10,999), where neither `statistics` nor "
-        "its count of writes to the log, of which none was synced, has it to the last.",
+        "Keys that clients wrote. Rounded down as RocksDB prints it (10K may be 10,999), where neither `statistics` "
+        "nor its count of writes to the log, of which none was synced, has it to the last.",
         OPENED,
     ),
     Metric("added_file_bytes", "B", None, "Bytes of files that were added as they are.", OPENED),
