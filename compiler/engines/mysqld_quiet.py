@@ -42,9 +42,7 @@ _BUFFERS = (
 )
 _HISTORY = "Innodb_history_list_length"
 _NO_PRIVILEGE = 1227
-_LACKING = (
-    "the user `{user}` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
-)
+_LACKING = "the user `{user}` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
 _TABLES = (
     "SELECT concat('`', replace(table_schema, '`', '``'), '`.`', replace(table_name, '`', '``'), '`') AS name "
     "FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
