@@ -16,7 +16,9 @@ LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\
 title: a grid
 include: [library.yaml]
-builds: {rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {system: the-engine}, patches: [a.patch]}}
+builds:
+  installed: {engine: rocksdb, version: 7.8.3, source: {system: the-engine}}
+  patched: {engine: rocksdb, version: 9.10.0, source: {path: tree}, patches: [a.patch]}
 options: [small]
 params: {keys: 1M, duration: 30m}
 steps: [{name: fill, kind: db_bench, benchmarks: [fillseq]}, {checkpoint: loaded},
@@ -31,6 +33,8 @@ def make(folder: Path) -> tuple[Store, Plan]:
     Path("spec.yaml").write_text(SPEC)
     Path("library.yaml").write_text(LIBRARY)
     Path("a.patch").write_text("a patch")
+    Path("tree").mkdir()
+    Path("tree/Makefile").write_text("all:\n")
     program = folder / "the-engine"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -40,7 +44,7 @@ def make(folder: Path) -> tuple[Store, Plan]:
 
 def measure(store: Store, spec: str = "spec.yaml") -> Plan:
     workflow.compiled.cache_clear()
-    plan = workflow.work(workflow.compiled(spec, None), store).plan  # without asking whether a patch can be honoured
+    plan = workflow.work(workflow.compiled(spec, None), store).plan
     for build in plan.builds:
         if not store.has_build(build.id):
             make_build(store, build.id)
