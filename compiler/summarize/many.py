@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.summarize.comparison import Comparison
 from compiler.summarize.entry import Entry
+from compiler.summarize.kept import book
+from compiler.summarize.proven import digest
 from compiler.summarize.statistics import chance
 from compiler.summarize.verdicts import DIFFERENCES
 
@@ -18,15 +20,24 @@ def sentences(tables: Sequence[Comparison], effect: float) -> Iterator[str]:
     differences = [found for entry, found in known if entry.verdict in DIFFERENCES]
     if len(tables) < 2 or all(found * len(known) <= RATE for found in differences):
         return  # so clear are they that scipy.stats, which takes long to import, has nothing to add
-    from scipy.stats import false_discovery_control
-
-    adjusted = false_discovery_control([found for _, found in known])
+    adjusted = _adjusted([found for _, found in known])
     weak = sum(entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True))
     if weak:
         yield (
             f"{weak} of the {len(differences)} differences would not be one, were the {len(known)} comparisons of all "
             f"tables judged together: a twentieth of such differences is chance"
         )
+
+
+def _adjusted(chances: Sequence[float]) -> Sequence[float]:
+    """Each depends on all of them."""
+
+    def adjusted() -> list[float]:
+        from scipy.stats import false_discovery_control
+
+        return [float(each) for each in false_discovery_control(chances)]
+
+    return book("adjusted").of(digest(repr(chances)), adjusted)
 
 
 def _entries(tables: Iterable[Comparison]) -> Iterator[Entry]:

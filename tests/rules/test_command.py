@@ -51,7 +51,7 @@ def test_snakemake_without_a_spec_says_how(checkout: Any) -> None:
 def test_no_spec_is_said_to_be_missing(checkout: Any) -> None:
     ended = checkout.stepgrid_run()
     assert ended.returncode == 2
-    assert ended.stderr.splitlines()[-1] == "stepgrid run: error: the following arguments are required: spec"
+    assert ended.stderr.splitlines()[-1] == "stepgrid run: error: the following arguments are required: SPEC"
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
