@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.collect.parquet import Row
 from compiler.plan.model import Option, Options, Plan, PlannedStage, Value
-from compiler.store import retracted
+from compiler.store import jsonfile, retracted
 from compiler.store.store import Store
 
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
@@ -22,8 +22,9 @@ def rows(store: Store, plan: Plan) -> Iterator[Row]:
     yield from _rows("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
-        yield from _rows("build", build.id, {"name": build.name, **record(store.build_record(build.id) / "build.json")})
-        yield from _rows("default", build.id, _defaults(store.build_record(build.id) / "catalogue.json"))
+        records = store.build_record(build.id)
+        yield from _rows("build", build.id, {"name": build.name, **jsonfile.read(records / "build.json")})
+        yield from _rows("default", build.id, _defaults(records / "catalogue.json"))
     for node, options in requested(plan.stages).items():
         yield from _rows("requested", node, options)
     for stage in plan.stages:
@@ -37,7 +38,7 @@ def _retracted(store: Store, stage: str) -> Iterator[Row]:
 
 
 def _defaults(path: Path) -> dict[str, str]:
-    return {name: str(info.get("default", "")) for name, info in record(path).items()}
+    return {name: str(info.get("default", "")) for name, info in jsonfile.read(path).items()}
 
 
 def requested(stages: Iterable[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:
@@ -65,33 +66,24 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
 
 def attempt(subject: str, result: Path, folders: Sequence[Path], said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
     """Of one result: `said` are the facts of its steps."""
-    found = record(result / "attempt.json")
+    found = jsonfile.read(result / "attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     yield from _rows("image", subject, found.get("image") or {})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, folder in enumerate(folders):
-        step = record(folder / "step.json")
+        step = jsonfile.read(f"{folder}/step.json")
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
-        yield from _rows("command", f"{subject}/{index}", {**record(folder / "command.json"), **facts})
+        yield from _rows("command", f"{subject}/{index}", {**jsonfile.read(f"{folder}/command.json"), **facts})
     for index, each in enumerate(said):
         yield from _rows("facts", f"{subject}/{index}", each)
 
 
-def record(path: Path) -> dict[str, Any]:
-    """A JSON object; nothing when it is missing or not one."""
-    from pydantic_core import from_json  # as json.loads, in half its time
-
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - of 10,000
-            raw = from_json(file.read())
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
+_encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 
 def _rows(scope: str, subject: str, facts: Mapping[str, Any]) -> Iterator[Row]:
     for name, value in facts.items():
         if value is not None:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            text = value if isinstance(value, str) else _encoded(value)
             yield {"scope": scope, "subject": subject, "name": name, "value": text}

@@ -6,19 +6,17 @@ one cell. Of so many results, the newest plans first; of other plans, those alon
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from compiler.collect.figures import StepFigures, figures, read_before
 from compiler.collect.parquet import Row
 from compiler.collect.states import BrokenResult, read
 from compiler.plan.model import Plan, PlannedStage
-from compiler.store import history
+from compiler.store import history, jsonfile
 from compiler.store.store import Store
 
 MOST, PLANS = 400, 10  # results that are read, plans that they are looked for in
@@ -108,13 +106,5 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Ma
 
 
 def _host(result: Path) -> str | None:
-    name = (_read(result / "attempt.json").get("host") or {}).get("hostname")
+    name = (jsonfile.read(result / "attempt.json").get("host") or {}).get("hostname")
     return name if isinstance(name, str) else None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}

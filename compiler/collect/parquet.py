@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 Row = Mapping[str, object]
 
 
-def connect() -> DuckDBPyConnection:
+def connect(threads: int | None = 1) -> DuckDBPyConnection:
+    """More threads than one cost more than they save, where tables are read once; None: one for each core."""
     import duckdb
 
     # what is built in suffices: nothing is ever downloaded
-    return duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    config = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    return duckdb.connect(config={**config, "threads": threads} if threads else {**config})
 
 
 def write(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:

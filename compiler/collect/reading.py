@@ -24,8 +24,8 @@ class NoTables(Exception):
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[DuckDBPyConnection]:
-    with parquet.connect() as connection:
+def opened(folder: Path, threads: int | None = 1) -> Iterator[DuckDBPyConnection]:
+    with parquet.connect(threads) as connection:
         check(connection, folder)
         for name in NAMES:
             connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {source(folder, name)}")

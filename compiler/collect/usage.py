@@ -19,6 +19,7 @@ from compiler.collect.gauges import AVERAGED, at_the_end, averaged
 from compiler.collect.measurement import Window
 from compiler.collect.rates import RATIOS, SHARES, rates, ratios
 from compiler.collect.trace import Pairs, Sample, Trace
+from compiler.store import jsonfile
 
 if TYPE_CHECKING:
     from compiler.collect.trace import Array
@@ -75,7 +76,7 @@ class Usage:
     def after(self) -> dict[str, float]:
         """Of what came after a part."""
         known, end = (self._processes(), self._whole._processes()) if self._whole else ([], [])
-        step = _step(self._folder)
+        step = jsonfile.read(f"{self._folder}/step.json")
         if not known:
             return {}
         wrote, both = _passed([known[-1], end[-1]], "write_bytes"), ("user", "system")
@@ -100,7 +101,7 @@ class Usage:
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
         figures = {**self._over(), **self._means(), **self._sensors(), **self._database()}
-        figures |= {**self._client(_step(self._folder)), **self._server()}
+        figures |= {**self._client(jsonfile.read(f"{self._folder}/step.json")), **self._server()}
         figures |= _engine(figures)
         if ops:
             figures |= self._per_operation(figures, ops)
@@ -219,17 +220,6 @@ def read(folder: Path) -> Sequence[Sample]:
         whole = whole.replace(b"\n\n", b"\n")
     found: list[Sample] = from_json(b"[" + whole.replace(b"\n", b",") + b"]")
     return found
-
-
-def _step(folder: Path) -> Mapping[str, Any]:
-    from pydantic_core import from_json
-
-    try:
-        with open(f"{folder}/step.json", "rb") as file:  # noqa: PTH123 - of 10,000
-            found: dict[str, Any] = from_json(file.read())
-        return found
-    except (OSError, ValueError):
-        return {}
 
 
 def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:

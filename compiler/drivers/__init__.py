@@ -26,6 +26,7 @@ def kinds() -> tuple[str, ...]:
     return tuple(_MODULES)
 
 
+@cache
 def driver(kind: str) -> Driver:
     """What planning needs of a kind."""
     if kind not in _MODULES:
@@ -51,6 +52,7 @@ def with_files(kind: str) -> WithFiles | None:
     return found if isinstance(found, WithFiles) else None
 
 
+@cache
 def runnable(kind: str) -> Runner | None:
     """What running needs of a kind; None where this version only checks and plans it."""
     from compiler.drivers.protocol import Running

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from compiler.drivers.db_bench.benchmarks import counted_beside, first_measured, has_background_writer, opens_report
 from compiler.drivers.db_bench.command import REPORT
 from compiler.drivers.db_bench.parse import (
+    content,
     header,
     histogram,
     levels,
@@ -25,7 +26,7 @@ from compiler.drivers.protocol import Figures, ParseError
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
-    stdout, stderr = _read(folder / "stdout"), _read(folder / "stderr")
+    stdout, stderr = _read(folder, "stdout"), _read(folder, "stderr")
     found = Figures(
         metrics=state.figures(stdout),
         facts={**header.facts(stdout, stderr), **log.facts(folder)},
@@ -70,13 +71,13 @@ def _with_result(found: Figures, step: Step) -> Figures:
     )
 
 
-def _read(path: Path) -> str:
+def _read(folder: Path, name: str) -> str:
     """The whole lines: half a line, of an output that was cut off, can end in half a number."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = content.text(f"{folder}/{name}")
         return text[: text.rfind("\n") + 1]
     except FileNotFoundError:
-        raise ParseError(f"{path}: there is no such file, where db_bench's output was expected") from None
+        raise ParseError(f"{folder / name}: there is no such file, where db_bench's output was expected") from None
 
 
 def _line(step: Step, release: result.Release) -> result.Result:

@@ -22,6 +22,7 @@ _COUNTS = {"compactions": "Comp(cnt)", "compaction_keys_in": "KeyIn", "compactio
 
 
 class Table(NamedTuple):
+    group: str  # what the rows are called by
     family: str
     rows: Mapping[str, Row]  # by name of the row
 
@@ -31,12 +32,18 @@ def tables(text: str, group: str = "Level") -> Sequence[Mapping[str, Row]]:
     return [table.rows for table in by_family(text, group)]
 
 
-@lru_cache(maxsize=4)
 def by_family(text: str, group: str = "Level") -> Sequence[Table]:
     """`group`: Level, or Priority."""
+    return [table for table in _every(text) if table.group == group]
+
+
+@lru_cache(maxsize=4)
+def _every(text: str) -> Sequence[Table]:
     whole = f"\n{text}"
-    found = ((title[1], whole[title.end() :].splitlines()[1:]) for title in _TITLE.finditer(whole))
-    return [Table(family, _table(lines)) for family, lines in found if lines and lines[0].split()[:1] == [group]]
+    titles = list(_TITLE.finditer(whole))
+    ends = [*(title.start() for title in titles), len(whole)][1:]
+    found = ((title[1], whole[title.end() : end].splitlines()[1:]) for title, end in zip(titles, ends, strict=True))
+    return [Table(lines[0].split(maxsplit=1)[0], family, _table(lines)) for family, lines in found if _headed(lines)]
 
 
 def figures(text: str) -> dict[str, float]:
@@ -73,6 +80,10 @@ def count(text: str) -> float | None:
     """`1662K`: RocksDB's own rounding stays."""
     match = _COUNT.fullmatch(text)
     return float(match[1]) * _SUFFIX[match[2]] if match else None
+
+
+def _headed(lines: Sequence[str]) -> bool:
+    return bool(lines and lines[0].split())
 
 
 def _table(lines: Sequence[str]) -> dict[str, Row]:

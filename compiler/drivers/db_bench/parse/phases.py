@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING
 from compiler.drivers.db_bench.parse import debt
+from compiler.store import jsonfile
 
 STATS = "stats"  # prints how long the database has been open
 UPTIME, SECONDS = "uptime_seconds", "seconds"
@@ -58,8 +58,5 @@ def _after(benchmarks: Sequence[str], measured: str) -> Sequence[str] | None:
 
 def _wall(folder: Path) -> float | None:
     """Of a step that has ended."""
-    try:
-        found = json.loads((folder / "step.json").read_text(encoding="utf-8"))
-        return float(found["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    found = jsonfile.read(f"{folder}/step.json").get("seconds")
+    return float(found) if isinstance(found, int | float) else None

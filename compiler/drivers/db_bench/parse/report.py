@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from compiler.drivers.db_bench.parse import content
 from compiler.drivers.db_bench.rates import per_second
 from compiler.drivers.protocol import ParseError
 
@@ -25,7 +26,7 @@ def is_one(path: Path) -> bool:
 def read(path: Path) -> list[tuple[float, float]]:
     """A file that a kill cut off ends in half a line: that line is dropped. No file, no series."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = content.text(path)
     except FileNotFoundError:
         return []
     if not text:
