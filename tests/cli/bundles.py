@@ -71,8 +71,12 @@ def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:
 
 
 def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
+    """The same archive, with other members."""
     with tarfile.open(file) as tar:
-        members = {info.name: (info, tar.extractfile(info).read()) for info in tar}  # type: ignore[union-attr]
+        members = {
+            info.name: (info, found.read() if (found := tar.extractfile(info)) and info.isreg() else b"")
+            for info in tar
+        }
     change(members)
     changed = file.with_name("changed.tar.gz")
     with tarfile.open(changed, "w:gz") as tar:

@@ -1,10 +1,13 @@
 """What the tests of the command line share."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compiler.language import render
+from compiler.store.store import Store
+from tests.cli import bundles
 from tests.cli.samples import SPEC
 
 
@@ -21,3 +24,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
     (tmp_path / "outputs").mkdir()
     (tmp_path / "a.yaml").write_text(getattr(request.module, "SPEC", SPEC))
     return tmp_path
+
+
+@pytest.fixture
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: a checkout in which all is measured."""
+    return bundles.measured(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
+    """Goes to another checkout, in which nothing is."""
+    return bundles.other(one, monkeypatch)

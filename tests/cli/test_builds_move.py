@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import platform
 import subprocess
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from compiler.build.programs import programs
 from compiler.cli import main
 from compiler.run import here
 from compiler.store.store import Store
+from tests.cli.bundles import Members, rewrite
 
 Capture = pytest.CaptureFixture[str]
 SPEC = """\
@@ -26,7 +25,6 @@ builds:
   tool: {engine: program, version: "1.0", source: {path: tree}, flags: {programs: bin/hello}}
 steps: [{name: hi, kind: command, argv: ["{program:hello}"]}]
 """
-Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
 
 @pytest.fixture
@@ -53,22 +51,6 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 def node(file: Path) -> str:
     return str(importing.read(file)["id"])
-
-
-def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
-    """The same archive, with other members."""
-    with tarfile.open(file) as tar:
-        members = {
-            info.name: (info, found.read() if (found := tar.extractfile(info)) and info.isreg() else b"")
-            for info in tar
-        }
-    change(members)
-    changed = file.with_name("changed.tar.gz")
-    with tarfile.open(changed, "w:gz") as tar:
-        for name, (info, content) in members.items():
-            info.name, info.size = name, len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return changed
 
 
 def with_manifest(members: Members, **fields: Any) -> None:

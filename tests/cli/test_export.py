@@ -15,18 +15,10 @@ from compiler.run import workflow
 from compiler.store import asked, plans, retracted
 from compiler.store.durable import make_folder, write_json
 from compiler.store.store import Store
-from tests.cli.bundles import SUMMARIZED, Capture, export, measured, other, planned, result
+from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result
 from tests.cli.samples import SPEC
 
-
-@pytest.fixture(autouse=True)
-def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return measured(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
-    return other(one, monkeypatch)
+pytestmark = pytest.mark.usefixtures("one")
 
 
 def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys: Capture) -> None:

@@ -15,17 +15,9 @@ import pytest
 from compiler.cli import main
 from compiler.run import importing
 from compiler.store.store import Store
-from tests.cli.bundles import Capture, Members, export, measured, other, planned, rewrite
+from tests.cli.bundles import Capture, Members, export, planned, rewrite
 
-
-@pytest.fixture(autouse=True)
-def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return measured(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
-    return other(one, monkeypatch)
+pytestmark = pytest.mark.usefixtures("one")
 
 
 def test_a_bundle_of_the_first_format_is_taken(two: Callable[[], Store], capsys: Capture) -> None:
