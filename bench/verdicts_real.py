@@ -39,7 +39,7 @@ SAME = "same"  # arms that differ in how often RocksDB would dump statistics, af
 SLOWER = {
     "counted": "statistics: true",  # a little slower
     "small": "cache_size: 2MiB",  # reads miss the block cache
-    "synced": "sync: true",  # overwrites wait for the disk
+    "limited": "rate_limiter_bytes_per_sec: 1MiB",  # flushes and compactions wait, and overwrites for them
 }
 
 
@@ -54,13 +54,16 @@ class Found(NamedTuple):
 def measure(folder: Path, arms: int, loads: int, seconds: int) -> None:
     """In a folder that holds outputs/; what is there already is not measured again."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / NAME).write_text(spec(arms, loads, seconds), encoding="utf-8")
+    print(f"measuring {(arms + len(SLOWER)) * loads} stages", file=sys.stderr, flush=True)
+    stepgrid(folder, "run", NAME)
+
+
+def spec(arms: int, loads: int, seconds: int) -> str:
     same = [f"      {SAME}{index}: {{options: {{stats_dump_period_sec: {600 + index}}}}}" for index in range(arms)]
     slow = [f"      {name}: {{options: {{{option}}}}}" for name, option in SLOWER.items()]
     library = Path(__file__).resolve().parents[1] / "specs/library"
-    text = SPEC.format(library=library, seconds=seconds, loads=loads, points="\n".join([*same, *slow]))
-    (folder / NAME).write_text(text, encoding="utf-8")
-    print(f"measuring {(arms + len(SLOWER)) * loads} stages", file=sys.stderr, flush=True)
-    stepgrid(folder, "run", NAME)
+    return SPEC.format(library=library, seconds=seconds, loads=loads, points="\n".join([*same, *slow]))
 
 
 def found(folder: Path) -> Report:
