@@ -27,6 +27,7 @@ quieten(hooks, workflow.output_settings)
 
 
 onstart:
+    workflow.scheduler.job_rate_limiter = None  # with one it looks again and again, by timers, while jobs wait
     hooks.start()
 
 

@@ -35,8 +35,11 @@ from compiler.store.runlock import NAME, Record, active, run_lock
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Hooks:
+    """Without a repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's signal
+    module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
+
     work: Work
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run

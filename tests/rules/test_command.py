@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.integration
+
+TOLD = """\
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+JobScheduler._schedule_reevalutation = lambda self, delay: print("looks again", flush=True)
+exec(open("stepgrid_run.py").read())
+"""
 
 
 def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
@@ -31,6 +39,21 @@ def test_options_after_the_spec(finished: Any) -> None:
 def test_more_arguments_are_for_snakemake(finished: Any) -> None:
     assert finished.stepgrid_run("spec.json", "-F").returncode == 0
     assert finished.log == ["collect", "summarize"]
+
+
+def test_the_scheduler_does_not_look_again_by_timers(checkout: Any) -> None:
+    """It would take a core from what is measured, while other jobs wait."""
+    (checkout.folder / "told.py").write_text(TOLD)
+    ended = checkout.execute([sys.executable, "told.py", "spec.json"])
+    assert ended.returncode == 0, ended.stderr
+    assert "looks again" not in ended.stdout + ended.stderr
+
+
+def test_the_handler_of_ctrl_c_says_little() -> None:
+    """asyncio and Python's signal module ask for its words in every round of the scheduler."""
+    from compiler.run.hooks import Hooks
+
+    assert len(repr(Hooks(object())._stop)) < 200  # type: ignore[arg-type]
 
 
 def test_a_usage_error_of_snakemake_is_shown(finished: Any) -> None:
