@@ -60,7 +60,7 @@ class Scope:
         self.params, self.options, self._problems = params, options, problems
         self._known: dict[str, tuple[Any, Entry | None]] = {}
         self._busy: list[str] = []
-        self._held: dict[int, bool] = {}
+        self._held: dict[str, bool] = {}
         self.names: dict[str, Any] = {
             **fixed,
             "params": View(lambda name: self._seen("params", name, values.param_value)),
@@ -75,12 +75,12 @@ class Scope:
         return self._cached("params", name)
 
     def holds(self, when: Text | None) -> bool:
-        """Once for all options of a set: it is one text, which the spec holds for as long as this lives."""
+        """Once for all options of a set, and wherever else the same is asked."""
         if when is None:
             return True
-        if id(when) not in self._held:
-            self._held[id(when)] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
-        return self._held[id(when)]
+        if when not in self._held:
+            self._held[when] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
+        return self._held[when]
 
     def value(self, node: Any, several: bool = False) -> Any:
         """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
