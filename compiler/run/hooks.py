@@ -37,8 +37,8 @@ PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 
 @dataclass(slots=True, repr=False)
 class Hooks:
-    """Without a repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's signal
-    module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
+    """Without a repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's
+    signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
 
     work: Work
     lock: ExitStack = field(default_factory=ExitStack)
