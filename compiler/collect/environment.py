@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.collect.parquet import Row
+from compiler.collect.states import State
 from compiler.plan.model import Option, Options, Plan, PlannedStage, Value
 from compiler.store import jsonfile, retracted
 from compiler.store.store import Store
@@ -64,15 +65,14 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
     return {name: list(values.values()) for name, values in found.items()}
 
 
-def attempt(subject: str, result: Path, folders: Sequence[Path], said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
+def attempt(subject: str, state: State, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
     """Of one result: `said` are the facts of its steps."""
-    found = jsonfile.read(result / "attempt.json")
+    found = jsonfile.read(f"{state.result}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     yield from _rows("image", subject, found.get("image") or {})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
-    for index, folder in enumerate(folders):
-        step = jsonfile.read(f"{folder}/step.json")
+    for index, (step, folder) in enumerate(zip(state.steps, state.folders, strict=True)):
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
         yield from _rows("command", f"{subject}/{index}", {**jsonfile.read(f"{folder}/command.json"), **facts})
     for index, each in enumerate(said):

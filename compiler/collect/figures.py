@@ -18,6 +18,7 @@ from compiler.plan.model import PlannedStep
 from compiler.store.durable import write_cache
 
 if TYPE_CHECKING:
+    from compiler.collect.states import State
     from compiler.collect.trace import Array
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
@@ -37,22 +38,23 @@ class StepFigures:
     counters: Mapping[str, float] = field(default_factory=dict)
     levels: Sequence[Mapping[str, float | str]] = ()
     histograms: Sequence[Bucket] = ()
-    samples: Mapping[str, Array] | None = None  # per second; None: not read with the rest, and never in the cache
+    samples: Array | None = None  # per second: collect.samples.SERIES; None: not read with the rest, never in the cache
 
 
-def figures(result: Path, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> list[StepFigures]:
-    """One per step, in the order of the stage; steps of one driver share a cache file."""
-    caches = {kind: _cached(result, kind, folders, steps) for kind in {step.kind for step in steps}}
+def figures(state: State, steps: Sequence[PlannedStep]) -> list[StepFigures]:
+    """One per step of a result, in the order of the stage; steps of one driver share a cache file."""
+    caches = {kind: _cached(state, kind, steps) for kind in {step.kind for step in steps}}
     return [caches[step.kind][index] for index, step in enumerate(steps)]
 
 
-def _cached(result: Path, kind: str, folders: Sequence[Path], steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
-    path = _path(result, kind)
+def _cached(state: State, kind: str, steps: Sequence[PlannedStep]) -> dict[int, StepFigures]:
+    assert state.result is not None
+    path, folders = _path(state.result, kind), state.folders
     wanted = {index for index, step in enumerate(steps) if step.kind == kind}
     known = _load(path)
     if known is None or set(known) != wanted:
         at = sorted(wanted)
-        used = zip(at, usages([folders[index] for index in at]), strict=True)
+        used = zip(at, usages([folders[index] for index in at], [state.steps[index] for index in at]), strict=True)
         known = {index: _parse(folders[index], steps[index], each) for index, each in used}
         if not any(step.error for step in known.values()):
             _save(path, known)

@@ -43,24 +43,24 @@ AT_THE_END: Mapping[str, Gauge] = {  # of an interval; over a step they are no m
 RESIDENT = {"process_rss_bytes": "process", "server_rss_bytes": "server"}  # likewise
 
 
-def averaged(trace: Trace) -> dict[str, Array]:
-    sums = {name: trace.at(*each.first) + each.sign * trace.at(*each.second) for name, each in SUMS.items()}
-    return {**_gauges(trace, GAUGES), **sums}
-
-
-def at_the_end(trace: Trace) -> dict[str, Array]:
-    """Of groups of processes, too: one that has ended holds nothing."""
+def averaged(trace: Trace) -> Array:
+    """A row for each of AVERAGED."""
     import numpy as np
 
-    held = {name: trace.at(part, "rss") for name, part in RESIDENT.items()}
-    return {
-        **_gauges(trace, AT_THE_END),
-        **{name: np.where(found > 0, found, np.nan) for name, found in held.items()},
-    }
+    sums = [trace.at(*each.first) + each.sign * trace.at(*each.second) for each in SUMS.values()]
+    return np.concatenate([_gauges(trace, GAUGES), sums])
 
 
-def _gauges(trace: Trace, said: Mapping[str, Gauge]) -> dict[str, Array]:
+def at_the_end(trace: Trace) -> Array:
+    """A row for each of AT_THE_END and RESIDENT. A group of processes that has ended holds nothing."""
+    import numpy as np
+
+    held = np.array([trace.at(part, "rss") for part in RESIDENT.values()])
+    return np.concatenate([_gauges(trace, AT_THE_END), np.where(held > 0, held, np.nan)])
+
+
+def _gauges(trace: Trace, said: Mapping[str, Gauge]) -> Array:
     import numpy as np
 
     found = np.array([trace.at(*each.keys) for each in said.values()])
-    return dict(zip(said, np.maximum(found - column(each.less for each in said.values()), 0.0), strict=True))
+    return np.maximum(found - column(each.less for each in said.values()), 0.0)

@@ -101,7 +101,7 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Ma
     if stage is None:
         return {at: step for kind in {step.kind for step in steps} for at, step in read_before(result, kind).items()}
     with suppress(BrokenResult):
-        return dict(enumerate(figures(result, read(result, stage).folders, stage.steps)))
+        return dict(enumerate(figures(read(result, stage), stage.steps)))
     return {}
 
 

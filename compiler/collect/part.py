@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.collect import columnar, environment, probed, schema
-from compiler.collect.columnar import Point, Table
+from compiler.collect.columnar import Grid, Point, Rows, Table
 from compiler.collect.figures import StepFigures, figures
 from compiler.collect.latencies import percentile
 from compiler.collect.states import State
 from compiler.collect.usage import of
+from compiler.drivers.protocol import BUCKET
 from compiler.plan.model import PlannedStage
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
-FIGURES = "figures"
+SAMPLES, FIGURES = "samples", "figures"
 Columns = Mapping[str, "columnar.Column"]
 
 
@@ -26,17 +27,21 @@ class Part:
     """Grows by one result after the other."""
 
     def __init__(self) -> None:
-        self.tables = {name: Table(types) for name, types in schema.PARTS.items()}
+        self.tables = {name: Table(types) for name, types in schema.PARTS.items() if name != SAMPLES}
+        self.samples = Grid(schema.PARTS[SAMPLES])
         self.metrics: dict[str, None] = {}
         self._figures: list[Mapping[str, Any]] = []
 
     @property
     def rows(self) -> int:
-        return len(self._figures) + sum(table.rows for table in self.tables.values())
+        return len(self._figures) + sum(table.rows for table in self._all().values())
+
+    def _all(self) -> Mapping[str, Rows]:
+        return {**self.tables, SAMPLES: self.samples}
 
     def add(self, stage: PlannedStage, state: State) -> None:
         assert state.result is not None
-        found = figures(state.result, state.folders, stage.steps)
+        found = figures(state, stage.steps)
         self._environment(f"{stage.id}/{state.result.name}", state, found)
         for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
             point = Point(stage.id, state.result.name, index, step.name)
@@ -46,8 +51,7 @@ class Part:
             self.metrics |= dict.fromkeys([*each.metrics, *probed.figures(record)])
 
     def _environment(self, subject: str, state: State, found: Sequence[StepFigures]) -> None:
-        assert state.result is not None
-        rows = list(environment.attempt(subject, state.result, state.folders, [each.facts for each in found]))
+        rows = list(environment.attempt(subject, state, [each.facts for each in found]))
         names = schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 
@@ -55,7 +59,7 @@ class Part:
         if found.error:
             return
         samples = of(folder).series() if found.samples is None else found.samples
-        self.tables["samples"].add(point, samples)
+        self.samples.add(point, samples)
         self.tables["series"].add(point, _named(("second", "qps"), found.qps))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
         self.tables["histograms"].add(point, _buckets(found))
@@ -63,7 +67,7 @@ class Part:
         self.tables["levels"].add(point, _levels(found))
 
     def write(self, connection: DuckDBPyConnection, paths: Mapping[str, Path]) -> None:
-        for name, table in self.tables.items():
+        for name, table in self._all().items():
             columnar.write(connection, paths[name], table.types, table.arrays())
         types = schema.figures(self.metrics)
         columnar.write(connection, paths[FIGURES], types, _columns(types, self._figures))
@@ -108,7 +112,7 @@ def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:
 
 def _buckets(found: StepFigures) -> Columns:
     """There are a hundred of a step: by column."""
-    columns = _named(("operation", "least", "most", "operations"), found.histograms)
+    columns = _named(BUCKET, found.histograms)
     return {**columns, "operation": [name or None for name in columns["operation"]]} if columns else {}
 
 

@@ -5,12 +5,15 @@ All figures of a kind are worked out at once: a step has thirty samples or so, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.collect.trace import DEVICE, Pairs, column
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from compiler.collect.trace import Array
 
 SECTOR_KB = 0.5
@@ -72,49 +75,73 @@ RATIOS: Mapping[str, Ratio] = {  # over a step: means of those of the intervals
     "device_discard_await_ms": Ratio("discard_ms", "discards"),
     "device_flush_await_ms": Ratio("flush_ms", "flushes"),
 }
+PER_OPERATION: Mapping[str, Counted] = {  # over a step, by operation of its benchmark
+    "context_switches_per_op": Counted(("switches",)),
+    "reads_per_op": Counted((DEVICE, "reads")),
+    "read_kb_per_op": Counted((DEVICE, "read_sectors"), SECTOR_KB),
+    "writes_per_op": Counted((DEVICE, "writes")),
+    "write_kb_per_op": Counted((DEVICE, "write_sectors"), SECTOR_KB),
+}
+HOST_CPU = "host_cpu_us_per_op"
+WORK = (*PER_OPERATION, HOST_CPU)
+_AT_WORK = (*SHARES["host_cpu_user_pct"], *SHARES["host_cpu_system_pct"])
 
 
-def rates(pairs: Pairs) -> dict[str, Array]:
-    """All of RATES."""
-    return {**_shares(pairs), **_busy(pairs), **_counted(pairs)}
+def rates(pairs: Pairs) -> Array:
+    """A row for each of RATES."""
+    import numpy as np
+
+    return np.concatenate([_shares(pairs), _busy(pairs), _counted(pairs, COUNTED) / pairs.seconds])
 
 
-def ratios(pairs: Pairs) -> dict[str, Array]:
-    """All of RATIOS; one without requests is missing."""
+def ratios(pairs: Pairs) -> Array:
+    """A row for each of RATIOS; one without requests is missing."""
     import numpy as np
 
     passed = np.array([pairs.delta(DEVICE, each.counter) for each in RATIOS.values()])
     count = np.array([pairs.delta(DEVICE, each.requests) for each in RATIOS.values()])
-    found = passed * column(each.scale for each in RATIOS.values()) / np.where(count > 0, count, np.nan)
-    return dict(zip(RATIOS, found, strict=True))
+    return passed * column(each.scale for each in RATIOS.values()) / np.where(count > 0, count, np.nan)
 
 
-def _shares(pairs: Pairs) -> dict[str, Array]:
+def work(pairs: Pairs) -> Array:
+    """A row for each of WORK: of all operations together."""
     import numpy as np
 
-    passed = pairs.deltas("cpu")
-    known = {kind: ~np.isnan(values) for kind, values in passed.items()}
-    filled = {kind: np.where(known[kind], values, 0.0) for kind, values in passed.items()}
-    total = sum(filled.values(), np.zeros(len(pairs.seconds)))
-    found = {}
-    for name, kinds in SHARES.items():
-        there = [kind for kind in kinds if kind in passed]
-        said = np.any([known[kind] for kind in there], axis=0) & (total > 0) if there else np.zeros(len(total), bool)
-        part = sum((filled[kind] for kind in there), np.zeros(len(total)))
-        found[name] = np.where(said, 100.0 * part / np.where(total > 0, total, 1.0), np.nan)
-    return found
+    known, filled = _cpu(pairs, _AT_WORK)
+    busy = np.where(known.any(axis=0), 1e6 * filled.sum(axis=0), np.nan)
+    return np.concatenate([_counted(pairs, PER_OPERATION), [busy]])
 
 
-def _busy(pairs: Pairs) -> dict[str, Array]:
-    return {
-        name: (pairs.delta(group, "user") + pairs.delta(group, "system")) / pairs.seconds
-        for name, group in BUSY.items()
-    }
-
-
-def _counted(pairs: Pairs) -> dict[str, Array]:
+def _shares(pairs: Pairs) -> Array:
     import numpy as np
 
-    passed = np.array([pairs.delta(*each.keys) for each in COUNTED.values()])
-    found = passed * column(each.scale for each in COUNTED.values()) / pairs.seconds
-    return dict(zip(COUNTED, found, strict=True))
+    total = _cpu(pairs, pairs.trace.section("cpu")[0])[1].sum(axis=0)
+    passed, found = np.where(total > 0, total, 1.0), []
+    for kinds in SHARES.values():
+        known, filled = _cpu(pairs, kinds)
+        found.append(np.where(known.any(axis=0) & (total > 0), 100.0 * filled.sum(axis=0) / passed, np.nan))
+    return np.array(found)
+
+
+def _cpu(pairs: Pairs, kinds: Iterable[str]) -> tuple[NDArray[np.bool_], Array]:
+    """Of these kinds of time a row each: whether it is known, and how much it was."""
+    import numpy as np
+
+    names, passed = pairs.section("cpu")
+    part = passed[[names[kind] for kind in kinds if kind in names]]
+    known = part == part  # NaN is unlike itself
+    return known, np.where(known, part, 0.0)
+
+
+def _busy(pairs: Pairs) -> Array:
+    import numpy as np
+
+    both = [pairs.delta(group, "user") + pairs.delta(group, "system") for group in BUSY.values()]
+    return np.array(both) / pairs.seconds
+
+
+def _counted(pairs: Pairs, asked: Mapping[str, Counted]) -> Array:
+    import numpy as np
+
+    passed = np.array([pairs.delta(*each.keys) for each in asked.values()])
+    return passed * column(each.scale for each in asked.values())

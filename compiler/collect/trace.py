@@ -77,13 +77,10 @@ class Pairs:
         """How far a counter went; NaN where either sample lacks it, or it went back (a device that was replaced)."""
         if len(keys) == 1:
             return self._between(self.trace.at(keys[0]))
-        names, passed = self._section(keys[0])
+        names, passed = self.section(keys[0])
         return passed[names[keys[1]]] if keys[1] in names else _nothing(len(self.seconds))
 
-    def deltas(self, section: str) -> Mapping[str, Array]:
-        return dict(zip(*self._section(section), strict=True))
-
-    def _section(self, name: str) -> Section:
+    def section(self, name: str) -> Section:
         names, values = self.trace.section(name)
         if name not in self._passed:
             self._passed[name] = self._between(values)

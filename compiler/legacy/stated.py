@@ -45,7 +45,7 @@ def figures(folder: Path) -> Figures | None:
         said = json.loads(text)
         series = [(float(second), float(qps)) for second, qps in said["qps"]]
         found = Figures(said["metrics"], said["facts"], series, said["warnings"])
-        buckets = [Bucket(*each) for each in said.get("histograms", ())]
+        buckets: list[Bucket] = [(each[0], each[1], each[2], each[3]) for each in said.get("histograms", ())]
         found = replace(found, counters=said.get("counters", {}), levels=said.get("levels", ()), histograms=buckets)
         failure = said["failure"]
     except (ValueError, KeyError, TypeError) as error:

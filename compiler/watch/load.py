@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.collect.rates import rates
+from compiler.collect.rates import RATES, rates
 from compiler.collect.trace import Pairs, Trace
 from compiler.watch.tail import Tail
 
@@ -40,10 +40,9 @@ class Load:
             self._take(line)
         if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
             return {}
-        pairs = Pairs(Trace(tuple(self._newest)))
-        known = rates(pairs)
-        found = {name: float(known[name][-1]) for name in SHOWN}
-        return {name: value for name, value in found.items() if not math.isnan(value)}
+        known = rates(Pairs(Trace(tuple(self._newest))))[:, -1].tolist()
+        found = dict(zip(RATES, known, strict=True))
+        return {name: found[name] for name in SHOWN if not math.isnan(found[name])}
 
     def _take(self, line: str) -> None:
         try:

@@ -6,6 +6,7 @@ from synthetic import Experiment
 
 from compiler.collect import figures as module
 from compiler.collect.figures import figures
+from compiler.collect.states import read
 from compiler.drivers import driver
 
 BUILD = "rocksdb-7.8.3"
@@ -16,7 +17,7 @@ def made(tmp_path):
     experiment = Experiment(tmp_path, loads=1)
     result = experiment.add(BUILD, "lru", "1", 0, {"readww": [900, 1100], "overwrite": 2000.0})
     stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
-    return result, [result / "steps/0-readww", result / "steps/1-overwrite"], stage.steps
+    return read(result, stage), stage.steps
 
 
 def cache(result):
@@ -34,7 +35,7 @@ def test_figures_and_usage_by_name(made):
 
 def test_the_cache_is_read_instead_of_the_output(made):
     first = figures(*made)
-    (made[1][0] / "stdout").write_text("gone")
+    (made[0].folders[0] / "stdout").write_text("gone")
     again = figures(*made)
     assert [step.metrics for step in again] == [dict(step.metrics) for step in first]
 
@@ -42,28 +43,28 @@ def test_the_cache_is_read_instead_of_the_output(made):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"revision": -1, "steps": {}}', '{"revision": 1}'])
 def test_a_cache_that_is_not_one_is_made_again(made, text):
     figures(*made)
-    cache(made[0]).write_text(text)
+    cache(made[0].result).write_text(text)
     assert figures(*made)[1].metrics["qps"] == 2000.0
-    assert json.loads(cache(made[0]).read_text())["revision"] == module.REVISION
+    assert json.loads(cache(made[0].result).read_text())["revision"] == module.REVISION
 
 
 def test_a_newer_parser_parses_again(made, monkeypatch):
     figures(*made)
-    old = cache(made[0])
+    old = cache(made[0].result)
     monkeypatch.setattr(type(driver("db_bench")), "parser", 99)
-    (made[1][0] / "stdout").write_text("no result line")
+    (made[0].folders[0] / "stdout").write_text("no result line")
     assert figures(*made)[0].error is not None
     assert old.is_file()
 
 
 def test_output_without_its_result_line_is_an_error_and_not_cached(made):
-    (made[1][0] / "stdout").write_text("Killed\n")
+    (made[0].folders[0] / "stdout").write_text("Killed\n")
     found = figures(*made)
     assert found[0].error is not None
-    assert found[0].error.startswith(f"readww: {made[1][0] / 'stdout'}: no result line of readwhilewriting")
+    assert found[0].error.startswith(f"readww: {made[0].folders[0] / 'stdout'}: no result line of readwhilewriting")
     assert found[0].metrics == {}
     assert found[1].metrics["qps"] == 2000.0
-    assert not cache(made[0]).exists()
+    assert not cache(made[0].result).exists()
 
 
 def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_path):
@@ -74,7 +75,7 @@ def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_p
     both = replace(
         stage.steps[0], settings={**stage.steps[0].settings, "benchmarks": ["readwhilewriting", "overwrite", "stats"]}
     )
-    [found, _] = figures(result, [result / "steps/0-readww", result / "steps/1-overwrite"], [both, stage.steps[1]])
+    [found, _] = figures(read(result, stage), [both, stage.steps[1]])
     assert found.facts["also_ran"] == "overwrite"
     assert found.metrics["cpu_seconds"] == 2.0
     assert "cpu_us_per_op" not in found.metrics

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.measurement import Window, within
+from compiler.collect.samples import SERIES
 from compiler.collect.usage import of
 
 SECONDS = (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 16.2)
@@ -69,4 +70,4 @@ def test_what_came_after_is_counted_by_itself(folder: Path) -> None:
 
 
 def test_samples_are_of_all_seconds(folder: Path) -> None:
-    assert len(of(folder).series()["second"]) == 6
+    assert of(folder).series().shape == (len(SERIES), 6)

@@ -30,9 +30,9 @@ def read(monkeypatch):
     seen = []
     figures = module.figures
 
-    def noted(result, folders, steps):
-        seen.append(result.parent.name)
-        return figures(result, folders, steps)
+    def noted(state, steps):
+        seen.append(state.result.parent.name)
+        return figures(state, steps)
 
     monkeypatch.setattr(module, "figures", noted)
     return seen

@@ -15,6 +15,7 @@ import pytest
 
 from compiler.collect.figures import figures
 from compiler.collect.metrics import METRICS
+from compiler.collect.states import read
 from compiler.collect.usage import series, usage
 from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
@@ -98,7 +99,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     result = store.result("s-load")
     assert result is not None
     folders = [result / "steps" / "0-fillseq", result / "steps" / "1-overwrite"]
-    load, overwrite = figures(result, folders, stage.steps)
+    load, overwrite = figures(read(result, stage), stage.steps)
     whole, step = usage(folders[1], None), json.loads((folders[1] / "step.json").read_text())
 
     found = overwrite.metrics

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.collect.figures import figures
 from compiler.collect.states import State, states
-from compiler.drivers.protocol import Bucket, Figures, ParseError
+from compiler.drivers.protocol import Figures, ParseError
 from compiler.legacy import stated
 from compiler.legacy.planned import imported, planned
 from compiler.legacy.protocol import Measured
@@ -57,7 +57,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
         ["warning"],
         counters={"stalls": 2.0},
         levels=[{"level": "L0", "files": 3.0}],
-        histograms=[Bucket("read", 0.0, 256.0, 9)],
+        histograms=[("read", 0.0, 256.0, 9)],
     )
     steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")

@@ -32,7 +32,7 @@ def _buckets(clients: Sequence[Client], kind: str) -> Iterator[Bucket]:
     for name, limit in LIMITS.items():
         most = limit if name != "gt" else max(least + 1, 1e6 * (longest(clients, kind) or 0.0))
         if counts.get(name):
-            yield Bucket(kind.lower(), least, most, counts[name])
+            yield kind.lower(), least, most, counts[name]
         least = most
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.metrics import METRICS
-from compiler.drivers.protocol import Bucket
 from compiler.layouts.insert_benchmark import sustained
 from compiler.legacy.insert_benchmark import merged, probe, steps
 from compiler.legacy.mistake import Wrong
@@ -75,8 +74,8 @@ def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
     assert load.figures.metrics["max_us"] == 12345
     assert "max_delete_seconds" not in query.figures.metrics
     assert query.figures.histograms == [
-        Bucket("insert", 0, 256, 6), Bucket("insert", 4000, 16000, 2),
-        Bucket("query", 0, 256, 199998), Bucket("query", 16000, 64000, 2),
+        ("insert", 0, 256, 6), ("insert", 4000, 16000, 2),
+        ("query", 0, 256, 199998), ("query", 16000, 64000, 2),
     ]  # fmt: skip
     assert [path.name for path in query.files] == ["o.res.dop2", "o.ib.dop2.1", "o.ib.dop2.2"]
     assert load.figures.metrics.keys() | query.figures.metrics.keys() <= METRICS.keys()
@@ -110,7 +109,7 @@ def test_what_took_longer_than_the_last_limit_ends_with_the_longest(tmp_path: Pa
     slow = times("Query", "9 0 0 0 0 0 0 0 0 2", "17.500000")
     path.write_text(text[: text.index(" Query rt:")] + slow)
     query = measured(read("insert_benchmark", tmp_path))[1].figures
-    assert query.histograms[-1] == Bucket("query", 16e6, 17.5e6, 2)
+    assert query.histograms[-1] == ("query", 16e6, 17.5e6, 2)
     assert query.metrics["max_query_seconds"] == 17.5
 
 

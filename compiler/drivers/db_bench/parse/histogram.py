@@ -18,13 +18,14 @@ PERCENTILES: Mapping[str, str] = {
     "P99.99": "p99_99_us",
 }
 
-_HEAD = re.compile(r"^Microseconds per (?P<operation>\w+):$", re.MULTILINE)
+# with the end of the line before it: a literal text is found fast, the beginning of a line is not
+_HEAD = re.compile(r"\nMicroseconds per (?P<operation>\w+):$", re.MULTILINE)
 _COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+$")
 _EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
 _BUCKETS = re.compile(r"(?:[\[(] *\d+, *\d+ *[\])] +\d+ .*\n?)*")
 _BUCKET = re.compile(r"^. *(\d+), *(\d+) *. +(\d+) ", re.MULTILINE)
-_NEXT = re.compile(r"^(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )", re.MULTILINE)
+_NEXT = re.compile(r"\n(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,9 @@ class Histogram:
 
 def after(text: str, start: int) -> list[Histogram]:
     """The histograms between a result line and whatever comes next."""
-    end = _NEXT.search(text, start)
-    block = text[start : end.start() if end else len(text)]
+    rest = f"\n{text[start:]}"
+    end = _NEXT.search(rest)
+    block = rest[: end.start() if end else len(rest)]
     found = (_histogram(match["operation"], block[match.end() :]) for match in _HEAD.finditer(block))
     return [item for item in found if item is not None and item.count]
 
@@ -56,7 +58,7 @@ def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
 def buckets(histograms: Sequence[Histogram]) -> list[Bucket]:
     alone = len(histograms) == 1
     named = (("" if alone else item.operation, item.buckets) for item in histograms if item.buckets)
-    return [each for name, found in named for each in map(Bucket, repeat(name), *zip(*found, strict=True))]
+    return [each for name, found in named for each in zip(repeat(name), *zip(*found, strict=True))]
 
 
 def _histogram(operation: str, text: str) -> Histogram | None:

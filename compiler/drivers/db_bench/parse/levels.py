@@ -69,6 +69,11 @@ def _rows(text: str, group: str) -> Iterator[dict[str, float | str]]:
 
 
 def _row(row: compaction.Row) -> dict[str, float]:
-    read = {name: reader(row.get(column, "")) for name, (column, reader) in _COLUMNS.items()}
-    size = {"bytes": compaction.size_of(row)} if "Size(MB)" in row else {}
-    return {name: value for name, value in {**read, **size}.items() if value is not None}
+    found = {name: value for name, column, read in _those_of(tuple(row)) if (value := read(row[column])) is not None}
+    size = compaction.size_of(row) if "Size(MB)" in row else None
+    return found if size is None else {**found, "bytes": size}
+
+
+@lru_cache(16)
+def _those_of(header: tuple[str, ...]) -> list[tuple[str, str, Read]]:
+    return [(name, column, read) for name, (column, read) in _COLUMNS.items() if column in header]

@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from compiler.drivers.db_bench.parse import compaction, volumes
 from compiler.drivers.db_bench.parse.estimate import Estimate, printed
 
 GB = 2**30
 
-_UPTIME = re.compile(r"\nUptime\(secs\): (?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$", re.MULTILINE)
-_FLUSH = re.compile(r"\nFlush\(GB\): cumulative (?P<flush>\d+\.\d+)", re.MULTILINE)
-_COMPACTION = re.compile(
-    r"\nCumulative compaction: (?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
+
+class _Line(NamedTuple):
+    """A literal text is found fast, even from behind: the rest is looked at where the line begins so."""
+
+    begins: str
+    goes_on: re.Pattern[str]
+
+    def last(self, text: str) -> re.Match[str] | None:
+        at = len(text)
+        while (at := text.rfind(self.begins, 0, at)) >= 0:
+            begun = at == 0 or text[at - 1] == "\n"
+            if begun and (found := self.goes_on.match(text, at + len(self.begins))):
+                return found
+        return None
+
+
+def _line(begins: str, goes_on: str) -> _Line:
+    return _Line(begins, re.compile(goes_on, re.MULTILINE))
+
+
+_UPTIME = _line("Uptime(secs): ", r"(?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$")
+_FLUSH = _line("Flush(GB): cumulative ", r"(?P<flush>\d+\.\d+)")
+_COMPACTION = _line(
+    "Cumulative compaction: ",
+    r"(?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
     r"(?P<read>\d+\.\d+) GB read, (?P<read_rate>\d+\.\d+) MB/s read",
-    re.MULTILINE,
 )
-_WRITES = re.compile(
-    r"\nCumulative writes: .*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, "
-    r"(?P<ingest_rate>\d+\.\d+) MB/s$",
-    re.MULTILINE,
+_WRITES = _line(
+    "Cumulative writes: ",
+    r".*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, (?P<ingest_rate>\d+\.\d+) MB/s$",
 )
-_LOG = re.compile(r"\nCumulative WAL: .*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$", re.MULTILINE)
+_LOG = _line("Cumulative WAL: ", r".*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$")
 # "writes per sync" of no sync is all of them, in every release
-_LOGGED = re.compile(r"\nCumulative WAL: \S+ writes, 0 syncs, (\d+)\.00 writes per sync", re.MULTILINE)
-_RECENT = re.compile(r"\nInterval writes: .*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ", re.MULTILINE)
-_RECENT_LOG = re.compile(r"\nInterval WAL: .*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ", re.MULTILINE)
-_PENDING = re.compile(r"\nEstimated pending compaction bytes: (\d+)$", re.MULTILINE)
-_BLOBS = re.compile(r"\nBlob file count: \d+, total size: (\d+\.\d+) GB", re.MULTILINE)
-_ADDED = re.compile(r"\nAddFile\(GB\): cumulative (\d+\.\d+)", re.MULTILINE)
+_LOGGED = _line("Cumulative WAL: ", r"\S+ writes, 0 syncs, (\d+)\.00 writes per sync")
+_RECENT = _line("Interval writes: ", r".*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ")
+_RECENT_LOG = _line("Interval WAL: ", r".*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ")
+_PENDING = _line("Estimated pending compaction bytes: ", r"(\d+)$")
+_BLOBS = _line("Blob file count: ", r"\d+, total size: (\d+\.\d+) GB")
+_ADDED = _line("AddFile(GB): cumulative ", r"(\d+\.\d+)")
 _DUMPED = (_UPTIME, _FLUSH, _COMPACTION, _WRITES, _LOG, _RECENT, _RECENT_LOG)
 
 
 def figures(text: str) -> dict[str, float]:
-    lines = (_last(pattern, text) for pattern in _DUMPED)
+    lines = (each.last(text) for each in _DUMPED)
     said = {name: value for line in lines if line for name, value in line.groupdict().items()}
     found = volumes.volumes(said, text)
     return {
@@ -52,7 +72,7 @@ def _simple(text: str) -> dict[str, float]:
         "blob_bytes": (_BLOBS, GB),
         "added_file_bytes": (_ADDED, GB),
     }
-    return {name: float(last[1]) * unit for name, (line, unit) in lines.items() if (last := _last(line, text))}
+    return {name: float(last[1]) * unit for name, (line, unit) in lines.items() if (last := line.last(text))}
 
 
 def _keys(said: volumes.Said, text: str) -> dict[str, float]:
@@ -61,7 +81,7 @@ def _keys(said: volumes.Said, text: str) -> dict[str, float]:
     if value is None:
         return {}
     rounded = compaction.count(f"1{said['keys'].lstrip('0123456789')}") or 0.0
-    logged = _last(_LOGGED, text)
+    logged = _LOGGED.last(text)
     known = (volumes.ticker("rocksdb.number.keys.written", text), Estimate(float(logged[1])) if logged else None)
     exact = (each.value for each in known if each is not None and each.agrees(Estimate(value, rounded)))
     return {"keys_written": next(exact, value)}
@@ -88,11 +108,3 @@ def _uncertain(pair: tuple[Estimate, Estimate]) -> float:
     """Relative to what it is divided by: of nothing written the factor is 0, however coarse."""
     written, ingested = pair
     return (written.off + ingested.off) / ingested.value if ingested.value else float("inf")
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Patterns begin with the end of the line before: a literal text is found fast, the beginning of a line is not."""
-    found = None
-    for found in pattern.finditer(f"\n{text}"):  # noqa: B007 - the last
-        pass
-    return found

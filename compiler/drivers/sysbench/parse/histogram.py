@@ -50,7 +50,7 @@ def figures(found: Buckets) -> dict[str, float]:
 def whole(found: Buckets) -> Sequence[Bucket]:
     """A latency counts to the bucket that is nearest to it, by its logarithm."""
     half = math.sqrt(STEP)
-    return [Bucket("", value * 1000 / half, value * 1000 * half, count) for value, count in found]
+    return [("", value * 1000 / half, value * 1000 * half, count) for value, count in found]
 
 
 def _at(found: Buckets, rank: int) -> float:
