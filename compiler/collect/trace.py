@@ -134,7 +134,8 @@ def _section(rows: Sequence[Any]) -> Section:
         if found is not None:
             return _places(names), found
     names = tuple(dict.fromkeys(name for row in there for name in row))
-    return _places(names), np.array([_numbers([row.get(name) if row else None for row in rows]) for name in names])
+    found = [_numbers([row.get(name) if row else None for row in rows]) for name in names]
+    return _places(names), np.array(found).reshape(len(names), len(rows))
 
 
 def _places(names: Sequence[str]) -> Mapping[str, int]:
