@@ -44,6 +44,8 @@ class Parts:
 
     def trusts(self, stage: PlannedStage, result: Path) -> bool:
         """Whether it was read already, and is what it was then."""
+        if not self._known:
+            return False
         entry = index.entry(stage, result)
         return entry is not None and (stage.id, entry) in self._known
 

@@ -30,10 +30,12 @@ def _variance(rates: Sequence[float]) -> dict[str, float]:
     import numpy as np
 
     values, count = np.sort(np.asarray(rates, dtype=float)), len(rates)
+    mean = math.fsum(rates) / count
+    off = values - mean
     median = float(values[(count - 1) // 2] + values[count // 2]) / 2
     below_half, below_tenth = (int(values.searchsorted(median / part)) for part in (2, 10))
     return {
-        "qps_variation_pct": 100 * float(values.std(ddof=1) / values.mean()),
+        "qps_variation_pct": 100 * math.sqrt(float(off @ off) / (count - 1)) / mean,
         "slow_seconds_pct": 100 * below_half / count,
         "stalled_seconds_pct": 100 * below_tenth / count,
         "worst_qps_p99": float(values[math.ceil(count / 100) - 1]),

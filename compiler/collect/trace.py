@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -122,17 +123,15 @@ def column(values: Iterable[float]) -> Array:
 
 
 def _section(rows: Sequence[Any]) -> Section:
-    """Mostly all rows have the same names, in one order: then they are one matrix."""
+    """Mostly all rows have the same names: then they are one matrix."""
     import numpy as np
 
     there = [row for row in rows if type(row) is dict]
     if not there:
         return {}, np.empty((0, len(rows)))
     names = tuple(there[0])
-    if len(there) == len(rows) and [*map(tuple, rows)].count(names) == len(rows):
-        found = _matrix(rows, len(names))
-        if found is not None:
-            return _places(names), found
+    if len(there) == len(rows) and (whole := _matrix(rows, names)) is not None:
+        return _places(names), whole
     names = tuple(dict.fromkeys(name for row in there for name in row))
     found = [_numbers([row.get(name) if row else None for row in rows]) for name in names]
     return _places(names), np.array(found).reshape(len(names), len(rows))
@@ -142,14 +141,16 @@ def _places(names: Sequence[str]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _matrix(rows: Sequence[Mapping[str, Any]], width: int) -> Array | None:
-    """None where some value is missing, or no number."""
+def _matrix(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Array | None:
+    """None where some row has other names, or a value that is no number."""
     import numpy as np
 
-    values = chain.from_iterable(row.values() for row in rows)
+    if len(names) < 2 or {*map(len, rows)} != {len(names)}:
+        return None
     try:
-        return np.fromiter(values, float, len(rows) * width).reshape(len(rows), width).T
-    except (TypeError, ValueError):
+        values = chain.from_iterable(map(itemgetter(*names), rows))
+        return np.fromiter(values, float, len(rows) * len(names)).reshape(len(rows), len(names)).T
+    except (KeyError, TypeError, ValueError):
         return None
 
 

@@ -55,6 +55,7 @@ def sums(text: str) -> Row:
     return _last(text).get("Sum", {})
 
 
+@lru_cache(maxsize=4)
 def _last(text: str) -> Mapping[str, Row]:
     """Of several column families that of the default one; of each dump there is one, and the last counts."""
     found = by_family(text)

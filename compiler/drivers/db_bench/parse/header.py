@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_FACTS = {
+_LINES = {
     "version": r"\nRocksDB: +version (\S+)$",
     "fork": r"\n(Speedb: +version \S+)$",  # a count of its own: no release of RocksDB
     "compression": r"\nCompression: (.+)$",
@@ -13,11 +13,13 @@ _FACTS = {
     "key_bytes": r"\nKeys: +(\d+) bytes each",
     "value_bytes": r"\nValues: +(\d+) bytes each",
 }
+_FACTS = {name: re.compile(line, re.MULTILINE) for name, line in _LINES.items()}
+_WARNING = re.compile(r"\nWARNING: (.+)$", re.MULTILINE)
 
 
 def facts(stdout: str, stderr: str) -> dict[str, str]:
     text = f"\n{stderr}\n{stdout}"
-    found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
+    found = {name: line.search(text) for name, line in _FACTS.items()}
     return {name: " ".join(match[1].split()) for name, match in found.items() if match}
 
 
@@ -37,7 +39,7 @@ def clients(text: str) -> int | None:
 
 def warnings(*texts: str) -> tuple[str, ...]:
     """Each once, in order."""
-    lines = (line for text in texts for line in re.findall(r"\nWARNING: (.+)$", f"\n{text}", re.MULTILINE))
+    lines = (line for text in texts for line in _WARNING.findall(f"\n{text}"))
     return tuple(dict.fromkeys(line.strip() for line in lines))
 
 

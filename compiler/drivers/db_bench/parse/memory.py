@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from compiler.drivers.db_bench.parse.compaction import size
 
@@ -13,7 +15,8 @@ _CACHE = re.compile(r"Block cache \S+ capacity: (?P<capacity>\S+ [KMGT]?B)\b(?P<
 _USAGE = re.compile(r" usage: (\S+ [KMGT]?B)\b")
 
 
-def counters(text: str) -> dict[str, float]:
+@lru_cache(maxsize=2)
+def counters(text: str) -> Mapping[str, float]:
     """By RocksDB's names; the last counts."""
     return {name: float(value) for name, value in _PROPERTY.findall(f"\n{text}")}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.drivers.db_bench.parse import content
@@ -35,7 +36,7 @@ def read(path: Path) -> list[tuple[float, float]]:
     if not lines:
         return []
     seconds, qps = _positions(lines[0], path)
-    return per_second([_row(line, seconds, qps, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)])
+    return per_second(_rows(lines[1:], seconds, qps, path))
 
 
 def _positions(header: str, path: Path) -> tuple[int, int]:
@@ -43,6 +44,13 @@ def _positions(header: str, path: Path) -> tuple[int, int]:
     if missing := [name for name in _COLUMNS if name not in names]:
         raise ParseError(f"{path}: no column {missing[0]} in its first line, {header.strip()!r}")
     return names.index(_COLUMNS[0]), names.index(_COLUMNS[1])
+
+
+def _rows(lines: Sequence[str], seconds: int, qps: int, path: Path) -> list[tuple[float, float]]:
+    try:
+        return [(float(fields[seconds]), float(fields[qps])) for fields in (line.split(",") for line in lines)]
+    except (IndexError, ValueError):  # which of them?
+        return [_row(line, seconds, qps, f"{path}:{number}") for number, line in enumerate(lines, start=2)]
 
 
 def _row(line: str, seconds: int, qps: int, where: str) -> tuple[float, float]:
