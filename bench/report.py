@@ -127,9 +127,7 @@ def _both(plan: Plan) -> tuple[Cost, Cost]:
 def _spent(program: Sequence[str], arguments: Sequence[str]) -> tuple[Cost, ...]:
     """Of a program of its own, with its imports and with the process that draws its charts."""
     began = os.times()
-    child = os.posix_spawn(
-        sys.executable, [sys.executable, *program, *arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    child = os.posix_spawn(sys.executable, [sys.executable, *program, *arguments], _environment())
     ended = [os.wait4(child, 0)]
     seconds = os.times().elapsed - began.elapsed
     if code := os.waitstatus_to_exitcode(ended[0][1]):
@@ -139,6 +137,12 @@ def _spent(program: Sequence[str], arguments: Sequence[str]) -> tuple[Cost, ...]
             ended.append(os.wait4(-1, 0))
     cpu = sum(used.ru_utime + used.ru_stime for _, _, used in ended)
     return (Cost(cpu, max(used.ru_maxrss for _, _, used in ended) * 1024.0, seconds),)
+
+
+def _environment() -> dict[str, str]:
+    """As a run has it: what is compiled once is read from then on."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(ROOT)}
 
 
 def _adopt() -> None:

@@ -12,6 +12,7 @@ from compiler.collect.gauges import AVERAGED, at_the_end, averaged
 from compiler.collect.per_second import PER_SECOND
 from compiler.collect.rates import RATES, RATIOS, WORK, rates, ratios, work
 from compiler.collect.trace import Pairs, Sample, Trace
+from compiler.store.content import content
 
 if TYPE_CHECKING:
     from compiler.collect.trace import Array
@@ -86,11 +87,10 @@ def read(folder: Path) -> Sequence[Sample]:
     from pydantic_core import from_json  # as json.loads, in half its time
 
     try:
-        with open(f"{folder}/{NAME}", "rb") as file:  # noqa: PTH123 - of 10,000
-            content = file.read()
+        text = content(f"{folder}/{NAME}")
     except OSError:
         return []
-    whole = content[: content.rfind(b"\n") + 1].strip(b"\n")
+    whole = text[: text.rfind(b"\n") + 1].strip(b"\n")
     while b"\n\n" in whole:
         whole = whole.replace(b"\n\n", b"\n")
     found: list[Sample] = from_json(b"[" + whole.replace(b"\n", b",") + b"]")

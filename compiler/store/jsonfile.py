@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from compiler.store.content import content
+
 
 def read(path: Path | str) -> dict[str, Any]:
     """Empty when it is missing, or no JSON object."""
     from pydantic_core import from_json  # as json.loads, in half its time
 
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - of 10,000
-            raw = from_json(file.read())
+        raw = from_json(content(path))
     except (OSError, ValueError):
         return {}
     return raw if isinstance(raw, dict) else {}

@@ -13,7 +13,7 @@ _TITLE = re.compile(r"\n\*\* Compaction Stats \[(.*)\] \*\*")
 DEFAULT = "default"  # the column family that is always there
 _COUNT = re.compile(r"(\d+)([KMGT]?)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_APART = re.compile(r"(?<=\d) ([KMGT]?B)\b")
+_APART = re.compile(r"(?<=\d) (?=[KMGT]?B\b)")  # a size and its unit
 _SUFFIX = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNIT = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _SECONDS = {"compaction_seconds": "Comp(sec)", "compaction_cpu_seconds": "CompMergeCPU(sec)"}
@@ -102,7 +102,7 @@ def _table(lines: Sequence[str]) -> dict[str, Row]:
 
 def _cells(line: str, names: Sequence[str]) -> dict[str, str] | None:
     """A row has as many cells as the header has names, or it is none: nothing ever moves over."""
-    cells = _APART.sub(r"_\1", line).split()
+    cells = _APART.sub("_", line).split()
     if len(cells) != len(names):
         return None
     found = dict(zip(names, cells, strict=True))

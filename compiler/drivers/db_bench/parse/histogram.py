@@ -24,7 +24,7 @@ _COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +St
 _EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
 _BUCKETS = re.compile(r"(?:[\[(] *\d+, *\d+ *[\])] +\d+ .*\n?)*")
-_BUCKET = re.compile(r"^. *(\d+), *(\d+) *. +(\d+) ", re.MULTILINE)
+_BUCKET = re.compile(r"\n. *(\d+), *(\d+) *. +(\d+) ")
 _NEXT = re.compile(r"\n(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )")
 
 
@@ -82,7 +82,7 @@ def _histogram(operation: str, text: str) -> Histogram | None:
 def _buckets(text: str) -> Sequence[tuple[float, float, int]]:
     """Up to the first line that is none."""
     block = _BUCKETS.match(text)
-    least, most, count = zip(*_BUCKET.findall(block[0]), strict=True) if block and block[0] else ((), (), ())
+    least, most, count = zip(*_BUCKET.findall(f"\n{block[0]}"), strict=True) if block and block[0] else ((), (), ())
     return list(zip(map(float, least), map(float, most), map(int, count), strict=True))
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from compiler.store.content import content
+
 NAME = "LOG"
 HEAD = 2**18  # bytes: options stand at the beginning, and take some 30 KiB
 
@@ -26,8 +28,7 @@ _TABLES = "table_factory options"
 def facts(folder: Path) -> dict[str, str]:
     """Nothing, of a step whose log was not kept."""
     try:
-        with open(f"{folder}/{NAME}", "rb") as file:  # noqa: PTH123 - of 10,000
-            text = file.read(HEAD).decode(errors="replace")
+        text = content(f"{folder}/{NAME}", HEAD).decode(errors="replace")
     except OSError:
         return {}
     found = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _FACTS.items()}
