@@ -64,8 +64,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     made = planned("sysbench", "title", "dir", steps)
     publish(store, made)
     state = collected(store, steps)["a, load 0: one, two"]
-    assert state.result is not None
-    first, second = figures(state.result, state.folders, made.plan.stages[0].steps)
+    first, second = figures(state, made.plan.stages[0].steps)
     assert first.metrics["qps"] == 3.0
     assert first.facts["fact"] == "text"
     assert "warning" in first.warnings

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from compiler.collect.figures import figures
+from compiler.collect.states import read
 from compiler.drivers import driver
+from compiler.plan import files
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.store import plans
 from compiler.store.store import Store
@@ -69,7 +71,8 @@ def test_a_real_program_gives_its_figures(tmp_path: Path) -> None:
     assert (folder / "own").read_text() == "kept"
     argv = json.loads((folder / "command.json").read_text())["argv"]
     assert argv[:3] == [sys.executable, "-B", "-c"]
-    (found,) = figures(result, [folder], [step])
+    [stage] = files.read(store.plan("p")).stages
+    [found] = figures(read(result, stage), [step])
     assert found.error is None
     assert {name: found.metrics[name] for name in METRICS if name in found.metrics} == {
         "written": 100.0,
