@@ -60,7 +60,7 @@ class Scope:
         self.params, self.options, self._problems = params, options, problems
         self._known: dict[str, tuple[Any, Entry | None]] = {}
         self._busy: list[str] = []
-        self._held: dict[str, bool] = {}
+        self._held: dict[tuple[str, Where], bool] = {}
         self.names: dict[str, Any] = {
             **fixed,
             "params": View(lambda name: self._seen("params", name, values.param_value)),
@@ -75,12 +75,13 @@ class Scope:
         return self._cached("params", name)
 
     def holds(self, when: Text | None) -> bool:
-        """Once for all options of a set, and wherever else the same is asked."""
+        """Once for all options of a set. What is wrong with it is said of each place where it stands."""
         if when is None:
             return True
-        if when not in self._held:
-            self._held[when] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
-        return self._held[when]
+        asked = (str(when), when.where)
+        if asked not in self._held:
+            self._held[asked] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
+        return self._held[asked]
 
     def value(self, node: Any, several: bool = False) -> Any:
         """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
