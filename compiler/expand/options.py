@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from compiler.expand.scope import UNSET, Scope
+from compiler.expand.scope import UNSET, Reported, Scope
 from compiler.language import values
 from compiler.language.nodes import Text, key_place
 from compiler.language.problem import Problems
@@ -22,11 +22,19 @@ class Part(NamedTuple):
 
 
 def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Part:
+    """Reported, when one of them is wrong; then all that are have been said."""
     found: dict[str, Option] = {}
+    faults = list[Reported]()
     for name in names:
-        option = _option(name, reserved, scope, problems)
-        if option is not None:
-            found[name] = option
+        try:
+            option = _option(name, reserved, scope, problems)
+        except Reported as fault:
+            faults.append(fault)
+        else:
+            if option is not None:
+                found[name] = option
+    if faults:
+        raise faults[0]
     return Part(found, {name: f"{_quoted(name)}:{_text(option)}" for name, option in found.items()})
 
 

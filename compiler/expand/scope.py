@@ -59,8 +59,9 @@ class Scope:
     ) -> None:
         self.params, self.options, self._problems = params, options, problems
         self._known: dict[str, tuple[Any, Entry | None]] = {}
+        self._faults: dict[str, str] = {}
         self._busy: list[str] = []
-        self._held: dict[tuple[str, Where], bool] = {}
+        self._held: dict[str, bool] = {}
         self.names: dict[str, Any] = {
             **fixed,
             "params": View(lambda name: self._seen("params", name, values.param_value)),
@@ -75,13 +76,12 @@ class Scope:
         return self._cached("params", name)
 
     def holds(self, when: Text | None) -> bool:
-        """Once for all options of a set. What is wrong with it is said of each place where it stands."""
+        """Once for all options of a set, and wherever else the same is asked."""
         if when is None:
             return True
-        asked = (str(when), when.where)
-        if asked not in self._held:
-            self._held[asked] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
-        return self._held[asked]
+        if when not in self._held:
+            self._held[when] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
+        return self._held[when]
 
     def value(self, node: Any, several: bool = False) -> Any:
         """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
@@ -143,12 +143,17 @@ class Scope:
         key = f"{kind}.{name}"
         if key in self._known:
             return self._known[key]
+        if key in self._faults:
+            raise Reported(self._faults[key])
         if key in self._busy:
             circle = " → ".join([*self._busy[self._busy.index(key) :], key])
             raise CycleError(f"values go round: {circle}")
         self._busy.append(key)
         try:
             self._known[key] = self._top(getattr(self, kind).get(name, ()))
+        except Reported as fault:
+            self._faults[key] = str(fault)  # once for all values that look at it
+            raise
         finally:
             self._busy.pop()
         return self._known[key]
