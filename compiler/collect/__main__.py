@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 
+from compiler.collect.alone import alone
 from compiler.collect.states import DONE, UNSUPPORTED, State
 from compiler.collect.tables import collect
 from compiler.plan import files
@@ -52,4 +53,5 @@ def _is_open(state: State) -> bool:
 
 
 if __name__ == "__main__":
+    alone()
     leave(main())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from compiler.drivers import client, driver, with_files
@@ -66,15 +67,26 @@ class Frame:
         try:
             if not self._runs(choice):
                 return None
+        except Reported:
+            return None
+        try:
             given = self._settings(choice)
             around = self._setup(choice)
             parts = [part(choice) for part in self._parts]
         except Reported:
+            self._say_all(choice)
             return None
         if given is None:
             return None
         said = Options(part.options for part in parts)
         return ResolvedStep(self._head, given, said, around, tuple(p.texts for p in parts))
+
+    def _say_all(self, choice: Choice) -> None:
+        """What is wrong besides the first fault; each is said once."""
+        pieces: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
+        for piece in pieces:
+            with suppress(Reported):
+                piece(choice)
 
     def _given(self, choice: Choice) -> Settings | None:
         ground = self._ground

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -101,8 +101,20 @@ class Scope:
     def items(self, node: Any) -> list[Any]:
         """A list's elements that hold here, for what is a list by nature."""
         listed = node if isinstance(node, Seq) else [node]
-        found = [self.value(item) for item in listed]
+        found = self._each(listed, self.value)
         return [item for item in found if item is not NOTHING and item is not UNSET]
+
+    def _each(self, nodes: Iterable[Any], worked_out: Callable[[Any], Any]) -> list[Any]:
+        """Reported, when one of them is wrong; then all that are have been said."""
+        found, faults = list[Any](), list[Reported]()
+        for node in nodes:
+            try:
+                found.append(worked_out(node))
+            except Reported as fault:
+                faults.append(fault)
+        if faults:
+            raise faults[0]
+        return found
 
     def _check_reached(self, values: Seq) -> None:
         for item, after in pairwise(values):
@@ -114,7 +126,7 @@ class Scope:
 
     def _structured(self, node: Map) -> Map:
         """A value that is a map by nature."""
-        found = {key: self.value(inner) for key, inner in node.items()}
+        found = dict(zip(node, self._each(node.values(), self.value), strict=True))
         there = {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
         return Map(there, node.where, node.at)
 

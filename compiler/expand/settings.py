@@ -10,7 +10,7 @@ from compiler.drivers.quantity import Quantity
 from compiler.expand import reads
 from compiler.expand.item import Item
 from compiler.expand.resolved import Settings, Told
-from compiler.expand.scope import NOTHING, UNSET, Entry, Scope
+from compiler.expand.scope import NOTHING, UNSET, Entry, Reported, Scope
 from compiler.language import units, values
 from compiler.language.nodes import Map, Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
@@ -29,7 +29,7 @@ def resolve(item: Item, scope: Scope, problems: Problems, meant: Container[str] 
     """`meant`: settings that are there under nearly their names, which is said."""
     given, places = _given(item, scope, problems)
     found = _validated(item, given, problems, meant)
-    if found is None:
+    if found is None or any(value is FAULTY for value, _ in given.values()):
         return None
     kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
     named = {CLIENT} if client(item.kind) else set()  # a label: its build is what decides
@@ -52,7 +52,10 @@ def _given(item: Item, scope: Scope, problems: Problems) -> tuple[dict[str, tupl
     found: dict[str, tuple[Any, Where]] = {}
     places: dict[str, str] = {}
     for name, field in model.model_fields.items():
-        value, said = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, scope)
+        try:
+            value, said = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, scope)
+        except Reported:
+            value, said = FAULTY, None
         where = said or item.where
         if value is not UNSET:
             found[name] = _typed(name, value, field.metadata, where, problems), where

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from compiler.language.masked import masked
+from compiler.language.masked import masked_all
 from compiler.language.problem import Problem
 
 WIDTH = 100  # of what is shown of a line
@@ -59,7 +59,7 @@ def _cut(line: str, column: int) -> tuple[str, int]:
 def _source(file: str) -> Sequence[str]:
     try:
         shown = Path(file).read_text(encoding="utf-8-sig", errors="replace")
-        return [masked(_seen(line)) for line in shown.split("\n")]
+        return [*masked_all(map(_seen, shown.split("\n")))]
     except OSError:
         return ()
 

@@ -42,6 +42,16 @@ def test_the_python_that_is_asked_for():
     assert done.stdout == f"{sys.executable}\n"
 
 
+def test_a_python_compiled_without_a_profile_comes_after_one_that_has_it(tmp_path: Path):
+    """The script's own question has two answers: `quick`, or only `any`."""
+    for name, code in (("python3", '[ "$3" = any ]'), ("python3.12", "true")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
+        (tmp_path / name).chmod(0o755)
+    path = {**os.environ, "PYTHON": "", "PATH": str(tmp_path)}
+    done = subprocess.run(["/bin/sh", ROOT / "scripts/python"], env=path, capture_output=True, text=True)
+    assert done.stdout == f"{tmp_path}/python3.12\n"
+
+
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock"])
 def test_a_lock_names_no_index_and_has_a_checksum_for_all(name: str):
     text = (ROOT / name).read_text()

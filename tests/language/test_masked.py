@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.language import render
-from compiler.language.masked import masked
+from compiler.language.masked import masked, masked_all
 from compiler.language.problem import Problem, Where
 
 
@@ -27,6 +27,15 @@ from compiler.language.problem import Problem, Where
 )
 def test_what_is_shown_of_a_line(line: str, shown: str) -> None:
     assert masked(line) == shown
+
+
+@pytest.mark.parametrize("begin", ["|", ">-  # folded", "", '"one', "one"])
+def test_what_goes_on_below_the_key(begin: str) -> None:
+    """A value of several lines ends where a line stands no further right than its key."""
+    lines = ["a:", f"  - password: {begin}".rstrip(), "      one, 'two'", "", "     three: 3", "    user: me"]
+    shown = [*masked_all(lines)]
+    assert shown[2:] == ["      **********", "", "     ********", "    user: me"]
+    assert "one" not in shown[1]
 
 
 def test_an_excerpt_has_none(tmp_path: Path) -> None:

@@ -1,0 +1,10 @@
+"""One thread for numpy: the others that its library begins wait busily at first, a tenth of a second of CPU."""
+
+from __future__ import annotations
+
+import os
+
+
+def alone() -> None:
+    """Before numpy is imported; of no process that starts others, as an engine's client may use numpy itself."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,0 +1,32 @@
+"""Whatever else is wrong in a step is said with its first fault."""
+
+from __future__ import annotations
+
+from tests.expand.samples import Complaints
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: ['9.9.3'], source: {system: db_bench}}}
+params:
+  keys: "{{ kyes }}"
+options:
+  - write_buffer_size: "{{ versoin }}"
+steps:
+  - {name: a, kind: db_bench, benchmarks: ["{{ one }}", "{{ two }}"],
+     threads: "{{ three }}", duration: 3 parsecs, valeu_size: 2}
+"""
+
+
+def test_settings_options_and_params(complaints: Complaints) -> None:
+    said = complaints(SPEC)
+    faults = [line.split(":", 2)[1:] for line in said.splitlines() if ": error[" in line]
+    assert [int(line) for line, _ in faults] == [4, 6, 8, 8, 9, 9, 9], said
+    assert [text.split("]: ")[1] for _, text in faults] == [
+        "`kyes` is not defined",
+        "`versoin` is not defined",
+        "`one` is not defined",
+        "`two` is not defined",
+        "`three` is not defined",
+        "duration: expected a duration such as 30s, 30m or 2h, found `3 parsecs`",
+        "`valeu_size` is no setting of db_bench (step `a`)",
+    ]
