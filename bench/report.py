@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench.synthetic import Results  # noqa: E402  # the checkout's own
 from compiler.plan.model import Plan  # noqa: E402
-from compiler.run import workflow  # noqa: E402
+from compiler.run import work, workflow  # noqa: E402
 from compiler.store.store import Store  # noqa: E402
 
 SPEC = """\
@@ -191,7 +191,7 @@ def _plan(
     Path(name).write_text(text, encoding="utf-8")
     with redirect_stderr(StringIO()):  # the spec's warnings
         store, plan = Store(), workflow.compiled(name, None)
-    workflow.work(plan, store)
+    work.work(plan, store)
     results = Results(store, plan, seconds)
     for build in plan.builds:
         results.build(build.id, build.name)

@@ -15,7 +15,8 @@ from compiler.build.catalogue import DEFAULT, KINDS, ONLY_FIRST, ONLY_SECOND, TY
 from compiler.cli import compiled
 from compiler.cli.builds import FINE, PROBLEMS, Wrong
 from compiler.cli.builds_named import SpecIsWrong, find, known
-from compiler.cli.told import WIDTH, counted
+from compiler.cli.told import WIDTH
+from compiler.language.counted import counted
 from compiler.store import builds
 from compiler.store.known import catalogue
 from compiler.store.store import Store

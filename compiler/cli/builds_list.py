@@ -12,7 +12,8 @@ from typing import Any
 
 from compiler.build.declared import kind_of
 from compiler.cli import compiled
-from compiler.cli.told import WIDTH, counted, size
+from compiler.cli.told import WIDTH, size
+from compiler.language.counted import counted
 from compiler.plan.model import Json, Plan
 from compiler.store import builds
 from compiler.store.builds import Kept

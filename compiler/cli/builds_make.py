@@ -15,8 +15,8 @@ import compiler
 from compiler.cli import compiled
 from compiler.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from compiler.cli.builds_named import find, of_plan
-from compiler.cli.told import counted
 from compiler.drivers.refusals import of_builds
+from compiler.language.counted import counted
 from compiler.language.units import duration
 from compiler.plan.model import Plan, PlannedBuild
 from compiler.run.supervision import signals

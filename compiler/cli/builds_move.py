@@ -11,7 +11,8 @@ from compiler.build.problem import BuildError
 from compiler.cli import compiled
 from compiler.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from compiler.cli.builds_named import SpecIsWrong, find, known
-from compiler.cli.told import counted, size
+from compiler.cli.told import size
+from compiler.language.counted import counted
 
 
 def exported(args: argparse.Namespace, words: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from compiler.cli import compiled
+from compiler.language.counted import counted
 from compiler.language.lock import spec_of
 from compiler.language.problem import Problem
 from compiler.language.units import duration
@@ -54,5 +55,5 @@ def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) ->
 
 def contents(plan: Plan) -> str:
     counts = ((len(plan.cells), "cell"), (len(plan.builds), "build"), (len(plan.stages), "stage"))
-    counted = ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for count, name in counts)
-    return f"{counted}; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"
+    said = ", ".join(counted(count, name) for count, name in counts)
+    return f"{said}; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"

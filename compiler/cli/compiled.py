@@ -122,4 +122,4 @@ def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
     if problems:
         print(render.text(problems), file=sys.stderr)
     if plan is None:
-        print(f"\n{spec}: {render.counted(problems)}", file=sys.stderr)
+        print(f"\n{spec}: {render.in_all(problems)}", file=sys.stderr)

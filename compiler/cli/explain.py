@@ -9,7 +9,8 @@ from typing import Any
 
 from compiler.cli import compiled
 from compiler.cli.cell import Nothing, found
-from compiler.cli.told import counted, may_be_size, value
+from compiler.cli.told import may_be_size, value
+from compiler.language.counted import counted
 from compiler.plan.model import FILES, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
 Catalogue = Mapping[str, Any] | None

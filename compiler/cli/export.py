@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.cli import compiled, output
-from compiler.cli.told import counted
+from compiler.language.counted import counted
 from compiler.language.site import GIVEN
 from compiler.language.units import size
 from compiler.language.witness import watching

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compiler.cli import compiled
-from compiler.cli.told import counted, size
+from compiler.cli.told import size
+from compiler.language.counted import counted
 from compiler.language.units import duration
 from compiler.plan.model import Plan
 from compiler.store.reach import KINDS, Reached, Unreached, remove, unreached

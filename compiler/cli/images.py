@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from compiler.cli import compiled
-from compiler.cli.told import counted
+from compiler.language.counted import counted
 from compiler.language.units import duration, size
 
 if TYPE_CHECKING:

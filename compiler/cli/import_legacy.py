@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.cli import compiled
-from compiler.cli.told import counted
+from compiler.language.counted import counted
 from compiler.language.problem import nearest
 from compiler.legacy import KINDS
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from compiler.cli import compiled
 from compiler.language import lock
+from compiler.language.counted import counted
 from compiler.language.problem import Problem, Problems, SpecError, nearest
 from compiler.plan.model import Plan
 
@@ -141,9 +142,5 @@ class _Job:
                 print(f"{file} cannot be written: {error.strerror}", file=sys.stderr)
                 return False
         changed = len(answers.pinned) + len(moved) + len(dropped)
-        print(f"{file}: {_counted(len(pins), 'source')} held, {changed or 'nothing'} changed")
+        print(f"{file}: {counted(len(pins), 'source')} held, {changed or 'nothing'} changed")
         return True
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

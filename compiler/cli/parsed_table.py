@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compiler.cli.parsed import unit
-from compiler.cli.told import counted
 from compiler.collect.metrics import SECTIONS
 from compiler.drivers.protocol import Figures, PrintedStep
+from compiler.language.counted import counted
 from compiler.layouts import compaction, readable
 from compiler.layouts.formats.text import lines
 from compiler.layouts.table import Cell, Column, Table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from compiler.cli import chosen
 from compiler.cli.cell import Nothing
-from compiler.cli.told import counted
+from compiler.language.counted import counted
 from compiler.plan import selection
 from compiler.plan.model import Plan
 

@@ -66,7 +66,7 @@ def _request(args: argparse.Namespace) -> Request:
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     if not _ahead(args, asked):
-        from compiler.run.workflow import Fault, nothing_to_do, work_of
+        from compiler.run.workflow import Fault, work_of
 
         try:
             work = work_of(asked)
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
             print(fault, file=sys.stderr)
             return fault.status
         if work.is_over and not more:
-            print(nothing_to_do(work))
+            print(work.nothing_to_do)
             return FINE
     dry = ["--dry-run"] if args.dry_run else []
     return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from compiler.language.counted import counted
 from compiler.language.units import duration
 from compiler.language.units import size as size  # every command shows sizes so
 from compiler.plan import states
@@ -176,8 +177,3 @@ def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:
 
 def _cut(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
-
-
-def counted(count: int, noun: str) -> str:
-    plural = noun if count == 1 else noun.replace("image or build", "images or build") + "s"
-    return f"{count:,} {plural}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from compiler.language.counted import counted
 from compiler.language.masked import masked_all
 from compiler.language.problem import Problem
 
@@ -18,10 +19,10 @@ def text(problems: Iterable[Problem]) -> str:
     return "\n\n".join(_one(problem) for problem in problems)
 
 
-def counted(problems: Sequence[Problem]) -> str:
+def in_all(problems: Sequence[Problem]) -> str:
     errors = sum(problem.severity == "error" for problem in problems)
     warnings = len(problems) - errors
-    parts = [_plural(count, name) for count, name in ((errors, "error"), (warnings, "warning")) if count]
+    parts = [counted(count, name) for count, name in ((errors, "error"), (warnings, "warning")) if count]
     return " and ".join(parts) or "no problems"
 
 
@@ -66,7 +67,3 @@ def _source(file: str) -> Sequence[str]:
 
 def _seen(text: str) -> str:
     return _HIDDEN.sub("\ufffd", text)
-
-
-def _plural(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"

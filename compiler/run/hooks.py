@@ -16,6 +16,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn
 
 from compiler.language import site as sites
+from compiler.language.counted import counted
 from compiler.run import here, hostlock, killed, leaving, onlookers
 from compiler.run.again import ask_for_bases
 from compiler.run.noise import fix
@@ -27,7 +28,8 @@ from compiler.run.supervision.signals import nothing
 from compiler.run.tally import count
 from compiler.run.unstarted import unstarted
 from compiler.run.until import in_force
-from compiler.run.workflow import Work, counted, others, refused, summary, work
+from compiler.run.work import Work, work
+from compiler.run.workflow import refused
 from compiler.store import halfmade, left
 from compiler.store.lock import Busy
 from compiler.store.runlock import NAME, Record, active, run_lock
@@ -79,8 +81,8 @@ class Hooks:
         now = work(self.work.plan, self.work.store)
         if now.is_over:
             if now.elsewhere:
-                say(f"measured here: {counted(len(now.results), 'stage')}{others(now)}")
-            print(summary(now), flush=True)
+                say(f"measured here: {counted(len(now.results), 'stage')}{now.others}")
+            print(now.products.summary, flush=True)
         else:  # only a part of the plan was asked for: --until
             say(head(count(now.store, now.plan.digest)))
         self.lock.close()

@@ -10,7 +10,7 @@ from compiler.plan.model import BUILD_PREFIX
 from compiler.run.attempt import FAILED, JOURNAL, write_failure
 from compiler.run.failure import StageError
 from compiler.run.supervision import survivors
-from compiler.run.workflow import Work
+from compiler.run.work import Work
 from compiler.store.lock import Busy, locked
 
 WHY = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"

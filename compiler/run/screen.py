@@ -6,7 +6,6 @@ import logging
 from typing import Any
 
 from compiler.run.hooks import Hooks
-from compiler.run.workflow import nothing_to_do
 
 NOTHING = "Nothing to be done"
 STREAM = "DefaultStreamHandler"
@@ -32,7 +31,7 @@ class _Screen(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         text = str(record.msg or "")
         if text.startswith(NOTHING) and self.hooks.work.is_over:
-            record.msg = nothing_to_do(self.hooks.work)
+            record.msg = self.hooks.work.nothing_to_do
             return True
         if record.levelno < logging.WARNING:
             return self.dryrun

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from compiler.language.counted import counted
 from compiler.language.units import duration
 from compiler.run.tally import count
 from compiler.run.until import in_force
-from compiler.run.workflow import Work, counted
+from compiler.run.work import Work
 from compiler.store import left
 
 

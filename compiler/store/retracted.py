@@ -10,7 +10,8 @@ from pathlib import Path
 from compiler.store.asked import who
 from compiler.store.durable import sync, write_json
 from compiler.store.outdated import out_of_date
-from compiler.store.store import RETRACTED, Store
+from compiler.store.places import RETRACTED
+from compiler.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""Every path under outputs/ and the data folder, and the only ways to publish there. Nothing else writes there."""
+"""The only ways to publish under outputs/ and in the data folder. Nothing else writes there."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,130 +12,14 @@ from typing import Any
 
 from compiler.store import halfmade, later
 from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
-from compiler.store.folders import below, own_name, publish
+from compiler.store.folders import below, publish
+from compiler.store.places import STAMP, Places
 
-STAMP = "made-by-"
 LOOKED = "results-are-sound"
 ATTEMPT = later.NAME
-RETRACTED = "retracted.json"  # in a result that counts no more
 
 
-class Store:
-    """`data`: where databases are, in use and as images, for every checkout in a folder of its own."""
-
-    def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:
-        self.root = Path(root)
-        self.data = self.root if data is None else Path(data) / own_name(self.root)
-
-    # folders
-    def plan(self, digest: str) -> Path:
-        return self.root / "plans" / digest
-
-    def remembered(self, request: str) -> Path:
-        """Which plan a request came to, and what that depends on. Hidden: it is no plan."""
-        return self.root / "plans" / ".requests" / f"{request}.json"
-
-    def texts(self, plan: str) -> Path:
-        """What a plan that came here with results was compiled from."""
-        return self.plan(plan) / "texts"
-
-    def build(self, build: str) -> Path:
-        return self.root / "builds" / build
-
-    def build_record(self, build: str) -> Path:
-        """The folder of its build.json; of one that was made elsewhere that is all there is. Hidden: it is no build."""
-        return self.build(build) if self.has_build(build) else self.records() / build
-
-    def records(self) -> Path:
-        """Of builds that were made elsewhere."""
-        return self.root / "builds" / ".records"
-
-    def results(self, stage: str) -> list[Path]:
-        """Complete results of a stage that nobody took out, oldest first."""
-        return [result for result in self.all_results(stage) if not (result / RETRACTED).exists()]
-
-    def all_results(self, stage: str) -> list[Path]:
-        """With those that were retracted."""
-        return [folder for folder in below(self.results_of(stage)) if (folder / "result.json").is_file()]
-
-    def results_of(self, stage: str) -> Path:
-        return self.root / "results" / stage
-
-    def attempts(self, node: str) -> list[Path]:
-        """Attempts of a stage or build that are no result: running, failed, interrupted; oldest first."""
-        return below(self.attempts_of(node))
-
-    def attempts_of(self, node: str) -> Path:
-        return self.root / "attempts" / node
-
-    def image(self, stage: str) -> Path:
-        return self.data / "images" / stage
-
-    def live(self, stage: str) -> Path:
-        return self.data / "live" / f"{stage}.{os.getpid()}"
-
-    def folders(self, kind: str) -> list[Path]:
-        """Where there may be some: images and live databases stay where they were when the site file changes."""
-        return list(dict.fromkeys((self.root / kind, self.data / kind)))
-
-    def learnt(self, shape: str) -> Path:
-        """How large databases became that were made alike."""
-        return self.root / "learnt" / f"{shape}.json"
-
-    def asked(self, stage: str) -> Path:
-        """Who wants it measured again, and why."""
-        return self.root / "asked" / f"{stage}.json"
-
-    def lock(self, name: str) -> Path:
-        return self.root / "locks" / name
-
-    def mark(self, node: str) -> Path:
-        return self.root / "marks" / node
-
-    def summary(self, plan: str) -> Path:
-        return self.root / "summary" / plan
-
-    def kept(self, plan: str) -> Path:
-        """Drawn and worked out before: a cache."""
-        return self.summary(plan) / "kept"
-
-    def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
-        """There when a plan's tables, and the report of these tables, were made by this revision of the code."""
-        return self.summary(plan) / "tables" / f"{STAMP}{revision}", self.summary(plan) / f"{STAMP}{revision}"
-
-    # what is there
-    def result(self, stage: str) -> Path | None:
-        """The newest complete result."""
-        return next(reversed(self.results(stage)), None)
-
-    def has_build(self, build: str) -> bool:
-        return (self.build(build) / "build.json").is_file()
-
-    def has_record_alone(self, build: str) -> bool:
-        """It was made elsewhere: its results came here, its programs did not."""
-        return not self.has_build(build) and self.build_record(build).is_dir()
-
-    def has_plan(self, digest: str) -> bool:
-        """It is published by rename, so that it is whole or not there."""
-        return (self.plan(digest) / "plan.json").is_file()
-
-    def leftovers(self) -> Iterator[tuple[str, Path]]:
-        """(owner, folder) of every live database and unfinished image: the stage whose job made it."""
-        found = [folder for parent in self.folders("live") for folder in below(parent)]
-        found += [folder for parent in self.folders("images") for folder in below(parent, hidden=True)]
-        for folder in found:
-            stage, _, process = folder.name.removeprefix(".").rpartition(".")
-            if stage and process.isdecimal():
-                yield stage, folder
-
-    def unwritable(self) -> Path | None:
-        """A folder that results, marks or reports could not be put into."""
-        folders = [self.root, *below(self.root)] if self.root.exists() else []
-        if self.data != self.root:
-            folders += [self.data, *below(self.data)] if self.data.exists() else [self.data.parent]
-        return next((folder for folder in folders if not os.access(folder, os.W_OK | os.X_OK)), None)
-
-    # publishing
+class Store(Places):
     def publish_plan(self, digest: str, write: Callable[[Path], None]) -> None:
         """`write` makes the plan's folder; a plan that is there already is the same plan."""
         target = self.plan(digest)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler.collect.tables import collect
 from compiler.plan.model import Plan
-from compiler.run.over import Products
+from compiler.run.products import Products
 from compiler.run.revision import revision
 from compiler.store import plans
 from compiler.store.store import Store

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compiler.language.counted import counted
 from compiler.summarize import numbers
 
 SIZES = ("memory", "swap_bytes", "free_bytes")
@@ -16,7 +17,7 @@ def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
     storage = hardware.get("storage") or {}
     parts = [
         _text(hardware.get("cpu")),
-        numbers.counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
+        counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
         numbers.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
         " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
         f"kernel {facts['kernel']}" if "kernel" in facts else None,

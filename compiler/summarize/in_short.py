@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.summarize import numbers, wording
+from compiler.language.counted import counted
+from compiler.summarize import wording
 from compiler.summarize.comparison import Comparison
 from compiler.summarize.report import Report
 from compiler.summarize.wording import Weight
@@ -45,7 +46,7 @@ def _shortened(report: Report) -> list[str]:
     found = tallies(report)
     heaviest = sorted(range(len(found)), key=lambda at: found[at][0], reverse=True)[:MOST_TALLIES]
     more = len(found) - len(heaviest)
-    rest = [f"and {numbers.counted(more, 'comparison')} more, of less: {_table(report)}"] if more else []
+    rest = [f"and {counted(more, 'comparison')} more, of less: {_table(report)}"] if more else []
     return [*(found[at][1] for at in sorted(heaviest)), *rest]
 
 

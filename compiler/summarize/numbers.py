@@ -25,7 +25,3 @@ def size(value: float) -> str:
             return f"{value:.4g} {unit}"
         value /= 1024
     return f"{value:.4g} GiB"
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compiler.language.counted import counted
 from compiler.layouts.formats.page import grouped
 from compiler.summarize import (
     claim_words,
@@ -14,7 +15,6 @@ from compiler.summarize import (
     figures,
     host,
     in_short,
-    numbers,
     pictures,
     starts,
     summary,
@@ -81,7 +81,7 @@ def _context(report: Report) -> dict[str, Any]:
         "tables": grouped(report.shown),
         "tables_first": summary.tables_first(report),
         "meaning": verdicts.MEANING,
-        "counted": numbers.counted,
+        "counted": counted,
         "unfolded": UNFOLDED,
         "most": pictures.most(report),
     }

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler.collect.states import DONE, UNSUPPORTED
+from compiler.language.counted import counted
 from compiler.layouts.formats import text as text_format
 from compiler.layouts.table import Table
 from compiler.store.store import Store
-from compiler.summarize import claim_words, figures, grid, host, in_short, layout, numbers, wording
+from compiler.summarize import claim_words, figures, grid, host, in_short, layout, wording
 from compiler.summarize.commands import dropped
 from compiler.summarize.defaults import Defaults
 from compiler.summarize.overview import Overview
@@ -149,7 +150,7 @@ def _origin(version: str | None, origin: str) -> str:
 
 
 def repeats(report: Report) -> str:
-    loads = numbers.counted(report.loads, "load")
+    loads = counted(report.loads, "load")
     return loads if report.runs < 2 else f"{loads}, {report.runs} runs of each"
 
 
@@ -159,7 +160,7 @@ def _status(report: Report) -> list[str]:
 
 
 def trouble(each: Trouble) -> Iterator[str]:
-    yield f"{each.status}: {numbers.counted(each.runs, 'run')}: {each.reason}"
+    yield f"{each.status}: {counted(each.runs, 'run')}: {each.reason}"
     if each.status != UNSUPPORTED:
         more = len(each.cells) - 1
         yield f"  in {each.cells[0]}{f' and {more} more' if more else ''}"

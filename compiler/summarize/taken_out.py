@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from compiler.summarize import numbers
+from compiler.language.counted import counted
 from compiler.summarize.tables import Run
 
 
@@ -19,4 +19,4 @@ def sentences(retracted: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -
     for why, stages in reasons.items():
         of = list(dict.fromkeys(step for stage in stages for step in steps.get(stage, ())))
         named = f"{', '.join(of[:3])}{' and others' if len(of) > 3 else ''}"
-        yield f"{numbers.counted(len(stages), 'result')} retracted ({named}): {why}"
+        yield f"{counted(len(stages), 'result')} retracted ({named}): {why}"

@@ -10,7 +10,7 @@ from compiler.build.locking import wanted
 from compiler.cli import main
 from compiler.collect.states import states
 from compiler.plan.model import Plan, PlannedBuild
-from compiler.run.workflow import work
+from compiler.run.work import work
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 from compiler.watch.look import Looker

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 
 from compiler.plan.model import Plan, PlannedBuild, Report
-from compiler.run.workflow import Work
+from compiler.run.work import Work
 from compiler.store.store import Store
 from tests.run.conftest import BUILD, make_stage, make_step
 

@@ -41,7 +41,7 @@ def test_when_the_rest_is_done_there_is_nothing_to_do_here(plan, tmp_path):
     finished.summarize(store, plan)
     work = workflow.work(plan, store)
     assert work.is_over
-    said = workflow.nothing_to_do(work).splitlines()[0]
+    said = work.nothing_to_do.splitlines()[0]
     assert said == "nothing to do: 2 cells, 1 stage measured, 1 stage elsewhere (needs dell32)"
 
 

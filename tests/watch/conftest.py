@@ -18,7 +18,7 @@ from compiler.cli import main
 from compiler.language import render
 from compiler.plan.model import Plan
 from compiler.run import here
-from compiler.run.workflow import work
+from compiler.run.work import work
 from compiler.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
