@@ -45,7 +45,7 @@ def asked(folder: Path, *written: Path) -> Iterator[DuckDBPyConnection]:
 
 def answer(folder: Path, sql: str) -> Answer:
     folder = folder.resolve()
-    with asked(folder) as connection, _told(connection):
+    with asked(folder) as connection, _told(connection, sql):
         _only_reads(connection, sql)
         found = connection.execute(sql)
         return Answer(tuple(column[0] for column in found.description or ()), found.fetchall())
@@ -54,7 +54,7 @@ def answer(folder: Path, sql: str) -> Answer:
 def to_parquet(folder: Path, sql: str, path: Path) -> None:
     """The answer as a file; it is written as it comes, however long."""
     folder, path = folder.resolve(), path.resolve()
-    with asked(folder, path) as connection, _told(connection):
+    with asked(folder, path) as connection, _told(connection, sql):
         _only_reads(connection, sql)
         connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {parquet.quoted(str(path))} (FORMAT parquet)")
 
@@ -70,23 +70,23 @@ def _only_reads(connection: DuckDBPyConnection, sql: str) -> None:
 
 
 @contextmanager
-def _told(connection: DuckDBPyConnection) -> Iterator[None]:
+def _told(connection: DuckDBPyConnection, sql: str) -> Iterator[None]:
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise Wrong(_said(connection, str(error))) from None
+        raise Wrong(_said(connection, sql, str(error))) from None
 
 
-def _said(connection: DuckDBPyConnection, error: str) -> str:
+def _said(connection: DuckDBPyConnection, sql: str, error: str) -> str:
     place = _PLACE.search(error)
-    return "\n".join([_sentence(connection, error), *(_caret(place) if place else ())])
+    return "\n".join([_sentence(connection, sql, error), *(_caret(place) if place else ())])
 
 
-def _sentence(connection: DuckDBPyConnection, error: str) -> str:
+def _sentence(connection: DuckDBPyConnection, sql: str, error: str) -> str:
     if column := _COLUMN.search(error):
-        return f"there is no column `{column[1]}`: {nearest(column[1], _columns(connection))}"
+        return f"there is no column `{column[1]}`{_instead(connection, sql, column[1])}"
     if table := _TABLE.search(error):
         return f"there is no table `{table[1]}`: {nearest(table[1], reading.NAMES)}"
     kind, _, rest = error.partition(": ")
@@ -99,6 +99,16 @@ def _caret(place: re.Match[str]) -> tuple[str, str]:
     return f"  {place[1]}", f"  {' ' * (len(place[2]) - number)}{place[3]}"
 
 
-def _columns(connection: DuckDBPyConnection) -> list[str]:
-    found = connection.execute("SELECT DISTINCT column_name FROM columns").fetchall()
-    return [name for (name,) in found]
+def _instead(connection: DuckDBPyConnection, sql: str, name: str) -> str:
+    """The tables that have such a column; else a column like it of the tables that the question is about."""
+    there: list[tuple[str, str]] = connection.execute("SELECT table_name, column_name FROM columns").fetchall()
+    about = [table for table in reading.NAMES if re.search(rf"\b{table}\b", sql, re.IGNORECASE)]
+    others = sorted({table for table, column in there if column == name.lower()})
+    if about and others:
+        return f" in {_either('or', about)}: {_either('and', others)} {'has' if len(others) == 1 else 'have'} one"
+    known = (column for table, column in there if table in about or not about)
+    return f": {nearest(name, known)}"
+
+
+def _either(word: str, tables: Sequence[str]) -> str:
+    return f" {word} ".join(f"`{table}`" for table in tables)

@@ -120,6 +120,15 @@ def test_a_folder_that_there_is_not(tmp_path: Path, capsys: Capture) -> None:
             "there is no column `qpz`: did you mean `qps`?\n  SELECT s.qpz FROM steps s\n         ^^^^^\n",
         ),
         (
+            "SELECT device_reads_per_s FROM counters",
+            "there is no column `device_reads_per_s` in `counters`: `samples` and `steps` have one\n"
+            "  SELECT device_reads_per_s FROM counters\n         ^^^^^^^^^^^^^^^^^^\n",
+        ),
+        (
+            "SELECT grwn FROM counters",
+            "there is no column `grwn`: did you mean `grown`?\n  SELECT grwn FROM counters\n         ^^^^\n",
+        ),
+        (
             "SELECT *\nFROM stepz",
             "there is no table `stepz`: did you mean `steps`?\n  FROM stepz\n       ^^^^^\n",
         ),
