@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from compiler.plan.model import PlannedStage
-from compiler.run import workflow
+from compiler.run import work, workflow
 from compiler.run.over import Products
 from compiler.store.store import Store
 
@@ -18,7 +18,7 @@ def make(spec: str) -> None:
     """In the current folder."""
     with redirect_stderr(StringIO()):  # the spec's warnings
         store, plan = Store(), workflow.compiled(spec, None)
-    workflow.work(plan, store)
+    work.work(plan, store)
     for build in plan.builds:
         _write(store.build(build.id) / "build.json", {"id": build.id})
     store.mark("_").parent.mkdir(parents=True)

@@ -31,7 +31,7 @@ _BROKEN = (
     EOFError,
     zlib.error,
     lzma.LZMAError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile's own, of a compression or version that it cannot read
     ValueError,
     OverflowError,
 )

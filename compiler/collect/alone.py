@@ -6,5 +6,5 @@ import os
 
 
 def alone() -> None:
-    """Before numpy is imported; of no process that starts others, as an engine's client may use numpy itself."""
+    """Before numpy is imported; never in a process that starts engines or clients: they would inherit it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

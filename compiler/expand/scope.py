@@ -87,7 +87,7 @@ class Scope:
         """A node's value here: Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one."""
         if isinstance(node, Seq):
             if several and not any(isinstance(item, Map | Seq) for item in node):
-                return [None if item is None else self.value(item) for item in node]
+                return self._each(node, lambda item: None if item is None else self.value(item))
             self._check_reached(node)
             return next((found for item in node if (found := self.value(item, several)) is not NOTHING), NOTHING)
         if isinstance(node, Map):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from compiler.expand.scope import Reported, Scope
+from compiler.language.nodes import Seq, Text
+from compiler.language.problem import Problems, Where
 from tests.expand.samples import Complaints
 
 SPEC = """\
@@ -30,3 +35,13 @@ def test_settings_options_and_params(complaints: Complaints) -> None:
         "duration: expected a duration such as 30s, 30m or 2h, found `3 parsecs`",
         "`valeu_size` is no setting of db_bench (step `a`)",
     ]
+
+
+def test_entries_of_a_plain_list_within_a_choice() -> None:
+    """A list of plain values is one value: both of its faults are said."""
+    problems = Problems()
+    where = Where("a.yaml", 1, 1)
+    node = Seq([Text("{{ one }}", where), Text("{{ two }}", Where("a.yaml", 2, 1))], where)
+    with pytest.raises(Reported):
+        Scope({}, {}, {}, problems).value(node, several=True)
+    assert [problem.message for problem in problems.found] == ["`one` is not defined", "`two` is not defined"]
