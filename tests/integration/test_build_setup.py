@@ -42,7 +42,7 @@ def test_the_python_that_is_asked_for():
     assert done.stdout == f"{sys.executable}\n"
 
 
-def test_a_python_compiled_without_a_profile_comes_after_one_that_has_it(tmp_path: Path):
+def test_a_python_that_was_not_optimized_comes_after_one_that_was(tmp_path: Path):
     """The script's own question has two answers: `quick`, or only `any`."""
     for name, code in (("python3", '[ "$3" = any ]'), ("python3.12", "true")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
