@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from compiler.collect.figures import StepFigures, figures, read_before
+from compiler.collect.figures import figures
+from compiler.collect.kept import Metrics, kept
 from compiler.collect.parquet import Row
 from compiler.collect.states import BrokenResult, read
 from compiler.plan.model import Plan, PlannedStage
@@ -90,18 +91,20 @@ def _results(look: _Look, stage: str, steps: list[_Step]) -> Iterator[Row]:
         look.left -= 1
         found, host = _figures(result, look.stages.get(stage), steps), _host(result)
         for step in steps:
-            value = found[step.index].metrics.get(FIGURE) if step.index in found else None
+            value = found.get(step.index, {}).get(FIGURE)
             if value is not None:
                 where = {"stage": stage, "attempt": result.name, "position": step.index}
                 yield {**where, "step": step.name, "kind": step.kind, "host": host, "qps": value}
 
 
-def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Mapping[int, StepFigures]:
+def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Metrics:
     """As this version reads them, whoever read them before."""
-    if stage is None:
-        return {at: step for kind in {step.kind for step in steps} for at, step in read_before(result, kind).items()}
+    wanted = stage.steps if stage else steps
+    known = {at: metrics for kind in {step.kind for step in wanted} for at, metrics in kept(result, kind).items()}
+    if stage is None or len(known) == len(stage.steps):
+        return known
     with suppress(BrokenResult):
-        return dict(enumerate(figures(read(result, stage), stage.steps)))
+        return {at: step.metrics for at, step in enumerate(figures(read(result, stage), stage.steps))}
     return {}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.collect import schema
-from compiler.collect.figures import REVISION, parser
+from compiler.collect.kept import REVISION, parser
 from compiler.collect.part import FIGURES
 from compiler.plan.model import PlannedStage
 from compiler.store.durable import write_text

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from compiler.collect.trace import Sample
+if TYPE_CHECKING:
+    from compiler.collect.sample import Sample
 
 LEAST = 1.5  # seconds
 Window = tuple[float, float]  # seconds since the step's start
@@ -18,7 +20,7 @@ def within(samples: Sequence[Sample], window: Window | None) -> Sequence[Sample]
     """
     if window is None or len(samples) < 3:
         return samples
-    passed = [sample["monotonic"] - samples[0]["monotonic"] for sample in samples]
+    passed = [sample.monotonic - samples[0].monotonic for sample in samples]
     first, last = (min(range(len(passed)), key=lambda at: abs(passed[at] - edge)) for edge in window)
     left_out = passed[first] + passed[-1] - passed[last]
     return samples[first : last + 1] if last > first and left_out >= LEAST else samples

@@ -128,7 +128,7 @@ def _cpu(pairs: Pairs, kinds: Iterable[str]) -> tuple[NDArray[np.bool_], Array]:
     import numpy as np
 
     names, passed = pairs.section("cpu")
-    part = passed[[names[kind] for kind in kinds if kind in names]]
+    part = passed[[names[kind] for kind in kinds]]
     known = part == part  # NaN is unlike itself
     return known, np.where(known, part, 0.0)
 

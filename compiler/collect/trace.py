@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
+    from msgspec import Struct
     from numpy.typing import NDArray
+
+    from compiler.collect.sample import Sample
 
     Array = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
     Section = tuple[Mapping[str, int], Array]  # its counters' rows, and the matrix
 
-Sample = Mapping[str, Any]
 DEVICE = "device"  # as a section: the database's own of all devices
 SHORT = 0.5  # seconds: an interval below it is what is left at the end
 
@@ -30,7 +32,6 @@ class Trace:
         ends = ends or (len(samples),)
         self.parts = [slice(begin, end) for begin, end in zip((0, *ends), ends, strict=False)]
         self._sections: dict[str, Section] = {}
-        self._plain: dict[str, Array] = {}
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -40,23 +41,24 @@ class Trace:
         return self.at("monotonic")
 
     def at(self, *keys: str) -> Array:
-        if len(keys) == 1:
-            return self._at(keys[0])
-        names, values = self.section(keys[0])
-        return values[names[keys[1]]] if keys[1] in names else _nothing(len(self))
+        return _row(self.section(keys[0]) if len(keys) > 1 else self.plain, keys[-1])
 
-    def _at(self, name: str) -> Array:
-        if name not in self._plain:
-            self._plain[name] = _numbers([sample.get(name) for sample in self.samples])
-        return self._plain[name]
+    @cached_property
+    def plain(self) -> Section:
+        """What a sample says outside of its sections."""
+        from compiler.collect.sample import PLAIN
+
+        return _places(PLAIN), _matrix(map(attrgetter(*PLAIN), self.samples), len(PLAIN))
 
     def section(self, name: str) -> Section:
         if name not in self._sections:
-            rows = self._devices() if name == DEVICE else [sample.get(name) for sample in self.samples]
-            self._sections[name] = _section(rows)
+            from compiler.collect.sample import SECTIONS
+
+            rows = self._devices() if name == DEVICE else list(map(attrgetter(name), self.samples))
+            self._sections[name] = _section(SECTIONS[name], rows)
         return self._sections[name]
 
-    def _devices(self) -> list[Any]:
+    def _devices(self) -> list[Struct | None]:
         return [row for part in self.parts for row in _devices(self.samples[part])]
 
 
@@ -77,10 +79,12 @@ class Pairs:
 
     def delta(self, *keys: str) -> Array:
         """How far a counter went; NaN where either sample lacks it, or it went back (a device that was replaced)."""
-        if len(keys) == 1:
-            return self._between(self.trace.at(keys[0]))
-        names, passed = self.section(keys[0])
-        return passed[names[keys[1]]] if keys[1] in names else _nothing(len(self.seconds))
+        return _row(self.section(keys[0]) if len(keys) > 1 else self._plain, keys[-1])
+
+    @cached_property
+    def _plain(self) -> Section:
+        names, values = self.trace.plain
+        return names, self._between(values)
 
     def section(self, name: str) -> Section:
         names, values = self.trace.section(name)
@@ -95,12 +99,12 @@ class Pairs:
         return np.where(found >= 0, found, np.nan)
 
 
-def _devices(samples: Sequence[Sample]) -> list[Any]:
+def _devices(samples: Sequence[Sample]) -> list[Struct | None]:
     """Of one device: counters of two that followed each other make no difference."""
-    names = [sample.get(DEVICE) for sample in samples]
-    name = names[-1] if names else None
-    known = [sample.get("devices", {}).get(name) for sample in samples]
-    return [row if own in (name, None) else None for row, own in zip(known, names, strict=True)]
+    name = samples[-1].device if samples else None
+    if name is None:
+        return [None] * len(samples)
+    return [sample.devices.get(name) if sample.device in (name, None) else None for sample in samples]
 
 
 def _pairs(every: Array, part: slice) -> tuple[Indices, Indices]:
@@ -123,49 +127,30 @@ def column(values: Iterable[float]) -> Array:
     return np.array(list(values))[:, None]
 
 
-def _section(rows: Sequence[Any]) -> Section:
-    """Mostly all rows have the same names: then they are one matrix."""
+def _section(kind: type[Struct], rows: Sequence[Struct | None]) -> Section:
     import numpy as np
+    from msgspec.structs import astuple
 
-    there = [row for row in rows if type(row) is dict]
-    if not there:
-        return {}, np.empty((0, len(rows)))
-    names = tuple(there[0])
-    if len(there) == len(rows) and (whole := _matrix(rows, names)) is not None:
-        return _places(names), whole
-    names = tuple(dict.fromkeys(name for row in there for name in row))
-    found = [_numbers([row.get(name) if row else None for row in rows]) for name in names]
-    return _places(names), np.array(found).reshape(len(names), len(rows))
+    names = kind.__struct_fields__
+    if not any(rows):
+        return _places(names), np.full((len(names), len(rows)), np.nan)
+    blank = kind()
+    return _places(names), _matrix(map(astuple, [row or blank for row in rows]), len(names))
 
 
-def _places(names: Sequence[str]) -> Mapping[str, int]:
+def _row(section: Section, name: str) -> Array:
+    names, values = section
+    found: Array = values[names[name]]
+    return found
+
+
+@cache
+def _places(names: tuple[str, ...]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _matrix(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Array | None:
-    """None where some row has other names, or a value that is no number."""
+def _matrix(rows: Iterable[tuple[float, ...]], width: int) -> Array:
     import numpy as np
 
-    if len(names) < 2 or {*map(len, rows)} != {len(names)}:
-        return None
-    try:
-        values = chain.from_iterable(map(itemgetter(*names), rows))
-        packed = struct.pack(f"{len(rows) * len(names)}d", *values)  # half of what numpy takes for it
-        return np.frombuffer(packed).reshape(len(rows), len(names)).T
-    except (KeyError, struct.error):
-        return None
-
-
-def _numbers(values: Sequence[Any]) -> Array:
-    import numpy as np
-
-    try:
-        return np.array(values, dtype=float)  # None becomes NaN
-    except (TypeError, ValueError):
-        return np.array([value if isinstance(value, int | float) else np.nan for value in values], dtype=float)
-
-
-def _nothing(size: int) -> Array:
-    import numpy as np
-
-    return np.full(size, np.nan)
+    found: Array = np.fromiter(chain.from_iterable(rows), float).reshape(-1, width).T
+    return found

@@ -7,20 +7,19 @@ ends: as a ratio it would count as much as a whole one, so it is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.collect import measurement
 from compiler.collect.measurement import Window
 from compiler.collect.samples import SERIES, Named, Samples, named, read
-from compiler.collect.trace import Sample
 from compiler.store import jsonfile
 
 if TYPE_CHECKING:
+    from compiler.collect.sample import Process, Sample
     from compiler.collect.trace import Array
 
-PROCESS, SERVER = "process", "server"
 Record = Mapping[str, Any]  # of the step, by the one who ran it
 
 
@@ -39,14 +38,13 @@ class Usage:
 
     def after(self) -> dict[str, float]:
         """Of what came after a part."""
-        known, end = (self._said(PROCESS), self._whole._said(PROCESS)) if self._whole else ([], [])
+        known, end = (self._processes(), self._whole._processes()) if self._whole else ([], [])
         if not known:
             return {}
-        wrote, both = _passed([known[-1], end[-1]], "write_bytes"), ("user", "system")
-        found = {} if wrote is None else {"drain_write_bytes": wrote}
-        if all(name in each for name in both for each in (self._record, known[-1])):
-            found["drain_cpu_seconds"] = max(0.0, sum(self._record[name] - known[-1][name] for name in both))
-        return found
+        last, used = known[-1], _used(self._record)
+        wrote, cpu = _passed(last.write_bytes, end[-1].write_bytes), last.user + last.system
+        found = {"drain_write_bytes": wrote, "drain_cpu_seconds": None if used is None else max(0.0, used - cpu)}
+        return {name: value for name, value in found.items() if value is not None and value == value}
 
     def series(self) -> Array:
         """By interval between two samples: a row for each column of the table `samples`."""
@@ -54,7 +52,8 @@ class Usage:
 
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
-        said = {**self._sensors(), "database_bytes": _last((self._whole or self)._samples, "database_bytes")}
+        every = (self._whole or self)._samples
+        said = {**self._sensors(), "database_bytes": _last(each.database_bytes for each in every)}
         own = {**self._client(), **self._server()}
         own |= _engine(own)
         return {
@@ -64,38 +63,39 @@ class Usage:
             **(_per_operation(own, self._all.work[self._index], ops) if ops else {}),
         }
 
-    def _said(self, group: str) -> list[Named]:
-        return [sample[group] for sample in self._samples if group in sample]
+    def _processes(self) -> list[Process]:
+        return [sample.process for sample in self._samples if sample.process]
 
     def _sensors(self) -> dict[str, float | None]:
-        found = self._said("sensors")
+        found = [sample.sensors for sample in self._samples if sample.sensors]
         return {
-            "cpu_celsius_max": max((each["celsius"] for each in found if "celsius" in each), default=None),
-            "cpu_throttles": _passed(found, "throttles"),
+            "cpu_celsius_max": max(_known(each.celsius for each in found), default=None),
+            "cpu_throttles": _passed(found[0].throttles, found[-1].throttles) if len(found) > 1 else None,
         }
 
     def _client(self) -> dict[str, float | None]:
         """The step's own processes began with it: what they had used when last seen is what the step used."""
-        known = self._said(PROCESS)
+        known = self._processes()
         resident = _resident(known)
+        part = bool(self._whole)
         return {
-            "client_cpu_seconds": _cpu(known) if self._whole else _used(self._record),
+            "client_cpu_seconds": _cpu(known) if part else _used(self._record),
             "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
             "process_max_rss_bytes": self._record.get("max_rss"),
-            "process_read_bytes": (_passed if self._whole else _last)(known, "read_bytes"),
-            "process_write_bytes": (_passed if self._whole else _last)(known, "write_bytes"),
+            "process_read_bytes": _read(known) if part else _last(each.read_bytes for each in known),
+            "process_write_bytes": _written(known) if part else _last(each.write_bytes for each in known),
         }
 
     def _server(self) -> dict[str, float | None]:
         """A server ran before the step, and goes on after it."""
-        known = self._said(SERVER)
+        known = [sample.server for sample in self._samples if sample.server]
         if len(known) < 2:
             return {}
         return {
             "server_cpu_seconds": _cpu(known),
             "server_rss_bytes": max(_resident(known), default=None),
-            "server_read_bytes": _passed(known, "read_bytes"),
-            "server_write_bytes": _passed(known, "write_bytes"),
+            "server_read_bytes": _read(known),
+            "server_write_bytes": _written(known),
         }
 
 
@@ -152,20 +152,36 @@ def _used(process: Mapping[str, float]) -> float | None:
     return None if user is None or system is None else user + system
 
 
-def _cpu(known: Sequence[Named]) -> float | None:
-    user, system = _passed(known, "user"), _passed(known, "system")
+def _cpu(known: Sequence[Process]) -> float | None:
+    user, system = _over(known, lambda each: each.user), _over(known, lambda each: each.system)
     return None if user is None or system is None else user + system
 
 
-def _passed(known: Sequence[Named], name: str) -> float | None:
-    if len(known) < 2 or name not in known[0] or name not in known[-1] or known[-1][name] < known[0][name]:
-        return None
-    return known[-1][name] - known[0][name]
+def _read(known: Sequence[Process]) -> float | None:
+    return _over(known, lambda each: each.read_bytes)
 
 
-def _resident(known: Iterable[Named]) -> list[float]:
-    return [process["rss"] for process in known if process.get("rss")]  # one that has ended has 0
+def _written(known: Sequence[Process]) -> float | None:
+    return _over(known, lambda each: each.write_bytes)
 
 
-def _last(known: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    return next((each[name] for each in reversed(known) if name in each), None)
+def _over(known: Sequence[Process], counter: Callable[[Process], float]) -> float | None:
+    """From the first to the last."""
+    return _passed(counter(known[0]), counter(known[-1])) if len(known) > 1 else None
+
+
+def _passed(before: float, after: float) -> float | None:
+    """None where one is missing, or it went back."""
+    return after - before if after >= before else None
+
+
+def _resident(known: Iterable[Process]) -> list[float]:
+    return [each.rss for each in known if each.rss > 0]  # one that has ended has 0
+
+
+def _known(values: Iterable[float]) -> Iterator[float]:
+    return (value for value in values if value == value)  # NaN is unlike itself
+
+
+def _last(values: Iterable[float]) -> float | None:
+    return next(_known(reversed(list(values))), None)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import deque
-from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from compiler.collect.rates import RATES, rates
+from compiler.collect.sample import Sample, decoded
 from compiler.collect.trace import Pairs, Trace
 from compiler.watch.tail import Tail
 
@@ -29,7 +28,7 @@ class Load:
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._tail = Tail(Path())
-        self._newest: deque[Mapping[str, Any]] = deque(maxlen=2)
+        self._newest: deque[Sample] = deque(maxlen=2)
 
     def of(self, folder: Path) -> dict[str, float]:
         """Rates over the newest second; one that cannot be told is not there."""
@@ -38,16 +37,12 @@ class Load:
             self._newest.clear()
         for line in self._tail.lines()[-2:]:
             self._take(line)
-        if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
+        if len(self._newest) < 2 or self._newest[1].monotonic <= self._newest[0].monotonic:
             return {}
         known = rates(Pairs(Trace(tuple(self._newest))))[:, -1].tolist()
         found = dict(zip(RATES, known, strict=True))
         return {name: found[name] for name in SHOWN if not math.isnan(found[name])}
 
     def _take(self, line: str) -> None:
-        try:
-            sample = json.loads(line)
-        except ValueError:
-            return
-        if isinstance(sample, dict) and "monotonic" in sample:
-            self._newest.append(sample)
+        with suppress(ValueError):
+            self._newest += decoded(line)

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import figures as module
 from compiler.collect.figures import figures
+from compiler.collect.kept import REVISION, kept
 from compiler.collect.states import read
 from compiler.drivers import driver
 
@@ -33,19 +33,18 @@ def test_figures_and_usage_by_name(made):
     assert "device_reads_per_s" not in found[0].metrics
 
 
-def test_the_cache_is_read_instead_of_the_output(made):
-    first = figures(*made)
-    (made[0].folders[0] / "stdout").write_text("gone")
-    again = figures(*made)
-    assert [step.metrics for step in again] == [dict(step.metrics) for step in first]
+def test_metrics_are_kept_for_those_who_look_back(made):
+    found = figures(*made)
+    assert kept(made[0].result, "db_bench") == {index: step.metrics for index, step in enumerate(found)}
+    assert kept(made[0].result, "sysbench") == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"revision": -1, "steps": {}}', '{"revision": 1}'])
 def test_a_cache_that_is_not_one_is_made_again(made, text):
-    figures(*made)
     cache(made[0].result).write_text(text)
+    assert kept(made[0].result, "db_bench") == {}
     assert figures(*made)[1].metrics["qps"] == 2000.0
-    assert json.loads(cache(made[0].result).read_text())["revision"] == module.REVISION
+    assert json.loads(cache(made[0].result).read_text())["revision"] == REVISION
 
 
 def test_a_newer_parser_parses_again(made, monkeypatch):
@@ -55,6 +54,12 @@ def test_a_newer_parser_parses_again(made, monkeypatch):
     (made[0].folders[0] / "stdout").write_text("no result line")
     assert figures(*made)[0].error is not None
     assert old.is_file()
+
+
+def test_samples_that_cannot_be_read_say_where(made):
+    path = made[0].folders[0] / "samples.jsonl"
+    path.write_text('{"monotonic": 1.0}\n{"monotonic": "soon"}\n')
+    assert figures(*made)[0].error == f"readww: {path}: Expected `float`, got `str` - at `$[1].monotonic`"
 
 
 def test_output_without_its_result_line_is_an_error_and_not_cached(made):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import figures, history, index
+from compiler.collect import history, index, kept
 from compiler.collect.tables import TABLES, collect
 from compiler.store import plans
 from compiler.summarize.tables import load
@@ -85,7 +85,7 @@ def test_the_figures_of_an_older_parser_are_none(found: Experiment, monkeypatch:
     found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
     other = replace(found.plan, digest="p-other", spec="specs/other.yaml")
     plans.write(other, found.store.plan(other.digest))
-    monkeypatch.setattr(figures, "parser", lambda _: 1000)
+    monkeypatch.setattr(kept, "parser", lambda _: 1000)
     monkeypatch.setattr(index, "parser", lambda _: 1000)
     assert list(history.rows(found.store, replace(found.plan, cells=(), stages=()), {})) == []
     assert [qps for *_, qps in past(found)] == [1000.0, 2000.0]  # of its own stage it is read again

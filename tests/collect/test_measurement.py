@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.measurement import Window, within
+from compiler.collect.sample import Sample
 from compiler.collect.samples import SERIES
 from compiler.collect.usage import of
 
@@ -27,8 +28,8 @@ SECONDS = (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 16.2)
     ],
 )
 def test_samples_next_to_the_edges(window: Window | None, kept: tuple[float, ...]) -> None:
-    samples = [{"monotonic": second} for second in SECONDS]
-    assert [sample["monotonic"] for sample in within(samples, window)] == list(kept)
+    samples = [Sample(second) for second in SECONDS]
+    assert [sample.monotonic for sample in within(samples, window)] == list(kept)
 
 
 @pytest.fixture
