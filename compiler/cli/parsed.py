@@ -9,7 +9,7 @@ from typing import Any
 
 from compiler.cli import answers
 from compiler.collect.metrics import METRICS
-from compiler.drivers.protocol import BUCKET, PrintedStep
+from compiler.drivers.protocol import BUCKET, PrintedStep, rows
 
 COLUMNS = ("step", "name", "metric", "value", "unit")
 
@@ -41,7 +41,7 @@ def _step(number: int, step: PrintedStep) -> Mapping[str, Any]:
         "facts": dict(found.facts),
         "warnings": list(found.warnings),
         "series": [{"second": second, "qps": qps} for second, qps in found.qps],
-        "histograms": [dict(zip(BUCKET, each, strict=True)) for each in found.histograms],
+        "histograms": [dict(zip(BUCKET, each, strict=True)) for each in rows(found.histograms)],
         "levels": [dict(level) for level in found.levels],
         "counters": dict(found.counters),
         "intervals": [each._asdict() for each in step.intervals],

@@ -58,7 +58,7 @@ def _parts(options: Mapping[str, Option]) -> tuple[int, ...]:
 
 def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | None]]:
     found: dict[str, dict[str, Value | None]] = defaultdict(dict)
-    for name in {name for options in asked for name in options}:
+    for name in dict.fromkeys(name for options in asked for name in options):
         for options in asked:
             value = options[name].value if name in options else None
             found[name].setdefault(repr(value), value)

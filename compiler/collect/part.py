@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.collect import columnar, environment, probed, schema
-from compiler.collect.columnar import Grid, Point, Rows, Table
+from compiler.collect.columnar import Point, Rows, Table
 from compiler.collect.figures import StepFigures, figures
 from compiler.collect.latencies import percentile
+from compiler.collect.matrices import Figures, Grid, Records, matrix
 from compiler.collect.states import State
-from compiler.collect.usage import of
-from compiler.drivers.protocol import BUCKET
+from compiler.drivers.protocol import Buckets
 from compiler.plan.model import PlannedStage
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
-SAMPLES, FIGURES = "samples", "figures"
+FIGURES, SECONDS = "figures", "step_seconds"
 Columns = Mapping[str, "columnar.Column"]
 
 
@@ -27,17 +28,19 @@ class Part:
     """Grows by one result after the other."""
 
     def __init__(self) -> None:
-        self.tables = {name: Table(types) for name, types in schema.PARTS.items() if name != SAMPLES}
-        self.samples = Grid(schema.PARTS[SAMPLES])
-        self.metrics: dict[str, None] = {}
-        self._figures: list[Mapping[str, Any]] = []
+        types = schema.PARTS
+        self.grids = {name: Grid(types[name]) for name in ("samples", "series")}
+        self.levels = Records(types["levels"])
+        self.tables = {name: Table(types[name]) for name in ("latencies", "histograms", "counters", "attempts")}
+        self._steps = Table({name: kind for name, kind in schema.figures(()).items() if kind != columnar.NUMBER})
+        self._figures = Figures(SECONDS)  # of the same steps
 
     @property
     def rows(self) -> int:
-        return len(self._figures) + sum(table.rows for table in self._all().values())
+        return self._steps.rows + sum(table.rows for table in self._all().values())
 
     def _all(self) -> Mapping[str, Rows]:
-        return {**self.tables, SAMPLES: self.samples}
+        return {**self.grids, "levels": self.levels, **self.tables}
 
     def add(self, stage: PlannedStage, state: State) -> None:
         assert state.result is not None
@@ -46,59 +49,49 @@ class Part:
         for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
             point = Point(stage.id, state.result.name, index, step.name)
             record, folder = state.steps[index], state.folders[index]
-            self._step(point, each, record, folder)
-            self._figures.append(_figures(point, each, record, folder))
-            self.metrics |= dict.fromkeys([*each.metrics, *probed.figures(record)])
+            self._step(point, each, record)
+            self._steps.add(point, _said(each, record, folder))
+            self._figures.add(_figures(each, record))
 
     def _environment(self, subject: str, state: State, found: Sequence[StepFigures]) -> None:
         rows = list(environment.attempt(subject, state, [each.facts for each in found]))
         names = schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 
-    def _step(self, point: Point, found: StepFigures, record: Mapping[str, Any], folder: Path) -> None:
+    def _step(self, point: Point, found: StepFigures, record: Mapping[str, Any]) -> None:
         if found.error:
             return
-        samples = of(folder).series() if found.samples is None else found.samples
-        self.samples.add(point, samples)
-        self.tables["series"].add(point, _named(("second", "qps"), found.qps))
+        if found.samples is not None:
+            self.grids["samples"].add(point, found.samples)
+        self.grids["series"].add(point, matrix(2, found.qps))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
-        self.tables["histograms"].add(point, _buckets(found))
+        for histogram in found.histograms:
+            self.tables["histograms"].add(point, _buckets(histogram))
         self.tables["counters"].add(point, _named(("source", "name", "grown"), _counters(found, record)))
-        self.tables["levels"].add(point, _levels(found))
+        self.levels.add(point, found.levels)
 
     def write(self, connection: DuckDBPyConnection, paths: Mapping[str, Path]) -> None:
         for name, table in self._all().items():
             columnar.write(connection, paths[name], table.types, table.arrays())
-        types = schema.figures(self.metrics)
-        columnar.write(connection, paths[FIGURES], types, _columns(types, self._figures))
+        figures = self._figures.arrays()
+        columnar.write(connection, paths[FIGURES], schema.figures(figures), {**self._steps.arrays(), **figures})
 
 
-def _columns(types: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    import numpy as np
-
+def _said(found: StepFigures, record: Mapping[str, Any], folder: Path) -> Columns:
+    """What `steps` is made of, with `_figures`: a row."""
+    said = () if found.error else [*found.warnings, *record.get("warnings", ())]  # of the server, too
     return {
-        name: np.ma.masked_invalid(np.array([row.get(name) for row in rows], float))
-        if kind == columnar.NUMBER
-        else np.array([row.get(name) for row in rows], object)
-        for name, kind in types.items()
+        "folder": [str(folder)],
+        "started": [schema.utc(record.get("started"))],
+        "error": [found.error],
+        "warnings": [None if found.error else schema.SEPARATOR.join(said)],
     }
 
 
-def _figures(point: Point, found: StepFigures, record: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """A row of what `steps` is made of."""
-    common = {
-        "stage": point.stage,
-        "attempt": point.attempt,
-        "position": point.position,
-        "folder": str(folder),
-        "started": schema.utc(record.get("started")),
-        "step_seconds": record.get("seconds"),
-        "error": found.error,
-    }
-    if found.error:
-        return common
-    said = schema.SEPARATOR.join([*found.warnings, *record.get("warnings", ())])  # of the server, too
-    return {**common, "warnings": said, **found.metrics, **probed.figures(record)}
+def _figures(found: StepFigures, record: Mapping[str, Any]) -> Mapping[str, float | None]:
+    probes: Mapping[str, float | None] = probed.figures(record)
+    own = {**found.metrics, **(dict.fromkeys(probes) if found.error else probes)}
+    return {SECONDS: record.get("seconds"), **own}
 
 
 def _named(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
@@ -106,21 +99,18 @@ def _named(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
 
 
 def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:
-    known = ((percentile(name), value) for name, value in found.metrics.items())
-    return [(*at, value) for at, value in known if at is not None]
+    return [(*at, found.metrics[name]) for name, at in _percentiles(tuple(found.metrics))]
 
 
-def _buckets(found: StepFigures) -> Columns:
-    """There are a hundred of a step: by column."""
-    columns = _named(BUCKET, found.histograms)
-    return {**columns, "operation": [name or None for name in columns["operation"]]} if columns else {}
+@lru_cache(64)  # most steps have the metrics of another one
+def _percentiles(metrics: tuple[str, ...]) -> list[tuple[str, tuple[str | None, float]]]:
+    return [(name, at) for name in metrics if (at := percentile(name)) is not None]
+
+
+def _buckets(found: Buckets) -> Columns:
+    return {**found._asdict(), "operation": [found.operation or None] * len(found.least)}
 
 
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     own: Iterator[tuple[str, str, float]] = ((ENGINE, name, value) for name, value in found.counters.items())
     return [*own, *probed.counted(record)]
-
-
-def _levels(found: StepFigures) -> Columns:
-    names = dict.fromkeys(name for level in found.levels for name in level)
-    return {name: [level.get(name) for level in found.levels] for name in names}

@@ -41,8 +41,10 @@ def steady(series: Sequence[float]) -> Steady | None:
     """None where there are too few points, or nothing was done."""
     import numpy as np
 
+    if len(series) < FEWEST:
+        return None
     values = np.asarray(series, dtype=float)
-    if len(values) < FEWEST or values.mean() <= 0:
+    if values.mean() <= 0:
         return None
     start = _start(values)
     rest = values[start:]

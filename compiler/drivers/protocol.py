@@ -6,8 +6,10 @@ there for the kinds that this version runs: a kind that is only declared does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -40,10 +42,31 @@ class Command:
     keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
 
 
-# of a histogram of latencies, plainly, as a collect reads a million: so many operations took longer than `least`
-# microseconds, and at most `most`; operation: read, write …, "" for all
+class Buckets(NamedTuple):
+    """A histogram of latencies, by column, as a collect reads a million of its rows.
+
+    So many operations took longer than `least` microseconds, and at most `most`.
+    """
+
+    operation: str  # read, write …, "" for all
+    least: Sequence[float]
+    most: Sequence[float]
+    operations: Sequence[int]
+
+
 Bucket: TypeAlias = tuple[str, float, float, int]
-BUCKET = ("operation", "least", "most", "operations")
+BUCKET = Buckets._fields
+
+
+def rows(histograms: Iterable[Buckets]) -> Iterator[Bucket]:
+    for each in histograms:
+        yield from zip(repeat(each.operation), each.least, each.most, each.operations)
+
+
+def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
+    """Those of one operation stand together."""
+    parts = ((name, zip(*part, strict=True)) for name, part in groupby(buckets, itemgetter(0)))
+    return [Buckets(name, least, most, operations) for name, (_, least, most, operations) in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +79,7 @@ class Figures:
     warnings: Sequence[str] = ()  # what the engine says about itself
     counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
     levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
-    histograms: Sequence[Bucket] = ()  # of latencies, whole
+    histograms: Sequence[Buckets] = ()  # whole; none is empty
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
 
 

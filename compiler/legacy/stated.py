@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compiler.drivers.protocol import Bucket, Figures, ParseError
+from compiler.drivers.protocol import Bucket, Figures, ParseError, by_column, rows
 from compiler.legacy.protocol import Measured
 
 NAME = "stated.json"
@@ -30,7 +30,7 @@ def _more(figures: Figures) -> dict[str, Any]:
     found = {
         "counters": dict(figures.counters),
         "levels": [dict(level) for level in figures.levels],
-        "histograms": [list(bucket) for bucket in figures.histograms],
+        "histograms": [list(bucket) for bucket in rows(figures.histograms)],
     }
     return {name: value for name, value in found.items() if value}
 
@@ -46,7 +46,8 @@ def figures(folder: Path) -> Figures | None:
         series = [(float(second), float(qps)) for second, qps in said["qps"]]
         found = Figures(said["metrics"], said["facts"], series, said["warnings"])
         buckets: list[Bucket] = [(each[0], each[1], each[2], each[3]) for each in said.get("histograms", ())]
-        found = replace(found, counters=said.get("counters", {}), levels=said.get("levels", ()), histograms=buckets)
+        more = {"counters": said.get("counters", {}), "levels": said.get("levels", ())}
+        found = replace(found, **more, histograms=by_column(buckets))
         failure = said["failure"]
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.collect.figures import figures
 from compiler.collect.states import State, states
-from compiler.drivers.protocol import Figures, ParseError
+from compiler.drivers.protocol import Buckets, Figures, ParseError, rows
 from compiler.legacy import stated
 from compiler.legacy.planned import imported, planned
 from compiler.legacy.protocol import Measured
@@ -57,7 +57,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
         ["warning"],
         counters={"stalls": 2.0},
         levels=[{"level": "L0", "files": 3.0}],
-        histograms=[("read", 0.0, 256.0, 9)],
+        histograms=[Buckets("read", [0.0, 256.0], [256.0, 300.0], [9, 1]), Buckets("", [0.0], [1.0], [2])],
     )
     steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
@@ -70,7 +70,8 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert "warning" in first.warnings
     assert [tuple(pair) for pair in first.qps] == [(1.0, 2.0)]
     assert (first.counters, first.levels) == ({"stalls": 2.0}, [{"level": "L0", "files": 3.0}])
-    assert [tuple(bucket) for bucket in first.histograms] == [("read", 0.0, 256.0, 9)]
+    assert list(rows(first.histograms)) == [("read", 0.0, 256.0, 9), ("read", 256.0, 300.0, 1), ("", 0.0, 1.0, 2)]
+    assert [each.operation for each in first.histograms] == ["read", ""]
     assert second.error == "two: it failed"
     assert (state.folders[0] / "sb.o").read_text() == "raw"
 

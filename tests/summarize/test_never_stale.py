@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import figures, index, parts, reading
+from compiler.collect import figures, index, kept, parts, reading
 from compiler.collect.tables import TABLES, collect
 from compiler.store import retracted
 from compiler.summarize import command, pictures, summary
@@ -31,7 +31,7 @@ class Parser:
         self.revision = 1
         self._real = figures.running("db_bench")
         monkeypatch.setattr(figures, "running", lambda _: self)
-        for module in (figures, index):
+        for module in (kept, index):
             monkeypatch.setattr(module, "parser", lambda _: self.revision)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:

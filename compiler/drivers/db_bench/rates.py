@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from operator import sub
 
 Rows = Sequence[tuple[float, float]]  # second at the end of an interval, operations in it
 
@@ -14,6 +14,8 @@ def per_second(rows: Rows, start: float | None = 0.0) -> list[tuple[float, float
     Seconds are rounded, so that one may seem to be two: the interval is what most of them are.
     """
     ends = [*(() if start is None else (start,)), *(second for second, _ in rows)]
-    passed = sorted(after - before for before, after in pairwise(ends))
+    passed = sorted(map(sub, ends[1:], ends))
     usual = passed[len(passed) // 2] if passed else 1.0
-    return [(second, operations / usual) for second, operations in rows] if usual > 0 else list(rows)
+    if usual == 1.0 or usual <= 0:
+        return list(rows)
+    return [(second, operations / usual) for second, operations in rows]

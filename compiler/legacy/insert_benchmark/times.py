@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from compiler.drivers.protocol import Bucket
+from compiler.drivers.protocol import Bucket, Buckets, by_column
 from compiler.layouts.response_times import LIMITS
 from compiler.legacy.awk import number
 from compiler.legacy.insert_benchmark.client import KINDS, MAX, Client
@@ -22,8 +22,8 @@ def figures(clients: Sequence[Client]) -> dict[str, float]:
     return {name: seconds for name, seconds in found.items() if seconds is not None}
 
 
-def buckets(clients: Sequence[Client]) -> list[Bucket]:
-    return [bucket for kind in KINDS for bucket in _buckets(clients, kind)]
+def buckets(clients: Sequence[Client]) -> list[Buckets]:
+    return by_column(bucket for kind in KINDS for bucket in _buckets(clients, kind))
 
 
 def _buckets(clients: Sequence[Client], kind: str) -> Iterator[Bucket]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from compiler.collect.metrics import METRICS
+from compiler.drivers.protocol import rows
 from compiler.layouts.insert_benchmark import sustained
 from compiler.legacy.insert_benchmark import merged, probe, steps
 from compiler.legacy.mistake import Wrong
@@ -73,7 +74,7 @@ def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
     assert "qps" not in load.figures.metrics
     assert load.figures.metrics["max_us"] == 12345
     assert "max_delete_seconds" not in query.figures.metrics
-    assert query.figures.histograms == [
+    assert list(rows(query.figures.histograms)) == [
         ("insert", 0, 256, 6), ("insert", 4000, 16000, 2),
         ("query", 0, 256, 199998), ("query", 16000, 64000, 2),
     ]  # fmt: skip
@@ -109,7 +110,7 @@ def test_what_took_longer_than_the_last_limit_ends_with_the_longest(tmp_path: Pa
     slow = times("Query", "9 0 0 0 0 0 0 0 0 2", "17.500000")
     path.write_text(text[: text.index(" Query rt:")] + slow)
     query = measured(read("insert_benchmark", tmp_path))[1].figures
-    assert query.histograms[-1] == ("query", 16e6, 17.5e6, 2)
+    assert list(rows(query.histograms))[-1] == ("query", 16e6, 17.5e6, 2)
     assert query.metrics["max_query_seconds"] == 17.5
 
 

@@ -13,7 +13,7 @@ _TITLE = re.compile(r"\n\*\* Compaction Stats \[(.*)\] \*\*")
 DEFAULT = "default"  # the column family that is always there
 _COUNT = re.compile(r"(\d+)([KMGT]?)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_APART = re.compile(r"(?<=\d) (?=[KMGT]?B\b)")  # a size and its unit
+_APART = re.compile(r" (?<=\d )(?=[KMGT]?B\b)")  # a size and its unit; what is literal first, which is found fast
 _SUFFIX = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNIT = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _SECONDS = {"compaction_seconds": "Comp(sec)", "compaction_cpu_seconds": "CompMergeCPU(sec)"}
@@ -24,12 +24,16 @@ _COUNTS = {"compactions": "Comp(cnt)", "compaction_keys_in": "KeyIn", "compactio
 class Table(NamedTuple):
     group: str  # what the rows are called by
     family: str
-    rows: Mapping[str, Row]  # by name of the row
+    columns: Sequence[str]
+    cells: Mapping[str, Sequence[str]]  # by name of the row
+
+    def row(self, name: str) -> Row:
+        return dict(zip(self.columns, self.cells.get(name, ()), strict=False))
 
 
 def tables(text: str, group: str = "Level") -> Sequence[Mapping[str, Row]]:
     """Every table of the group, in order: name of the row -> column -> text."""
-    return [table.rows for table in by_family(text, group)]
+    return [{name: table.row(name) for name in table.cells} for table in by_family(text, group)]
 
 
 def by_family(text: str, group: str = "Level") -> Sequence[Table]:
@@ -42,27 +46,28 @@ def _every(text: str) -> Sequence[Table]:
     whole = f"\n{text}"
     titles = list(_TITLE.finditer(whole))
     ends = [*(title.start() for title in titles), len(whole)][1:]
-    found = ((title[1], whole[title.end() : end].splitlines()[1:]) for title, end in zip(titles, ends, strict=True))
-    return [Table(lines[0].split(maxsplit=1)[0], family, _table(lines)) for family, lines in found if _headed(lines)]
+    found = (_table(title[1], whole[title.end() : end]) for title, end in zip(titles, ends, strict=True))
+    return [table for table in found if table]
 
 
 def figures(text: str) -> dict[str, float]:
-    return _sum(sums(text)) | _level0(_last(text).get("L0", {}))
-
-
-def sums(text: str) -> Row:
-    """Of all levels."""
-    return _last(text).get("Sum", {})
+    return _sum(sums(text)) | _level0(_last(text, "L0"))
 
 
 @lru_cache(maxsize=4)
-def _last(text: str) -> Mapping[str, Row]:
+def sums(text: str) -> Row:
+    """Of all levels."""
+    return _last(text, "Sum")
+
+
+def _last(text: str, name: str) -> Row:
     """Of several column families that of the default one; of each dump there is one, and the last counts."""
     found = by_family(text)
     own = [table for table in found if table.family == DEFAULT] or found
-    return own[-1].rows if own else {}
+    return own[-1].row(name) if own else {}
 
 
+@lru_cache(maxsize=4096)
 def size(text: str) -> float | None:
     """`53.84 MB` in bytes."""
     amount, _, unit = text.partition(" ")
@@ -83,31 +88,27 @@ def count(text: str) -> float | None:
     return float(match[1]) * _SUFFIX[match[2]] if match else None
 
 
-def _headed(lines: Sequence[str]) -> bool:
-    return bool(lines and lines[0].split())
-
-
-def _table(lines: Sequence[str]) -> dict[str, Row]:
-    names = lines[0].split()
-    if len(set(names)) != len(names):
-        return {}
-    rows: dict[str, Row] = {}
-    for line in lines[2:]:
-        cells = _cells(line, names)
-        if cells is None:
-            break
-        rows[cells[names[0]]] = cells
-    return rows
-
-
-def _cells(line: str, names: Sequence[str]) -> dict[str, str] | None:
-    """A row has as many cells as the header has names, or it is none: nothing ever moves over."""
-    cells = _APART.sub("_", line).split()
-    if len(cells) != len(names):
+def _table(family: str, text: str) -> Table | None:
+    """`text`: header, dashes and rows, from the title's end."""
+    _, header, _, rows = (*text.split("\n", 3), "", "", "")[:4]
+    columns = header.split()
+    if not columns:
         return None
-    found = dict(zip(names, cells, strict=True))
-    if "Size" in found:
-        found["Size"] = found["Size"].replace("_", " ")
+    doubled = len(set(columns)) != len(columns)
+    return Table(columns[0], family, columns, {} if doubled else _cells(rows.partition("\n\n")[0], columns))
+
+
+def _cells(text: str, columns: Sequence[str]) -> dict[str, Sequence[str]]:
+    """A row has as many cells as the header has names, or it is none: nothing ever moves over."""
+    found: dict[str, Sequence[str]] = {}
+    size = columns.index("Size") if "Size" in columns else None
+    for line in _APART.sub("_", text).split("\n"):
+        cells = line.split()
+        if len(cells) != len(columns):
+            break
+        if size is not None:
+            cells[size] = cells[size].replace("_", " ")
+        found[cells[0]] = cells
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -17,6 +18,7 @@ class Estimate(NamedTuple):
         return abs(self.value - other.value) <= (self.off + other.off) * 1.001  # printf rounds halves either way
 
 
+@lru_cache(maxsize=4096)  # a run says the same several times
 def printed(text: str, unit: float = 1.0) -> Estimate:
     """`0.12` of a unit is wrong by half a hundredth of it at most."""
     decimals = len(text.partition(".")[2])
@@ -25,4 +27,8 @@ def printed(text: str, unit: float = 1.0) -> Estimate:
 
 def finest(first: Estimate, others: Iterable[Estimate]) -> Estimate:
     """`first` is known to be the figure that is asked for; one that does not agree with it is another figure."""
-    return min((first, *(each for each in others if each.agrees(first))), key=lambda each: each.off)
+    found = first
+    for each in others:
+        if each.off < found.off and each.agrees(first):
+            found = each
+    return found

@@ -6,20 +6,22 @@ import re
 from collections.abc import Mapping
 
 _LINES = {
-    "version": r"\nRocksDB: +version (\S+)$",
-    "fork": r"\n(Speedb: +version \S+)$",  # a count of its own: no release of RocksDB
-    "compression": r"\nCompression: (.+)$",
-    "memtablerep": r"\nMemtablerep: (.+)$",
-    "key_bytes": r"\nKeys: +(\d+) bytes each",
-    "value_bytes": r"\nValues: +(\d+) bytes each",
+    "version": ("RocksDB:", r"\nRocksDB: +version (\S+)$"),
+    "fork": ("Speedb:", r"\n(Speedb: +version \S+)$"),  # a count of its own: no release of RocksDB
+    "compression": ("Compression:", r"\nCompression: (.+)$"),
+    "memtablerep": ("Memtablerep:", r"\nMemtablerep: (.+)$"),
+    "key_bytes": ("Keys:", r"\nKeys: +(\d+) bytes each"),
+    "value_bytes": ("Values:", r"\nValues: +(\d+) bytes each"),
 }
-_FACTS = {name: re.compile(line, re.MULTILINE) for name, line in _LINES.items()}
-_WARNING = re.compile(r"\nWARNING: (.+)$", re.MULTILINE)
+# where a text is not there at all, a plain look is done in half the time
+_FACTS = {name: (f"\n{begins}", re.compile(line, re.MULTILINE)) for name, (begins, line) in _LINES.items()}
+_WARNS = "WARNING: "
+_WARNING = re.compile(rf"\n{_WARNS}(.+)$", re.MULTILINE)
 
 
 def facts(stdout: str, stderr: str) -> dict[str, str]:
     text = f"\n{stderr}\n{stdout}"
-    found = {name: line.search(text) for name, line in _FACTS.items()}
+    found = {name: line.search(text) if begins in text else None for name, (begins, line) in _FACTS.items()}
     return {name: " ".join(match[1].split()) for name, match in found.items() if match}
 
 
@@ -39,7 +41,7 @@ def clients(text: str) -> int | None:
 
 def warnings(*texts: str) -> tuple[str, ...]:
     """Each once, in order."""
-    lines = (line for text in texts for line in _WARNING.findall(f"\n{text}"))
+    lines = (line for text in texts if _WARNS in text for line in _WARNING.findall(f"\n{text}"))
     return tuple(dict.fromkeys(line.strip() for line in lines))
 
 

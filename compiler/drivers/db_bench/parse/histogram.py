@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
-from compiler.drivers.protocol import Bucket
+from compiler.drivers.protocol import Buckets
 
 MIXED = ("read", "write", "delete", "seek", "merge")  # kinds of operation that benchmarks mix
 PERCENTILES: Mapping[str, str] = {
@@ -18,14 +17,21 @@ PERCENTILES: Mapping[str, str] = {
     "P99.99": "p99_99_us",
 }
 
+_NEXT = r"(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )"
+_END = re.compile(rf"\n{_NEXT}")
 # with the end of the line before it: a literal text is found fast, the beginning of a line is not
-_HEAD = re.compile(r"\nMicroseconds per (?P<operation>\w+):$", re.MULTILINE)
-_COUNT = re.compile(r"^Count: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+$")
-_EXTREMES = re.compile(r"^Min: \d+ +Median: \S+ +Max: (?P<max>\d+)$")
+_BEGINS = "\nMicroseconds per "
+_HEAD = re.compile(
+    rf"{_BEGINS}(?P<operation>\w+):"
+    r"\nCount: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+"
+    r"\nMin: \d+ +Median: \S+ +Max: (?P<max>\d+)"
+    rf"\nPercentiles:(?P<percentiles>.*)(?:\n(?!{_NEXT}).*)?"  # a line of dashes is before the buckets
+)
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
-_BUCKETS = re.compile(r"(?:[\[(] *\d+, *\d+ *[\])] +\d+ .*\n?)*")
-_BUCKET = re.compile(r"\n. *(\d+), *(\d+) *. +(\d+) ")
-_NEXT = re.compile(r"\n(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )")
+_SAID = r"[\[(] *+(\d++), *+(\d++) *+[\])] ++(\d++) "
+_BUCKET, _OTHER = re.compile(rf"\n{_SAID}"), re.compile(rf"\n(?!{_SAID})")
+
+Columns = Sequence[Sequence[str]]  # from, to, how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +41,13 @@ class Histogram:
     average: float
     maximum: float
     percentiles: Mapping[str, float]
-    buckets: Sequence[tuple[float, float, int]] = ()  # from, to, how many
+    buckets: Columns = ()
 
 
 def after(text: str, start: int) -> list[Histogram]:
     """The histograms between a result line and whatever comes next."""
     rest = f"\n{text[start:]}"
-    end = _NEXT.search(rest)
-    block = rest[: end.start() if end else len(rest)]
-    found = (_histogram(match["operation"], block[match.end() :]) for match in _HEAD.finditer(block))
-    return [item for item in found if item is not None and item.count]
+    return [_histogram(head, _buckets(rest, head.end())) for head in _heads(rest) if int(head["count"])]
 
 
 def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
@@ -55,35 +58,41 @@ def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
     return {f"{item.operation}_{name}": value for item in mixed for name, value in _latencies(item).items()}
 
 
-def buckets(histograms: Sequence[Histogram]) -> list[Bucket]:
+def buckets(histograms: Sequence[Histogram]) -> list[Buckets]:
     alone = len(histograms) == 1
     named = (("" if alone else item.operation, item.buckets) for item in histograms if item.buckets)
-    return [each for name, found in named for each in zip(repeat(name), *zip(*found, strict=True))]
+    return [
+        Buckets(name, list(map(float, least)), list(map(float, most)), list(map(int, count)))
+        for name, (least, most, count) in named
+    ]
 
 
-def _histogram(operation: str, text: str) -> Histogram | None:
-    _, *lines = text.split("\n", 5)
-    if len(lines) < 3:
-        return None
-    count, extremes = _COUNT.match(lines[0]), _EXTREMES.match(lines[1])
-    if not (count and extremes and lines[2].startswith("Percentiles:")):
-        return None
-    percentiles = {name: float(value) for name, value in _PERCENTILE.findall(lines[2])}
+def _heads(text: str) -> Iterator[re.Match[str]]:
+    at = 0
+    while text.find(_BEGINS, at) >= 0 and (head := _HEAD.search(text, at)) and not _END.search(text, at, head.start()):
+        yield head
+        at = head.end()
+
+
+def _histogram(head: re.Match[str], buckets: Columns) -> Histogram:
     return Histogram(
-        operation=operation,
-        count=int(count["count"]),
-        average=float(count["average"]),
-        maximum=float(extremes["max"]),
-        percentiles=percentiles,
-        buckets=_buckets(lines[4]) if len(lines) > 4 else (),  # a line of dashes is before them
+        operation=head["operation"],
+        count=int(head["count"]),
+        average=float(head["average"]),
+        maximum=float(head["max"]),
+        percentiles={name: float(value) for name, value in _PERCENTILE.findall(head["percentiles"])},
+        buckets=buckets,
     )
 
 
-def _buckets(text: str) -> Sequence[tuple[float, float, int]]:
+def _buckets(text: str, start: int) -> Columns:
     """Up to the first line that is none."""
-    block = _BUCKETS.match(text)
-    least, most, count = zip(*_BUCKET.findall(f"\n{block[0]}"), strict=True) if block and block[0] else ((), (), ())
-    return list(zip(map(float, least), map(float, most), map(int, count), strict=True))
+    end = text.find("\n\n", start)
+    block = text[start : end if end >= 0 else len(text)]
+    found = _BUCKET.findall(block)
+    if len(found) != block.count("\n"):
+        found = _BUCKET.findall(_OTHER.split(block, 1)[0])
+    return list(zip(*found, strict=True))
 
 
 def _latencies(item: Histogram) -> dict[str, float]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from compiler.drivers.db_bench.parse import compaction
 
 Read = Callable[[str], "float | None"]
-_LEVEL = re.compile(r"L\d+|Sum|Int")
+_LEVEL, _ANY = re.compile(r"L\d+|Sum|Int"), re.compile(".*")
 GB = 2**30
 
 
@@ -53,27 +53,28 @@ _COLUMNS: Mapping[str, tuple[str, Read]] = {
     "blob_read_bytes": ("Rblob(GB)", _number(GB)),
     "blob_write_bytes": ("Wblob(GB)", _number(GB)),
 }
+_IN_MEGABYTES: tuple[str, str, Read] = ("bytes", "Size(MB)", _number(2**20))  # up to 5.0
 
 
 def levels(text: str) -> list[dict[str, float | str]]:
     """Of each column family its last: by level, then by the priority of the threads that did the work."""
-    by_level = [each for each in _rows(text, "Level") if _LEVEL.fullmatch(str(each["level"]))]
-    return [*by_level, *_rows(text, "Priority")]
+    return [*_rows(text, "Level", _LEVEL), *_rows(text, "Priority", _ANY)]
 
 
-def _rows(text: str, group: str) -> Iterator[dict[str, float | str]]:
-    last = {table.family: table.rows for table in compaction.by_family(text, group)}
-    for family, rows in last.items():
-        for name, row in rows.items():
-            yield {"family": family, group.lower(): name, **_row(row)}
+def _rows(text: str, group: str, named: re.Pattern[str]) -> Iterator[dict[str, float | str]]:
+    last = {table.family: table for table in compaction.by_family(text, group)}
+    for family, table in last.items():
+        columns = _known(tuple(table.columns))
+        for name, cells in table.cells.items():
+            if named.fullmatch(name):
+                yield {"family": family, group.lower(): name, **_row(columns, cells)}
 
 
-def _row(row: compaction.Row) -> dict[str, float]:
-    found = {name: value for name, column, read in _those_of(tuple(row)) if (value := read(row[column])) is not None}
-    size = compaction.size_of(row) if "Size(MB)" in row else None
-    return found if size is None else {**found, "bytes": size}
+def _row(columns: Sequence[tuple[str, int, Read]], cells: Sequence[str]) -> dict[str, float]:
+    return {name: value for name, at, read in columns if (value := read(cells[at])) is not None}
 
 
 @lru_cache(16)
-def _those_of(header: tuple[str, ...]) -> list[tuple[str, str, Read]]:
-    return [(name, column, read) for name, (column, read) in _COLUMNS.items() if column in header]
+def _known(header: tuple[str, ...]) -> Sequence[tuple[str, int, Read]]:
+    every = [*((name, *column) for name, column in _COLUMNS.items()), _IN_MEGABYTES]
+    return [(name, header.index(column), read) for name, column, read in every if column in header]

@@ -9,6 +9,7 @@ from functools import lru_cache
 from compiler.drivers.db_bench.parse.compaction import size
 
 _MEMTABLES = "rocksdb.size-all-mem-tables"
+_OF_MEMORY = "mem-table"
 _PROPERTY = re.compile(r"\n(rocksdb\.[a-z-]*mem-tables?): (\d+)$", re.MULTILINE)
 # 8.1 does not end the line before it
 _CACHE = re.compile(r"Block cache \S+ capacity: (?P<capacity>\S+ [KMGT]?B)\b(?P<rest>.*)$", re.MULTILINE)
@@ -18,7 +19,7 @@ _USAGE = re.compile(r" usage: (\S+ [KMGT]?B)\b")
 @lru_cache(maxsize=2)
 def counters(text: str) -> Mapping[str, float]:
     """By RocksDB's names; the last counts."""
-    return {name: float(value) for name, value in _PROPERTY.findall(f"\n{text}")}
+    return {name: float(value) for name, value in _PROPERTY.findall(f"\n{text}")} if _OF_MEMORY in text else {}
 
 
 def figures(text: str) -> dict[str, float]:

@@ -6,7 +6,8 @@ import re
 
 PREFIX = "perf_context."
 
-_BEGIN = re.compile(r"PERF_CONTEXT:\n(.*)$", re.MULTILINE)
+_BEGINS = "PERF_CONTEXT:\n"
+_BEGIN = re.compile(rf"{_BEGINS}(.*)$", re.MULTILINE)
 _COUNTER = re.compile(r"(?:^|, )(\w+) = (\d+)(?=,|$)")
 _LEVELS = re.compile(r"(\w+) = ((?:\d+@level\d+(?:, )?)+)")
 _LEVEL = re.compile(r"(\d+)@level(\d+)")
@@ -14,7 +15,7 @@ _LEVEL = re.compile(r"(\d+)@level(\d+)")
 
 def counters(block: str) -> dict[str, float]:
     """Of the block that begins with a result line; those of a level under NAME@levelN."""
-    match = _BEGIN.search(block)
+    match = _BEGIN.search(block) if _BEGINS in block else None
     if match is None:
         return {}
     found = {f"{PREFIX}{name}": float(value) for name, value in _COUNTER.findall(match[1])}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from compiler.drivers.db_bench.parse.line import line
+
 # since 8.1; the name before, with the meaning unchanged
 _NAMES = {
     "l0-file-count-limit-delays": ("stall_l0_delays", "level0_slowdown"),
@@ -29,9 +31,12 @@ _TOTALS = {
     "stall_stops": ("stall_l0_stops", "stall_memtable_stops", "stall_pending_stops"),
 }
 
-_OLD_LINE = re.compile(r"\nStalls\(count\): (.*), interval \d+ total count$", re.MULTILINE)
-_NEW_LINE = re.compile(r"\nWrite Stall \(count\): (.*)$", re.MULTILINE)
-_TIME = re.compile(r"\nCumulative stall: (\d+):(\d+):(\d+\.\d+) H:M:S, (\d+\.\d+) percent$", re.MULTILINE)
+_OLD_LINE = line("Stalls(count): ", r"(.*), interval \d+ total count$")
+_NEW_BEGINS = "\nWrite Stall (count): "
+_NEW_LINE = re.compile(rf"{re.escape(_NEW_BEGINS)}(.*)$", re.MULTILINE)
+_TIME = line("Cumulative stall: ", r"(\d+):(\d+):(\d+\.\d+) H:M:S, (\d+\.\d+) percent$")
+_OLD_COUNT = re.compile(r"(?:^|, )(\d+) ([^,]+)")
+_NEW_COUNT = re.compile(r"([a-z0-9-]++): (\d++)(?=[,\s]|$)")
 
 
 def figures(text: str) -> dict[str, float]:
@@ -39,14 +44,16 @@ def figures(text: str) -> dict[str, float]:
 
 
 def _old(text: str) -> dict[str, float]:
-    lines = _OLD_LINE.findall(f"\n{text}")
-    pairs = re.findall(r"(?:^|, )(\d+) ([^,]+)", lines[-1]) if lines else ()
+    last = _OLD_LINE.last(text)
+    pairs = _OLD_COUNT.findall(last[1]) if last else ()
     return {_OLD[name]: float(count) for count, name in pairs if name in _OLD}
 
 
 def _new(text: str) -> dict[str, float]:
     """Two lines a dump (the column family's, the database's). 8.1 ends neither: other text may follow on the line."""
-    pairs = re.findall(r"([a-z0-9-]+): (\d+)(?=[,\s]|$)", ", ".join(_NEW_LINE.findall(f"\n{text}")))
+    lines = f"\n{text}"
+    start = lines.find(_NEW_BEGINS)
+    pairs = _NEW_COUNT.findall(", ".join(_NEW_LINE.findall(lines, start))) if start >= 0 else ()
     return {_NEW[name]: float(count) for name, count in pairs if name in _NEW}
 
 
@@ -61,8 +68,8 @@ def _with_totals(counts: dict[str, float]) -> dict[str, float]:
 
 
 def _time(text: str) -> dict[str, float]:
-    found = _TIME.findall(f"\n{text}")
-    if not found:
+    last = _TIME.last(text)
+    if not last:
         return {}
-    hours, minutes, seconds, percent = found[-1]
+    hours, minutes, seconds, percent = last.groups()
     return {"stall_seconds": 3600 * int(hours) + 60 * int(minutes) + float(seconds), "stall_pct": float(percent)}

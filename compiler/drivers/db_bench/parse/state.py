@@ -6,8 +6,13 @@ from compiler.drivers.db_bench.parse import cache, compaction, memory, stalls, s
 
 
 def figures(text: str) -> dict[str, float]:
-    parts = (compaction.figures, totals.figures, stalls.figures, cache.figures, memory.figures)
-    return {name: value for part in parts for name, value in part(text).items()}
+    return {
+        **compaction.figures(text),
+        **totals.figures(text),
+        **stalls.figures(text),
+        **cache.figures(text),
+        **memory.figures(text),
+    }
 
 
 def counters(text: str) -> dict[str, float]:

@@ -2,59 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 from compiler.drivers.db_bench.parse import compaction, volumes
 from compiler.drivers.db_bench.parse.estimate import Estimate, printed
+from compiler.drivers.db_bench.parse.line import line
 
 GB = 2**30
 
 
-class _Line(NamedTuple):
-    """A literal text is found fast, even from behind: the rest is looked at where the line begins so."""
-
-    begins: str
-    goes_on: re.Pattern[str]
-
-    def last(self, text: str) -> re.Match[str] | None:
-        at = len(text)
-        while (at := text.rfind(self.begins, 0, at)) >= 0:
-            begun = at == 0 or text[at - 1] == "\n"
-            if begun and (found := self.goes_on.match(text, at + len(self.begins))):
-                return found
-        return None
-
-
-def _line(begins: str, goes_on: str) -> _Line:
-    return _Line(begins, re.compile(goes_on, re.MULTILINE))
-
-
-_UPTIME = _line("Uptime(secs): ", r"(?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$")
-_FLUSH = _line("Flush(GB): cumulative ", r"(?P<flush>\d+\.\d+)")
-_COMPACTION = _line(
+_UPTIME = line("Uptime(secs): ", r"(?P<total>\d+\.\d+) total, (?P<interval>\d+\.\d+) interval$")
+_FLUSH = line("Flush(GB): cumulative ", r"(?P<flush>\d+\.\d+)")
+_COMPACTION = line(
     "Cumulative compaction: ",
     r"(?P<write>\d+\.\d+) GB write, (?P<write_rate>\d+\.\d+) MB/s write, "
     r"(?P<read>\d+\.\d+) GB read, (?P<read_rate>\d+\.\d+) MB/s read",
 )
-_WRITES = _line(
+_WRITES = line(
     "Cumulative writes: ",
     r".*?, (?P<keys>\d+[KMG]?) keys, .*\bingest: (?P<ingest>\d+\.\d+) GB, (?P<ingest_rate>\d+\.\d+) MB/s$",
 )
-_LOG = _line("Cumulative WAL: ", r".*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$")
+_LOG = line("Cumulative WAL: ", r".*\bwritten: (?P<wal>\d+\.\d+) GB, (?P<wal_rate>\d+\.\d+) MB/s$")
 # "writes per sync" of no sync is all of them, in every release
-_LOGGED = _line("Cumulative WAL: ", r"\S+ writes, 0 syncs, (\d+)\.00 writes per sync")
-_RECENT = _line("Interval writes: ", r".*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ")
-_RECENT_LOG = _line("Interval WAL: ", r".*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ")
-_PENDING = _line("Estimated pending compaction bytes: ", r"(\d+)$")
-_BLOBS = _line("Blob file count: ", r"\d+, total size: (\d+\.\d+) GB")
-_ADDED = _line("AddFile(GB): cumulative ", r"(\d+\.\d+)")
+_LOGGED = line("Cumulative WAL: ", r"\S+ writes, 0 syncs, (\d+)\.00 writes per sync")
+_RECENT = line("Interval writes: ", r".*\bingest: (?P<ingest_recent>\d+\.\d+) MB, ")
+_RECENT_LOG = line("Interval WAL: ", r".*\bwritten: (?P<wal_recent>\d+\.\d+) MB, ")
+_PENDING = line("Estimated pending compaction bytes: ", r"(\d+)$")
+_BLOBS = line("Blob file count: ", r"\d+, total size: (\d+\.\d+) GB")
+_ADDED = line("AddFile(GB): cumulative ", r"(\d+\.\d+)")
+_SIMPLE = (("pending_compaction_bytes", _PENDING, 1), ("blob_bytes", _BLOBS, GB), ("added_file_bytes", _ADDED, GB))
 _DUMPED = (_UPTIME, _FLUSH, _COMPACTION, _WRITES, _LOG, _RECENT, _RECENT_LOG)
 
 
 def figures(text: str) -> dict[str, float]:
     lines = (each.last(text) for each in _DUMPED)
-    said = {name: value for line in lines if line for name, value in line.groupdict().items()}
+    said = {name: each[name] for each in lines if each for name in each.re.groupindex}
     found = volumes.volumes(said, text)
     return {
         **_simple(text),
@@ -67,12 +47,7 @@ def figures(text: str) -> dict[str, float]:
 
 
 def _simple(text: str) -> dict[str, float]:
-    lines = {
-        "pending_compaction_bytes": (_PENDING, 1),
-        "blob_bytes": (_BLOBS, GB),
-        "added_file_bytes": (_ADDED, GB),
-    }
-    return {name: float(last[1]) * unit for name, (line, unit) in lines.items() if (last := line.last(text))}
+    return {name: float(last[1]) * unit for name, each, unit in _SIMPLE if (last := each.last(text))}
 
 
 def _keys(said: volumes.Said, text: str) -> dict[str, float]:

@@ -33,8 +33,9 @@ _TABLE_RATES = {"write": "Wr(MB/s)", "read": "Rd(MB/s)"}
 
 def volumes(said: Said, text: str) -> dict[str, Estimate]:
     """What another source says counts where it agrees with the dump: it may be of another time, or count other IO."""
+    row, known = compaction.sums(text), counters(text)
     return {
-        metric: finest(printed(said[name], GB), _others(name, said, text))
+        metric: finest(printed(said[name], GB), _others(name, said, row, known))
         for name, metric in _METRICS.items()
         if name in said
     }
@@ -45,20 +46,19 @@ def ticker(name: str, text: str) -> Estimate | None:
     return None if value is None else Estimate(value)
 
 
-def _others(name: str, said: Said, text: str) -> Iterator[Estimate]:
-    if "total" in said and f"{name}_rate" in said:
-        yield printed(said[f"{name}_rate"], MB).times(printed(said["total"]))
-    if f"{name}_recent" in said and said.get("total") == said.get("interval"):  # the first dump of the database
-        yield printed(said[f"{name}_recent"], MB)
+def _others(name: str, said: Said, row: compaction.Row, known: Mapping[str, float]) -> Iterator[Estimate]:
+    rate, recent, total = said.get(f"{name}_rate"), said.get(f"{name}_recent"), said.get("total")
+    if rate is not None and total is not None:
+        yield printed(rate, MB).times(printed(total))
+    if recent is not None and total == said.get("interval"):  # the first dump of the database
+        yield printed(recent, MB)
     if name in _TABLE_RATES:
-        yield from _by_table(_TABLE_RATES[name], text)
-    known = [ticker(each, text) for each in _TICKERS[name]]
-    if found := [each.value for each in known if each]:
+        yield from _by_table(_TABLE_RATES[name], row)
+    if found := [known[each] for each in _TICKERS[name] if each in known]:
         yield Estimate(sum(found))
 
 
-def _by_table(column: str, text: str) -> Iterator[Estimate]:
-    row = compaction.sums(text)
+def _by_table(column: str, row: compaction.Row) -> Iterator[Estimate]:
     rate, seconds = row.get(column, ""), row.get("Comp(sec)", "")
     if compaction.number(rate) is not None and compaction.number(seconds) is not None:
         yield printed(rate, MB).times(printed(seconds))

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from compiler.drivers.protocol import Bucket
+from compiler.drivers.protocol import Buckets, by_column
 
 HEAD = "Latency histogram (values are in milliseconds)\n"
 PERCENTILES: Mapping[str, float] = {
@@ -21,10 +21,10 @@ STEP = math.exp(math.log(100_000 / 0.001) / 1023)  # from one bucket's latency t
 
 _BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
 
-Buckets = Sequence[tuple[float, int]]  # (milliseconds, events), ascending
+Lines = Sequence[tuple[float, int]]  # (milliseconds, events), ascending
 
 
-def buckets(text: str) -> Buckets:
+def buckets(text: str) -> Lines:
     """Empty without --histogram."""
     start = text.find(HEAD)
     if start < 0:
@@ -38,7 +38,7 @@ def microseconds(milliseconds: float) -> float:
     return round(milliseconds * 1000, 3)
 
 
-def figures(found: Buckets) -> dict[str, float]:
+def figures(found: Lines) -> dict[str, float]:
     """In microseconds. A percentile is the latency of the bucket of its event, which is found as sysbench does."""
     events = sum(count for _, count in found)
     if not events:
@@ -47,13 +47,13 @@ def figures(found: Buckets) -> dict[str, float]:
     return {name: microseconds(_at(found, rank)) for name, rank in ranks.items()}
 
 
-def whole(found: Buckets) -> Sequence[Bucket]:
+def whole(found: Lines) -> Sequence[Buckets]:
     """A latency counts to the bucket that is nearest to it, by its logarithm."""
     half = math.sqrt(STEP)
-    return [("", value * 1000 / half, value * 1000 * half, count) for value, count in found]
+    return by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in found)
 
 
-def _at(found: Buckets, rank: int) -> float:
+def _at(found: Lines, rank: int) -> float:
     seen = 0
     for value, count in found:
         seen += count

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.protocol import ParseError
+from compiler.drivers.protocol import ParseError, rows
 from compiler.drivers.sysbench.parse import facts, fatal, parse
 from compiler.drivers.sysbench.parse.histogram import buckets, figures
 from compiler.drivers.sysbench.parse.report import report
@@ -128,16 +128,16 @@ def test_a_connection_that_fails_says_why() -> None:
 
 
 def test_a_bucket_has_what_is_nearest_to_its_latency() -> None:
-    found = parse(HEAD + HISTOGRAM + END).histograms
-    assert [(operation, count) for operation, _, _, count in found] == [("", 60), ("", 38), ("", 2)]
-    assert [round(edge, 2) for edge in found[0][1:3]] == [991.04, 1009.04]
+    (found,) = parse(HEAD + HISTOGRAM + END).histograms
+    assert (found.operation, list(found.operations)) == ("", [60, 38, 2])
+    assert [round(edge, 2) for edge in (found.least[0], found.most[0])] == [991.04, 1009.04]
 
 
 def test_neighbours_meet(samples: Path) -> None:
     """Where two buckets are side by side, one ends where the other begins; what is printed has three decimals."""
     text = (samples / "engines" / "sysbench-pg-17.11.0-oltp_read_write.txt").read_text(encoding="utf-8")
     found = parse(text).histograms
-    edges = [(least, most) for _, least, most, _ in found]
+    edges = [(least, most) for _, least, most, _ in rows(found)]
     meeting = [(most, next_) for (least, most), (next_, _) in pairwise(edges) if next_ / least < 1.03]
     assert len(meeting) > 50
     assert all(most == pytest.approx(least, rel=2e-3) for most, least in meeting)
