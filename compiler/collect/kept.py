@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from compiler.drivers import runnable
-from compiler.store.durable import write_cache
 
 REVISION = 8  # of what is worked out beside the driver's own figures
 Metrics = Mapping[int, Mapping[str, float]]  # by the step's place in its stage
@@ -23,7 +22,7 @@ def keep(result: Path, kind: str, steps: Metrics) -> None:
 
     body = {"revision": REVISION, "steps": {index: {"metrics": metrics} for index, metrics in steps.items()}}
     with suppress(OSError):  # a cache only: a read-only or full store is no reason to fail
-        write_cache(_path(result, kind), to_json(body).decode())
+        _path(result, kind).write_bytes(to_json(body))  # half of it is none
 
 
 def kept(result: Path, kind: str) -> Metrics:

@@ -48,7 +48,7 @@ class Trace:
         """What a sample says outside of its sections."""
         from compiler.collect.sample import PLAIN
 
-        return _places(PLAIN), _matrix(map(attrgetter(*PLAIN), self.samples), len(PLAIN))
+        return _places(PLAIN), _matrix(map(attrgetter(*PLAIN), self.samples), len(self), len(PLAIN))
 
     def section(self, name: str) -> Section:
         if name not in self._sections:
@@ -135,7 +135,7 @@ def _section(kind: type[Struct], rows: Sequence[Struct | None]) -> Section:
     if not any(rows):
         return _places(names), np.full((len(names), len(rows)), np.nan)
     blank = kind()
-    return _places(names), _matrix(map(astuple, [row or blank for row in rows]), len(names))
+    return _places(names), _matrix(map(astuple, [row or blank for row in rows]), len(rows), len(names))
 
 
 def _row(section: Section, name: str) -> Array:
@@ -149,8 +149,8 @@ def _places(names: tuple[str, ...]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _matrix(rows: Iterable[tuple[float, ...]], width: int) -> Array:
+def _matrix(rows: Iterable[tuple[float, ...]], count: int, width: int) -> Array:
     import numpy as np
 
-    found: Array = np.fromiter(chain.from_iterable(rows), float).reshape(-1, width).T
+    found: Array = np.fromiter(chain.from_iterable(rows), float, count * width).reshape(count, width).T
     return found
