@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from compiler.collect.trace import DEVICE, Pairs, column
+from compiler.collect.trace import Pairs, column
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from compiler.collect.trace import Array
 
+DEVICE = "device"  # as a section: the database's own of all devices
 SECTOR_KB = 0.5
 SECTOR_MB = 512 / 1048576
 BYTE_MB = 1 / 1048576
@@ -115,7 +116,8 @@ def work(pairs: Pairs) -> Array:
 def _shares(pairs: Pairs) -> Array:
     import numpy as np
 
-    total = _cpu(pairs, pairs.trace.section("cpu")[0])[1].sum(axis=0)
+    every = pairs.section("cpu")
+    total = np.where(every == every, every, 0.0).sum(axis=0)
     passed, found = np.where(total > 0, total, 1.0), []
     for kinds in SHARES.values():
         known, filled = _cpu(pairs, kinds)
@@ -127,8 +129,7 @@ def _cpu(pairs: Pairs, kinds: Iterable[str]) -> tuple[NDArray[np.bool_], Array]:
     """Of these kinds of time a row each: whether it is known, and how much it was."""
     import numpy as np
 
-    names, passed = pairs.section("cpu")
-    part = passed[[names[kind] for kind in kinds]]
+    part = np.array([pairs.delta("cpu", kind) for kind in kinds])
     known = part == part  # NaN is unlike itself
     return known, np.where(known, part, 0.0)
 

@@ -1,11 +1,20 @@
-"""A sample as numbers, by the sampler's names: what it lacks is NaN, what no figure is made of is skipped."""
+"""Samples as numbers, by the sampler's names: what one lacks is NaN, what no figure is made of is skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.json import Decoder
+from msgspec.structs import astuple
+
+from compiler.collect.rates import DEVICE
+
+if TYPE_CHECKING:
+    from compiler.collect.trace import Array
 
 MISSING = float("nan")
 
@@ -88,27 +97,54 @@ class Sample(Struct, frozen=True, gc=False):
     running: float = MISSING
     blocked: float = MISSING
     database_bytes: float = MISSING
-    cpu: Cpu | None = None
-    memory: Memory | None = None
-    paging: Paging | None = None
-    pressure: Pressure | None = None
-    process: Process | None = None
-    server: Process | None = None
-    sensors: Sensors | None = None
+    cpu: Cpu = Cpu()
+    memory: Memory = Memory()
+    paging: Paging = Paging()
+    pressure: Pressure = Pressure()
+    process: Process = Process()
+    server: Process = Process()
+    sensors: Sensors = Sensors()
     devices: dict[str, Device] = {}
     device: str | None = None  # which of them holds the database
 
 
-PLAIN = ("monotonic", "interrupts", "switches", "running", "blocked", "database_bytes")
-SECTIONS: Mapping[str, type[Struct]] = {
-    "cpu": Cpu,
-    "memory": Memory,
-    "paging": Paging,
-    "pressure": Pressure,
-    "device": Device,
-    "process": Process,
-    "server": Process,
-    "sensors": Sensors,
+decoded = Decoder(Sample).decode_lines
+
+_blank = Sample(MISSING)
+_said = {name: getattr(_blank, name) for name in Sample.__struct_fields__}
+_PLAIN = [name for name, value in _said.items() if isinstance(value, float)]
+_WITHIN = {name: type(value) for name, value in _said.items() if isinstance(value, Struct)}
+SECTIONS: Mapping[str, type[Struct]] = {**_WITHIN, DEVICE: Device}
+_KEYS = ((section, name) for section, kind in SECTIONS.items() for name in kind.__struct_fields__)
+PLACES: Mapping[tuple[str, ...], int] = {
+    key: place for place, key in enumerate([*((name,) for name in _PLAIN), *_KEYS])
 }
 
-decoded = Decoder(Sample).decode_lines
+_plain, _sections, _none = attrgetter(*_PLAIN), attrgetter(*_WITHIN), Device()
+
+
+def span(section: str) -> slice:
+    """The columns of a section."""
+    names = SECTIONS[section].__struct_fields__
+    first = PLACES[section, names[0]]
+    return slice(first, first + len(names))
+
+
+def numbers(samples: Sequence[Sample]) -> Array:
+    """A row for each sample, and a column for each of PLACES."""
+    import numpy as np
+
+    if not samples:
+        return np.empty((0, len(PLACES)))
+    records = map(astuple, chain.from_iterable(map(_sections, samples)))
+    parts = (map(_plain, samples), records, map(astuple, _devices(samples)))
+    arrays = [np.fromiter(chain.from_iterable(part), float).reshape(len(samples), -1) for part in parts]
+    return np.concatenate(arrays, axis=1)
+
+
+def _devices(samples: Sequence[Sample]) -> Iterator[Device]:
+    """Of one device: counters of two that followed each other make no difference."""
+    name = samples[-1].device
+    if name is None:
+        return repeat(_none, len(samples))
+    return (each.devices.get(name, _none) if each.device in (name, None) else _none for each in samples)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from compiler.collect.trace import Pairs, Trace
 from compiler.store.content import content
 
 if TYPE_CHECKING:
-    from compiler.collect.sample import Sample
     from compiler.collect.trace import Array
 
 NAME = "samples.jsonl"
@@ -26,10 +24,9 @@ Named = Mapping[str, float]  # what is missing is not there
 class Samples:
     """Lists have an entry for each step."""
 
-    def __init__(self, steps: Sequence[Sequence[Sample]]) -> None:
+    def __init__(self, steps: Sequence[Array]) -> None:
         self.steps = steps
-        ends = list(accumulate(map(len, steps)))
-        self._trace = Trace([sample for step in steps for sample in step], ends)
+        self._trace = Trace(steps)
         self._pairs = Pairs(self._trace)
 
     @cached_property
@@ -83,16 +80,16 @@ class Samples:
         return averaged(self._trace)
 
 
-def read(folder: Path) -> Sequence[Sample]:
-    """The step's samples; a last line that a kill has cut is left out."""
-    from compiler.collect.sample import decoded
+def read(folder: Path) -> Array:
+    """The step's samples, a row each; a last line that a kill has cut is left out."""
+    from compiler.collect.sample import decoded, numbers
 
     try:
         text = content(path := f"{folder}/{NAME}")
     except OSError:
-        return []
+        return numbers(())
     try:
-        return decoded(text[: text.rfind(b"\n") + 1])
+        return numbers(decoded(text[: text.rfind(b"\n") + 1]))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

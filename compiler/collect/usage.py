@@ -7,7 +7,7 @@ ends: as a ratio it would count as much as a whole one, so it is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,10 @@ from compiler.collect.samples import SERIES, Named, Samples, named, read
 from compiler.store import jsonfile
 
 if TYPE_CHECKING:
-    from compiler.collect.sample import Process, Sample
     from compiler.collect.trace import Array
 
 Record = Mapping[str, Any]  # of the step, by the one who ran it
+Group = Mapping[str, Sequence[float]]  # by counter, from sample to sample
 
 
 class Usage:
@@ -29,22 +29,24 @@ class Usage:
     def __init__(self, record: Record, samples: Samples, index: int, whole: Usage | None = None) -> None:
         self._record, self._all, self._index = record, samples, index
         self._whole = whole  # the whole step, where this is a part of it
-        self._samples = samples.steps[index]
+        self._samples = samples.steps[index]  # as collect.sample.numbers has them
 
     def within(self, window: Window | None) -> Usage:
         """Of the part that was measured; itself where that is all."""
-        part = measurement.within(self._samples, window)
+        part = self._samples[measurement.within(self._column("monotonic"), window)]
         return self if len(part) == len(self._samples) else Usage(self._record, Samples([part]), 0, self)
 
     def after(self) -> dict[str, float]:
         """Of what came after a part."""
-        known, end = (self._processes(), self._whole._processes()) if self._whole else ([], [])
-        if not known:
+        if not self._whole or not (known := self._group("process"))["user"]:
             return {}
-        last, used = known[-1], _used(self._record)
-        wrote, cpu = _passed(last.write_bytes, end[-1].write_bytes), last.user + last.system
-        found = {"drain_write_bytes": wrote, "drain_cpu_seconds": None if used is None else max(0.0, used - cpu)}
-        return {name: value for name, value in found.items() if value is not None and value == value}
+        then, end = (
+            {name: each[-1] for name, each in group.items()} for group in (known, self._whole._group("process"))
+        )
+        found, used = {"drain_write_bytes": _passed(then["write_bytes"], end["write_bytes"])}, _used(self._record)
+        if used is not None and (spent := then["user"] + then["system"]) == spent:
+            found["drain_cpu_seconds"] = max(0.0, used - spent)
+        return {name: value for name, value in found.items() if value is not None}
 
     def series(self) -> Array:
         """By interval between two samples: a row for each column of the table `samples`."""
@@ -52,8 +54,8 @@ class Usage:
 
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
-        every = (self._whole or self)._samples
-        said = {**self._sensors(), "database_bytes": _last(each.database_bytes for each in every)}
+        size = _last((self._whole or self)._column("database_bytes").tolist())
+        said = {**self._sensors(), "database_bytes": size}
         own = {**self._client(), **self._server()}
         own |= _engine(own)
         return {
@@ -63,46 +65,59 @@ class Usage:
             **(_per_operation(own, self._all.work[self._index], ops) if ops else {}),
         }
 
-    def _processes(self) -> list[Process]:
-        return [sample.process for sample in self._samples if sample.process]
+    def _column(self, *keys: str) -> Array:
+        from compiler.collect.sample import PLACES
+
+        found: Array = self._samples[:, PLACES[keys]]
+        return found
+
+    def _group(self, section: str) -> Group:
+        """Of the samples that have some of it."""
+        from compiler.collect.sample import SECTIONS, span
+
+        part = self._samples[:, span(section)]
+        there = part[(part == part).any(axis=1)]  # NaN is unlike itself
+        return dict(zip(SECTIONS[section].__struct_fields__, there.T.tolist(), strict=True))
 
     def _sensors(self) -> dict[str, float | None]:
-        found = [sample.sensors for sample in self._samples if sample.sensors]
+        known = self._group("sensors")
         return {
-            "cpu_celsius_max": max(_known(each.celsius for each in found), default=None),
-            "cpu_throttles": _passed(found[0].throttles, found[-1].throttles) if len(found) > 1 else None,
+            "cpu_celsius_max": max(_known(known["celsius"]), default=None),
+            "cpu_throttles": _over(known["throttles"]),
         }
 
     def _client(self) -> dict[str, float | None]:
         """The step's own processes began with it: what they had used when last seen is what the step used."""
-        known = self._processes()
+        known = self._group("process")
         resident = _resident(known)
-        part = bool(self._whole)
+        so_far = _over if self._whole else _last
         return {
-            "client_cpu_seconds": _cpu(known) if part else _used(self._record),
+            "client_cpu_seconds": _cpu(known) if self._whole else _used(self._record),
             "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
             "process_max_rss_bytes": self._record.get("max_rss"),
-            "process_read_bytes": _read(known) if part else _last(each.read_bytes for each in known),
-            "process_write_bytes": _written(known) if part else _last(each.write_bytes for each in known),
+            "process_read_bytes": so_far(known["read_bytes"]),
+            "process_write_bytes": so_far(known["write_bytes"]),
         }
 
     def _server(self) -> dict[str, float | None]:
         """A server ran before the step, and goes on after it."""
-        known = [sample.server for sample in self._samples if sample.server]
-        if len(known) < 2:
+        known = self._group("server")
+        if len(known["user"]) < 2:
             return {}
         return {
             "server_cpu_seconds": _cpu(known),
             "server_rss_bytes": max(_resident(known), default=None),
-            "server_read_bytes": _read(known),
-            "server_write_bytes": _written(known),
+            "server_read_bytes": _over(known["read_bytes"]),
+            "server_write_bytes": _over(known["write_bytes"]),
         }
 
 
 def usages(folders: Sequence[Path], records: Sequence[Record]) -> list[Usage | ValueError]:
     """One per step of a result; what is wrong with its samples where they cannot be read."""
     found = [_tried(folder) for folder in folders]
-    samples = Samples([[] if isinstance(each, ValueError) else each for each in found])
+    from compiler.collect.sample import numbers
+
+    samples = Samples([numbers(()) if isinstance(each, ValueError) else each for each in found])
     return [
         each if isinstance(each, ValueError) else Usage(record, samples, at)
         for at, (record, each) in enumerate(zip(records, found, strict=True))
@@ -123,7 +138,7 @@ def series(folder: Path) -> list[Named]:
     return named(SERIES, of(folder).series())
 
 
-def _tried(folder: Path) -> Sequence[Sample] | ValueError:
+def _tried(folder: Path) -> Array | ValueError:
     try:
         return read(folder)
     except ValueError as error:
@@ -152,22 +167,14 @@ def _used(process: Mapping[str, float]) -> float | None:
     return None if user is None or system is None else user + system
 
 
-def _cpu(known: Sequence[Process]) -> float | None:
-    user, system = _over(known, lambda each: each.user), _over(known, lambda each: each.system)
+def _cpu(known: Group) -> float | None:
+    user, system = _over(known["user"]), _over(known["system"])
     return None if user is None or system is None else user + system
 
 
-def _read(known: Sequence[Process]) -> float | None:
-    return _over(known, lambda each: each.read_bytes)
-
-
-def _written(known: Sequence[Process]) -> float | None:
-    return _over(known, lambda each: each.write_bytes)
-
-
-def _over(known: Sequence[Process], counter: Callable[[Process], float]) -> float | None:
+def _over(values: Sequence[float]) -> float | None:
     """From the first to the last."""
-    return _passed(counter(known[0]), counter(known[-1])) if len(known) > 1 else None
+    return _passed(values[0], values[-1]) if len(values) > 1 else None
 
 
 def _passed(before: float, after: float) -> float | None:
@@ -175,13 +182,13 @@ def _passed(before: float, after: float) -> float | None:
     return after - before if after >= before else None
 
 
-def _resident(known: Iterable[Process]) -> list[float]:
-    return [each.rss for each in known if each.rss > 0]  # one that has ended has 0
+def _resident(known: Group) -> list[float]:
+    return [value for value in known["rss"] if value > 0]  # one that has ended has 0
 
 
 def _known(values: Iterable[float]) -> Iterator[float]:
-    return (value for value in values if value == value)  # NaN is unlike itself
+    return (value for value in values if value == value)
 
 
-def _last(values: Iterable[float]) -> float | None:
-    return next(_known(reversed(list(values))), None)
+def _last(values: Sequence[float]) -> float | None:
+    return next(_known(reversed(values)), None)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compiler.collect.rates import RATES, rates
-from compiler.collect.sample import Sample, decoded
+from compiler.collect.sample import Sample, decoded, numbers
 from compiler.collect.trace import Pairs, Trace
 from compiler.watch.tail import Tail
 
@@ -39,7 +39,7 @@ class Load:
             self._take(line)
         if len(self._newest) < 2 or self._newest[1].monotonic <= self._newest[0].monotonic:
             return {}
-        known = rates(Pairs(Trace(tuple(self._newest))))[:, -1].tolist()
+        known = rates(Pairs(Trace([numbers(tuple(self._newest))])))[:, -1].tolist()
         found = dict(zip(RATES, known, strict=True))
         return {name: found[name] for name in SHOWN if not math.isnan(found[name])}
 
