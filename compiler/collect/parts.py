@@ -23,7 +23,7 @@ from compiler.store.store import Store
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SMALL, LARGE = 20_000, 200_000  # rows: parts below are always merged, parts above never
+SMALL, LARGE = 20_000, 600_000  # rows: parts below are always merged, parts above never
 PLANS = 8  # others that are looked at, the newest first
 Stages = Mapping[str, PlannedStage]
 WORTH = 4  # results that a copy of a part must have

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from multiprocessing import get_context
 from typing import Any
 
@@ -61,4 +62,17 @@ def _received(drawing: Future[str], chart: Mapping[str, Any]) -> str:
 def _drawn(chart: Mapping[str, Any]) -> str:
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(dict(chart), allowed_base_urls=[])
+    if "layer" in chart:
+        return vl_convert.vegalite_to_svg(dict(chart), allowed_base_urls=[])
+    compiled = _compiled(json.dumps({**chart, "data": {"values": []}}))
+    source, *rest = compiled["data"]
+    filled = {**compiled, "data": [{**source, **chart["data"]}, *rest]}
+    return vl_convert.vega_to_svg(filled, allowed_base_urls=[])
+
+
+@lru_cache(8)
+def _compiled(chart: str) -> Mapping[str, Any]:
+    """Those of a step differ in their rows alone: compiling takes a quarter of a chart's time."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_vega(json.loads(chart))
