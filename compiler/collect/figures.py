@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.collect import collected, kept, lookups, series_figures, told
 from compiler.collect.usage import Usage, usages
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from compiler.collect.trace import Array
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
+_WRONG = (ParseError, OSError, ValueError)  # with what a step wrote: it says so, others go on
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
 
 
@@ -39,43 +41,61 @@ class StepFigures:
 
 
 def figures(state: State, steps: Sequence[PlannedStep]) -> list[StepFigures]:
-    """One per step of a result, in the order of the stage; their metrics are kept, unless one could not be read."""
+    """One per step of a result, in the order of the stage."""
+    return every([(state, steps)])[0]
+
+
+def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
+    """Of several results. One kind of work is done after the other: what it works with stays in the CPU's cache."""
+    folders = [folder for state, _ in results for folder in state.folders]
+    planned = [step for _, steps in results for step in steps]
+    said = list(map(_said, folders, planned))
+    used = usages(folders, [record for state, _ in results for record in state.steps])
+    whole = [_whole(*each) for each in zip(folders, planned, said, used, strict=True)]
+    ends = list(accumulate(len(steps) for _, steps in results))
+    found = [whole[begin:end] for begin, end in zip((0, *ends), ends, strict=False)]
+    for (state, steps), own in zip(results, found, strict=True):
+        _keep(state, steps, own)
+    return found
+
+
+def _keep(state: State, steps: Sequence[PlannedStep], found: Sequence[StepFigures]) -> None:
+    """The metrics, unless those of a step could not be read."""
     assert state.result is not None
-    used = usages(state.folders, state.steps)
-    found = [_parse(folder, step, each) for folder, step, each in zip(state.folders, steps, used, strict=True)]
     for kind in {step.kind for step in steps}:
         own = {at: found[at] for at, step in enumerate(steps) if step.kind == kind}
         if not any(step.error for step in own.values()):
             kept.keep(state.result, kind, {at: step.metrics for at, step in own.items()})
-    return found
 
 
-def _parse(folder: Path, step: PlannedStep, used: Usage | ValueError) -> StepFigures:
+class _Said(NamedTuple):
+    """By a step's driver, and which files its folder has."""
+
+    figures: Figures
+    names: frozenset[str]
+
+
+def _said(folder: Path, step: PlannedStep) -> _Said | Exception:
     try:
-        if isinstance(used, ValueError):
-            raise used
         there = _names(folder)
-        parsed = (stated.figures(folder) if stated.NAME in there else None) or running(step.kind).parse(
-            folder, step.settings
-        )
-        own = {**series_figures.figures(parsed.qps), **parsed.metrics}
-        operations, grown = _operations(parsed), told.counters(folder) if told.FOLDER in there else {}
-        asked = told.figures(folder, grown, operations) if told.FOLDER in there else {}
-        beside = collected.figures(folder) if collected.FOLDER in there else {}
-        measured = used.within(parsed.window)
-        drained = measured.after() if DRAIN in parsed.metrics else {}
-        metrics = {**measured.figures(operations), **drained, **beside, **asked, **own}
-        metrics |= lookups.figures(metrics)
-    except (ParseError, OSError, ValueError) as error:
+        own = stated.figures(folder) if stated.NAME in there else None
+        return _Said(own or running(step.kind).parse(folder, step.settings), there)
+    except _WRONG as error:
+        return error
+
+
+def _whole(folder: Path, step: PlannedStep, said: _Said | Exception, used: Usage | Exception) -> StepFigures:
+    if isinstance(used, Exception) or isinstance(said, Exception):
+        return StepFigures(error=f"{step.name}: {used if isinstance(used, Exception) else said}")
+    try:
+        return _figures(folder, said.figures, said.names, used)
+    except _WRONG as error:
         return StepFigures(error=f"{step.name}: {error}")
-    said = [*parsed.warnings, *series_figures.warnings(parsed.qps)]
-    said += collected.warnings(folder) if collected.FOLDER in there else ()
-    return _figures(replace(parsed, counters={**grown, **parsed.counters}), metrics, said, used)
 
 
-def _names(folder: Path) -> set[str]:
+def _names(folder: Path) -> frozenset[str]:
     """One look says what need not be opened: most steps have none of it."""
-    return set(os.listdir(folder))  # noqa: PTH208 - names, of 10,000 folders
+    return frozenset(os.listdir(folder))  # noqa: PTH208 - names, of 10,000 folders
 
 
 def _operations(parsed: Figures) -> float | None:
@@ -83,13 +103,21 @@ def _operations(parsed: Figures) -> float | None:
     return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
-def _figures(parsed: Figures, metrics: Mapping[str, float], warnings: Sequence[str], used: Usage) -> StepFigures:
+def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage) -> StepFigures:
+    operations, grown = _operations(parsed), told.counters(folder) if told.FOLDER in there else {}
+    asked = told.figures(folder, grown, operations) if told.FOLDER in there else {}
+    beside = collected.figures(folder) if collected.FOLDER in there else {}
+    measured = used.within(parsed.window)
+    drained = measured.after() if DRAIN in parsed.metrics else {}
+    own = {**series_figures.figures(parsed.qps), **parsed.metrics}
+    metrics = {**measured.figures(operations), **drained, **beside, **asked, **own}
+    noted = collected.warnings(folder) if collected.FOLDER in there else ()
     return StepFigures(
-        metrics=metrics,
+        metrics=metrics | lookups.figures(metrics),
         facts=dict(parsed.facts),
         qps=list(parsed.qps),
-        warnings=warnings,
-        counters=dict(parsed.counters),
+        warnings=[*parsed.warnings, *series_figures.warnings(parsed.qps), *noted],
+        counters={**grown, **parsed.counters},
         levels=list(parsed.levels),
         histograms=list(parsed.histograms),
         samples=used.series(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.collect import columnar, environment, probed, schema
 from compiler.collect.columnar import Point, Rows, Table
-from compiler.collect.figures import StepFigures, figures
+from compiler.collect.figures import StepFigures, every
 from compiler.collect.latencies import percentile
 from compiler.collect.matrices import Figures, Grid, Records, matrix
 from compiler.collect.states import State
@@ -25,7 +25,7 @@ Columns = Mapping[str, "columnar.Column"]
 
 
 class Part:
-    """Grows by one result after the other."""
+    """Grows by some results after the other."""
 
     def __init__(self) -> None:
         types = schema.PARTS
@@ -42,10 +42,15 @@ class Part:
     def _all(self) -> Mapping[str, Rows]:
         return {**self.grids, "levels": self.levels, **self.tables}
 
-    def add(self, stage: PlannedStage, state: State) -> None:
+    def add(self, results: Sequence[tuple[PlannedStage, State]]) -> None:
+        found = every([(state, stage.steps) for stage, state in results])
+        for (stage, state), own in zip(results, found, strict=True):
+            self._environment(stage, state, own)
+        for (stage, state), own in zip(results, found, strict=True):
+            self._result(stage, state, own)
+
+    def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None
-        found = figures(state, stage.steps)
-        self._environment(f"{stage.id}/{state.result.name}", state, found)
         for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
             point = Point(stage.id, state.result.name, index, step.name)
             record, folder = state.steps[index], state.folders[index]
@@ -53,8 +58,9 @@ class Part:
             self._steps.add(point, _said(each, record, folder))
             self._figures.add(_figures(each, record))
 
-    def _environment(self, subject: str, state: State, found: Sequence[StepFigures]) -> None:
-        rows = list(environment.attempt(subject, state, [each.facts for each in found]))
+    def _environment(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+        assert state.result is not None
+        rows = list(environment.attempt(f"{stage.id}/{state.result.name}", state, [each.facts for each in found]))
         names = schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 

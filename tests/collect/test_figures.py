@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from synthetic import Experiment
 
-from compiler.collect.figures import figures
+from compiler.collect.figures import every, figures
 from compiler.collect.kept import REVISION, kept
 from compiler.collect.states import read
 from compiler.drivers import driver
@@ -70,6 +70,22 @@ def test_output_without_its_result_line_is_an_error_and_not_cached(made):
     assert found[0].metrics == {}
     assert found[1].metrics["qps"] == 2000.0
     assert not cache(made[0].result).exists()
+
+
+def test_several_results_at_once_say_what_each_says_alone(tmp_path):
+    experiment, results = Experiment(tmp_path, loads=1), []
+    for at, cache_type in enumerate(("lru", "hyper")):
+        result = experiment.add(BUILD, cache_type, "1", 0, {"readww": [900, 1100 + at], "overwrite": 2000.0 + at})
+        stage = next(stage for stage in experiment.plan.stages if stage.id == f"s-7.8.3-{cache_type}-1-0")
+        results.append((read(result, stage), stage.steps))
+    (results[0][0].folders[1] / "stdout").write_text("Killed\n")
+    (results[1][0].folders[0] / "samples.jsonl").write_text("[]\n")
+    together = every(results)
+    assert [[step.error is None for step in steps] for steps in together] == [[True, False], [False, True]]
+    for steps, alone in zip(together, map(figures, *zip(*results, strict=True)), strict=True):
+        assert [step.metrics for step in steps] == [step.metrics for step in alone]
+        assert [step.error for step in steps] == [step.error for step in alone]
+    assert (kept(results[0][0].result, "db_bench"), kept(results[1][0].result, "db_bench")) == ({}, {})
 
 
 def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_path):

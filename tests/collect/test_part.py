@@ -34,10 +34,10 @@ def rows(tmp_path, monkeypatch):
         stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h-1", steps, 1.0, 0)
         records = tuple({"seconds": 2.0, "probes": {"look": at}, "user": 0.5} for at in range(len(found)))
         state = State(DONE, result=tmp_path / "result", steps=records, folders=tuple(folders))
-        monkeypatch.setattr(part, "figures", lambda *_: list(found))
+        monkeypatch.setattr(part, "every", lambda _: [list(found)])
         whole = Part()
         if found:
-            whole.add(stage, state)
+            whole.add([(stage, state)])
         return read(whole, table)
 
     def read(whole, table):

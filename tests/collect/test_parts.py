@@ -28,13 +28,13 @@ def experiment(tmp_path):
 def read(monkeypatch):
     """The results whose steps were read."""
     seen = []
-    figures = module.figures
+    every = module.every
 
-    def noted(state, steps):
-        seen.append(state.result.parent.name)
-        return figures(state, steps)
+    def noted(results):
+        seen.extend(state.result.parent.name for state, _ in results)
+        return every(results)
 
-    monkeypatch.setattr(module, "figures", noted)
+    monkeypatch.setattr(module, "every", noted)
     return seen
 
 
@@ -132,6 +132,7 @@ def test_a_collect_that_was_killed_is_begun_again(experiment):
 
 def test_large_parts_stay_apart(experiment, monkeypatch):
     monkeypatch.setattr(parts, "LARGE", 1)
+    monkeypatch.setattr(parts, "AT_ONCE", 1)
     collect(experiment.store, experiment.plan)
     assert sorted(path.name for path in folder(experiment).glob("series*")) == ["series.1.parquet", "series.parquet"]
     assert rows(experiment, "SELECT count(*), count(DISTINCT stage) FROM series") == [(4 + 8, 2)]
