@@ -89,7 +89,7 @@ def _tables(args: argparse.Namespace) -> Path | None:
     plan = compiled.quietly(args, args.spec)
     if plan is None:
         return None
-    folder = store.summary(plan.digest) / "tables"
+    folder = store.tables(plan.digest)
     if not (folder / "steps.parquet").is_file():
         print(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them", file=sys.stderr)
         return None
@@ -106,7 +106,7 @@ def _of_plan(store: Store, given: str) -> Path | None:
         what = f"several plans begin with {given}: {', '.join(found)}" if found else f"there is no plan {given}"
         print(f"{what} under {store.root}/plans", file=sys.stderr)
         return None
-    folder = store.summary(found[0]) / "tables"
+    folder = store.tables(found[0])
     if not (folder / "steps.parquet").is_file():
         from compiler.collect.tables import collect
 

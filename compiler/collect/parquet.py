@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,22 @@ if TYPE_CHECKING:
 Row = Mapping[str, object]
 
 
-def connect(threads: int | None = 1) -> DuckDBPyConnection:
-    """More threads than one cost more than they save, where tables are read once; None: one for each core."""
+def connect() -> DuckDBPyConnection:
+    """To a database that this process has once, as beginning one takes longer than most questions.
+
+    What one connection names is temporary, and its own. One thread: more cost more than they save, where tables are
+    read once.
+    """
+    return _shared().cursor()
+
+
+@lru_cache(1)
+def _shared() -> DuckDBPyConnection:
+    return database(threads=1)
+
+
+def database(threads: int | None = None) -> DuckDBPyConnection:
+    """One of its own, for those who change its settings; a thread for each core, if it is not said."""
     import duckdb
 
     # what is built in suffices: nothing is ever downloaded

@@ -34,7 +34,7 @@ class Answer:
 @contextmanager
 def asked(folder: Path, *written: Path) -> Iterator[DuckDBPyConnection]:
     """The tables of a folder, and no other file but those to write to."""
-    with reading.opened(folder, threads=None) as connection:
+    with reading.opened(folder, parquet.database) as connection:
         connection.execute(f"SET allowed_directories = [{parquet.quoted(str(folder.resolve()))}]")
         paths = ", ".join(parquet.quoted(str(path)) for path in (folder / "steps.parquet", *written))
         connection.execute(f"SET allowed_paths = [{paths}]")

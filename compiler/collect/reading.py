@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,11 +24,11 @@ class NoTables(Exception):
 
 
 @contextmanager
-def opened(folder: Path, threads: int | None = 1) -> Iterator[DuckDBPyConnection]:
-    with parquet.connect(threads) as connection:
+def opened(folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.connect) -> Iterator[DuckDBPyConnection]:
+    with connect() as connection:
         check(connection, folder)
         for name in NAMES:
-            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {source(folder, name)}")
+            connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
         yield connection
 
 

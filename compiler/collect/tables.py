@@ -21,13 +21,12 @@ from compiler.store.store import Store
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-TABLES = "tables"
 FIXED = {"history": schema.HISTORY, "environment": schema.ENVIRONMENT, "metrics": schema.METRICS}
 
 
 def collect(store: Store, plan: Plan) -> dict[str, State]:
     """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
-    folder = store.summary(plan.digest) / TABLES
+    folder = store.tables(plan.digest)
     folder.mkdir(parents=True, exist_ok=True)
     parts = Parts(store, plan.digest, folder)
     known = states(store, plan, parts.trusts)

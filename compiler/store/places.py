@@ -86,13 +86,16 @@ class Places:
     def summary(self, plan: str) -> Path:
         return self.root / "summary" / plan
 
+    def tables(self, plan: str) -> Path:
+        return self.summary(plan) / "tables"
+
     def kept(self, plan: str) -> Path:
         """Drawn and worked out before: a cache."""
         return self.summary(plan) / "kept"
 
     def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
         """There when a plan's tables, and the report of these tables, were made by this revision of the code."""
-        return self.summary(plan) / "tables" / f"{STAMP}{revision}", self.summary(plan) / f"{STAMP}{revision}"
+        return self.tables(plan) / f"{STAMP}{revision}", self.summary(plan) / f"{STAMP}{revision}"
 
     def result(self, stage: str) -> Path | None:
         """The newest complete result."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from compiler.collect.tables import TABLES
 from compiler.plan import files
 from compiler.plan.uncollected import uncollected
 from compiler.run.revision import revision
@@ -45,7 +44,7 @@ def _warn(found: Report, partial: bool) -> None:
 def _unready(store: Store, plan: str) -> str | None:
     if not (store.plan(plan) / files.HEADER).is_file():
         return f"there is no plan {plan} under {store.root}/plans; start a run first"
-    if not (store.summary(plan) / TABLES / "steps.parquet").is_file():
+    if not (store.tables(plan) / "steps.parquet").is_file():
         return f"the tables of plan {plan} are missing; first: python -m compiler.collect {plan}"
     return None
 
@@ -58,7 +57,7 @@ def read(store: Store, plan: str) -> Report:
 def _read(store: Store, plan: str) -> Report:
     header = files.read_header(store.plan(plan))
     axes = [axis["name"] for axis in header["axes"]]
-    folder = store.summary(plan) / TABLES
+    folder = store.tables(plan)
     found = tables.load(folder, axes)
     return report(header, found, extras.load(folder, store.plan(plan), header, found))
 

@@ -10,7 +10,7 @@ from synthetic import Experiment
 from compiler.collect import schema
 from compiler.collect.columns import MEANING
 from compiler.collect.metrics import METRICS
-from compiler.collect.tables import TABLES, collect
+from compiler.collect.tables import collect
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/results.md"
 QUERIES = re.findall(r"```sql\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -26,7 +26,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for threads in found.threads:
                 found.add("rocksdb-7.8.3", cache, threads, load, {"readww": 1000.0, "overwrite": 2000.0})
     collect(found.store, found.plan)
-    return found.store.summary(found.plan.digest) / TABLES
+    return found.store.tables(found.plan.digest)
 
 
 def test_every_column_of_every_table_is_explained(tables: Path) -> None:

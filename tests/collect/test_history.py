@@ -10,7 +10,7 @@ import pytest
 from synthetic import Experiment
 
 from compiler.collect import history, index, kept
-from compiler.collect.tables import TABLES, collect
+from compiler.collect.tables import collect
 from compiler.store import plans
 from compiler.summarize.tables import load
 
@@ -30,7 +30,7 @@ def found(tmp_path: Path) -> Experiment:
 
 def past(made: Experiment) -> list[tuple[object, ...]]:
     collect(made.store, made.plan)
-    every = load(made.store.summary(made.plan.digest) / TABLES, ["build", "cache", "threads"]).history
+    every = load(made.store.tables(made.plan.digest), ["build", "cache", "threads"]).history
     return [(each.place, each.step, each.cell, each.load, each.restored, each.host, each.qps) for each in every]
 
 

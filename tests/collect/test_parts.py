@@ -9,7 +9,7 @@ from synthetic import Experiment
 
 from compiler.collect import index, parts, reading
 from compiler.collect import part as module
-from compiler.collect.tables import TABLES, collect
+from compiler.collect.tables import collect
 from compiler.store import retracted
 
 BUILD = "rocksdb-7.8.3"
@@ -39,7 +39,7 @@ def read(monkeypatch):
 
 
 def folder(experiment, plan=None):
-    return experiment.store.summary((plan or experiment.plan).digest) / TABLES
+    return experiment.store.tables((plan or experiment.plan).digest)
 
 
 def rows(experiment, sql, plan=None):

@@ -13,7 +13,7 @@ import pytest
 from synthetic import Experiment
 
 from compiler.collect import figures, index, kept, parts, reading
-from compiler.collect.tables import TABLES, collect
+from compiler.collect.tables import collect
 from compiler.store import retracted
 from compiler.summarize import command, pictures, summary
 from compiler.summarize.kept import keeping
@@ -95,7 +95,7 @@ def made(found: Experiment) -> Outputs:
     collect(found.store, found.plan)
     with keeping(found.store.kept(found.plan.digest)):
         command.write(found.store, command.read(found.store, found.plan.digest))
-    with reading.opened(found.store.summary(found.plan.digest) / TABLES) as connection:
+    with reading.opened(found.store.tables(found.plan.digest)) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()
             for name in reading.NAMES

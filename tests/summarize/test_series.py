@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.collect.tables import TABLES, collect
+from compiler.collect.tables import collect
 from compiler.summarize import series
 from compiler.summarize.kept import keeping
 from compiler.summarize.series import Series, made
@@ -45,7 +45,7 @@ def reported(found: Experiment) -> Iterator[Series]:
     collect(found.store, found.plan)
     with keeping(found.store.kept(found.plan.digest)):
         stages = {stage.id for stage in found.plan.stages}
-        yield series.read(found.store.summary(found.plan.digest) / TABLES, stages)
+        yield series.read(found.store.tables(found.plan.digest), stages)
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path, read: list[object]) -> None:
