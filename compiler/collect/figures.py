@@ -46,7 +46,7 @@ def figures(state: State, steps: Sequence[PlannedStep]) -> list[StepFigures]:
 
 
 def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
-    """Of several results. One kind of work is done after the other: what it works with stays in the CPU's cache."""
+    """Of several results. One kind of work after the other takes less CPU than one result after the other."""
     folders = [folder for state, _ in results for folder in state.folders]
     planned = [step for _, steps in results for step in steps]
     said = list(map(_said, folders, planned))

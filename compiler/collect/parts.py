@@ -8,11 +8,12 @@ merged, each with one at most twice as large, so that a row is written again but
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.collect import index, parquet
+from compiler.collect.batches import batches
 from compiler.collect.index import Entry, Listed
 from compiler.collect.part import Part
 from compiler.collect.states import State, read
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SMALL, LARGE = 20_000, 600_000  # rows: parts below are always merged, parts above never
-AT_ONCE = 16  # results: more of them cost as much, fewer more
 PLANS = 8  # others that are looked at, the newest first
 Stages = Mapping[str, PlannedStage]
 WORTH = 4  # results that a copy of a part must have
@@ -105,9 +105,10 @@ class _Writer:
     def read(self, wanted: Mapping[str, Entry], stages: Stages, states: Mapping[str, State]) -> None:
         """The rest, from the results themselves."""
         part, results = Part(), dict[str, Entry]()
-        for some in _batches(sorted(set(wanted) - self._covered)):
-            part.add([(stages[stage], _whole(states[stage], stages[stage])) for stage in some])
-            results |= {stage: wanted[stage] for stage in some}
+        left = sorted(set(wanted) - self._covered)
+        for some in batches((stages[stage], _whole(states[stage], stages[stage])) for stage in left):
+            part.add(some)
+            results |= {stage.id: wanted[stage.id] for stage, _ in some}
             if part.rows >= LARGE:
                 self._write(part, results)
                 part, results = Part(), {}
@@ -172,10 +173,6 @@ class _Writer:
         self.parts.remove(part)
         for path in index.paths(self._folder, part.number).values():
             path.unlink(missing_ok=True)
-
-
-def _batches(stages: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (stages[first : first + AT_ONCE] for first in range(0, len(stages), AT_ONCE))
 
 
 def _mergeable(before: Listed, last: Listed) -> bool:

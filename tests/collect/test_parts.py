@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import index, parts, reading
+from compiler.collect import batches, index, parts, reading
 from compiler.collect import part as module
 from compiler.collect.tables import collect
 from compiler.store import retracted
@@ -132,7 +132,7 @@ def test_a_collect_that_was_killed_is_begun_again(experiment):
 
 def test_large_parts_stay_apart(experiment, monkeypatch):
     monkeypatch.setattr(parts, "LARGE", 1)
-    monkeypatch.setattr(parts, "AT_ONCE", 1)
+    monkeypatch.setattr(batches, "MOST", 1)
     collect(experiment.store, experiment.plan)
     assert sorted(path.name for path in folder(experiment).glob("series*")) == ["series.1.parquet", "series.parquet"]
     assert rows(experiment, "SELECT count(*), count(DISTINCT stage) FROM series") == [(4 + 8, 2)]
