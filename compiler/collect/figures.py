@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,8 +52,8 @@ def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[S
     said = list(map(_said, folders, planned))
     used = usages(folders, [record for state, _ in results for record in state.steps])
     whole = [_whole(*each) for each in zip(folders, planned, said, used, strict=True)]
-    ends = list(accumulate(len(steps) for _, steps in results))
-    found = [whole[begin:end] for begin, end in zip((0, *ends), ends, strict=False)]
+    left = iter(whole)
+    found = [list(islice(left, len(steps))) for _, steps in results]
     for (state, steps), own in zip(results, found, strict=True):
         _keep(state, steps, own)
     return found

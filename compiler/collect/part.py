@@ -46,10 +46,9 @@ class Part:
         found = every([(state, stage.steps) for stage, state in results])
         for (stage, state), own in zip(results, found, strict=True):
             self._environment(stage, state, own)
-        for (stage, state), own in zip(results, found, strict=True):
-            self._result(stage, state, own)
+            self._rows(stage, state, own)
 
-    def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+    def _rows(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None
         for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
             point = Point(stage.id, state.result.name, index, step.name)

@@ -21,7 +21,7 @@ class Products(NamedTuple):
     @classmethod
     def of(cls, store: Store, plan: str) -> Products:
         folder = store.summary(plan)
-        tables, text, page = folder / "tables" / "steps.parquet", folder / "summary.txt", folder / "index.html"
+        tables, text, page = store.tables(plan) / "steps.parquet", folder / "summary.txt", folder / "index.html"
         return cls(tables, text, page, store.stamps(plan, revision()))
 
     @property
