@@ -11,6 +11,7 @@ from compiler.plan.model import Plan, PlannedCell, Repeat
 from compiler.store.history import Earlier, Place
 from compiler.store.store import Store
 
+SAME = "no input differs that a plan records: another version of stepgrid planned the earlier result"
 PLANS, STAGES, CELLS = 4, 400, 3  # how many are looked at: plans, stages of a plan, cells of a stage
 
 Spot = tuple[PlannedCell, Repeat, int]  # where a stage stands: cell, repeat, position in the chain
@@ -34,7 +35,7 @@ def compare(plan: Plan, store: Store, earlier: Sequence[Earlier], stale: Sequenc
 
 class _Comparer:
     def __init__(self, plan: Plan, store: Store, earlier: Sequence[Earlier]) -> None:
-        self._store = store
+        self._store, self._share = store, plan.share
         self._stages = {stage.id: stage for stage in plan.stages}
         self._builds = {build.id: build for build in plan.builds}
         self._spots = _spots(plan)
@@ -43,16 +44,24 @@ class _Comparer:
 
     def compared(self, node: str) -> Comparison:
         spots = self._spots[node][:CELLS]
-        chains = [each.links(chain) for spot in spots for each, chain in self._candidates(spot)]
-        found = [self._against(old, spots[0]) for old in chains if old]
+        chains = [(each, each.links(chain)) for spot in spots for each, chain in self._candidates(spot)]
+        found = [self._against(each, old, spots[0]) for each, old in chains if old]
         if found:
             return min(found, key=lambda comparison: len(comparison.inputs))
         return Comparison(self._why(spots[0]))
 
-    def _against(self, old: Sequence[Link], spot: Spot) -> Comparison:
-        _, repeat, position = spot
+    def _against(self, each: Earlier, old: Sequence[Link], spot: Spot) -> Comparison:
+        cell, repeat, position = spot
         new = [Link.of(self._stages[node], self._builds.__getitem__) for node in repeat.stages]
-        return Comparison("", differences(old, new[: position + 1]), old)
+        inputs = (*self._sharing(each, old, cell), *differences(old, new[: position + 1]))
+        return Comparison("" if inputs else SAME, inputs, old)
+
+    def _sharing(self, each: Earlier, old: Sequence[Link], cell: PlannedCell) -> Iterator[Input]:
+        """A cell that shares nothing is an input of its stages, by its labels."""
+        if each.share != self._share:
+            yield Input("share", each.share, self._share)
+        elif not self._share and (axes := each.axes_of(old[0].stage.id)) != sorted(cell.labels):
+            yield Input("axes of the cell (share: false)", axes, sorted(cell.labels))
 
     def _candidates(self, spot: Spot) -> Iterator[tuple[Earlier, Sequence[str]]]:
         """The chains that stood at the same place of the same cell, as far as they have results."""

@@ -10,8 +10,9 @@ from compiler.language.counted import counted
 from compiler.language.units import duration
 from compiler.language.units import size as size  # every command shows sizes so
 from compiler.plan import states
-from compiler.plan.difference import UNSET, Input
+from compiler.plan.difference import Input
 from compiler.plan.outlook import Node, Outlook
+from compiler.plan.unset import UNSET
 
 WIDTH = 100
 INPUTS = 6  # of a group's reason

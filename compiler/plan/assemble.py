@@ -55,6 +55,7 @@ def assemble(
         report=report,
         warnings=tuple(f"{problem.where}: {problem.message}" for problem in problems.warnings),
         machines=dict(sorted(planner.machines.items())),
+        share=spec.share,
     )
     return replace(unnumbered, digest=files.digest(unnumbered))
 

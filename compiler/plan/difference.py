@@ -7,19 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.plan.model import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
+from compiler.plan.setup_difference import changed
+from compiler.plan.unset import UNSET
 
 _DIGITS = 12  # of a checksum
-
-
-@dataclass(frozen=True, slots=True)
-class Unset:
-    """Not there: another thing than null."""
-
-    def __repr__(self) -> str:
-        return "unset"
-
-
-UNSET = Unset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +125,8 @@ def _steps(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
     yield from _value(f"revision of {new.kind}", old.revision, new.revision, "")
     yield from _map("params", _settings(old), _settings(new), "")
     yield from _options(old, new)
+    for name, before, after in changed(old, new):
+        yield from _value(name, before, after, "")
     # what is done decides the seed: where that differs, the seed is no reason of its own
     if old.settings == new.settings:
         yield from _value(f"{new.name}: seed", old.seed, new.seed, "")

@@ -70,6 +70,7 @@ def read(folder: Path) -> Plan:
         report=Report(**{**raw["report"], **{name: tuple(raw["report"][name]) for name in ("tables", "claims")}}),
         warnings=tuple(raw["warnings"]),
         machines=raw["machines"],
+        share=raw.get("share", True),
     )
 
 
@@ -99,12 +100,17 @@ def build(folder: Path, node: str) -> PlannedBuild:
 def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
     """Each file's name and lines; `compiler/store/plans.py` writes them."""
     writer = parts.Writer()
-    header = {name: value for name, value in fields(plan).items() if name not in ("cells", "stages")}
-    yield HEADER, [encode(header) + "\n"]
+    yield HEADER, [encode(_header(plan)) + "\n"]
     if plan.cells:
         yield CELLS, text.cells(plan.cells)
     yield BUILDS, [lines.line(build.id, fields(build)) for build in sorted(plan.builds, key=lambda build: build.id)]
     yield STAGES, chain(text.stages(plan.stages, writer), writer.lines())  # its lines are known after the stages'
+
+
+def _header(plan: Plan) -> dict[str, Any]:
+    """Without `share` where it is as usual: plans of before it was written keep their digests."""
+    left_out = ("cells", "stages", "share") if plan.share else ("cells", "stages")
+    return {name: value for name, value in fields(plan).items() if name not in left_out}
 
 
 def _cells(folder: Path) -> list[dict[str, Any]]:

@@ -169,3 +169,4 @@ class Plan:
     report: Report
     warnings: tuple[str, ...] = ()
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
+    share: bool = True  # whether cells share what they have in common

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from compiler.plan.difference import UNSET, Input
+from compiler.plan.difference import Input
 from compiler.plan.estimate import Power
 from compiler.plan.model import Plan
 from compiler.plan.states import STATES, State
+from compiler.plan.unset import UNSET
 
 
 @dataclass(frozen=True, slots=True)

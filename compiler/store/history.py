@@ -44,6 +44,17 @@ class Earlier:
     def axes(self) -> frozenset[str]:
         return frozenset(axis["name"] for axis in self.header["axes"])
 
+    @property
+    def share(self) -> bool:
+        return bool(self.header.get("share", True))
+
+    def axes_of(self, root: str) -> list[str]:
+        """The axes on which the first cell has a point whose stages begin with this one."""
+        cells = (
+            cell for cell in self.header["cells"] if any(repeat["stages"][0] == root for repeat in cell["repeats"])
+        )
+        return sorted(next((cell["labels"] for cell in cells), ()))
+
     def chains(self, axes: frozenset[str]) -> dict[Place, Sequence[str]]:
         """The chain of stages of each cell and repeat, by the labels that the cell has on these axes."""
         found: dict[Place, Sequence[str]] = {}

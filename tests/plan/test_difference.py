@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from compiler.plan.difference import UNSET, Input, Link, differences
+from compiler.plan.difference import Input, Link, differences
 from compiler.plan.model import Plan
+from compiler.plan.unset import UNSET
 
 Compile = Callable[..., Plan]
 

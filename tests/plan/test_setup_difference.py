@@ -1,0 +1,77 @@
+"""What `plan` says of changes of launch, start, probes and collectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.plan.setup_difference import changed, fields
+from compiler.plan.unset import UNSET
+from tests.plan.test_difference import SPEC, Compile, between, chain, named
+
+PROBES = """\
+probes:
+  - {name: size, before: [readww], command: [du, "{data}"]}
+  - {name: files, after: [readww], command: [ls, "{data}"]}
+params:"""
+COLLECTORS = "collectors: [{collector: perf_stat, events: [cycles]}, pidstat]\nparams:"
+
+
+def test_launch_and_start(compile_text: Compile) -> None:
+    interleaved = ("params:", "launch: {numa: interleave, env: {A: '1'}}\nparams:")
+    assert named(between(compile_text, interleaved)) == [
+        ("launch.env.A", UNSET, "1"),
+        ("launch.numa", UNSET, "interleave"),
+    ]
+    assert named(between(compile_text, ("params:", "start: cold\nparams:"))) == [("start", UNSET, "cold")]
+
+
+def test_a_launch_that_an_axis_sets(compile_text: Compile) -> None:
+    axis = "sweep: {place: {points: {one: {launch: {cpus: '%s'}}}}}\n"
+    found = between(compile_text, ("params:", axis % "0" + "params:"))
+    assert named(found) == [("launch.cpus", UNSET, "0")]
+
+
+def test_probes(compile_text: Compile) -> None:
+    assert named(between(compile_text, ("params:", PROBES))) == [
+        ("probes.files.command", UNSET, ["ls", "{data}"]),
+        ("probes.files.when", UNSET, "after"),
+        ("probes.size.command", UNSET, ["du", "{data}"]),
+        ("probes.size.when", UNSET, "before"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("[du,", "[du, -s,", [("probes.size.command", ["du", "{data}"], ["du", "-s", "{data}"])]),
+        ("before: [readww]", "after: [readww]", [("probes.size.when", "before", "after")]),
+    ],
+)
+def test_a_probe_that_changed(compile_text: Compile, old: str, new: str, expected: object) -> None:
+    before, after = SPEC.replace("params:", PROBES), SPEC.replace("params:", PROBES.replace(old, new))
+    steps = [chain(compile_text(text))[1].stage.steps[0] for text in (before, after)]
+    assert [each for each in changed(*steps) if each[1] != each[2]] == expected
+
+
+def test_the_order_of_probes(compile_text: Compile) -> None:
+    step = chain(compile_text(SPEC.replace("params:", PROBES.replace("after", "before"))))[1].stage.steps[0]
+    turned = replace(step, setup={"before": list(reversed(step.setup["before"]))})  # type: ignore[arg-type]
+    found = [each for each in changed(step, turned) if each[1] != each[2]]
+    assert found == [("probes", ["size", "files"], ["files", "size"])]
+
+
+def test_collectors(compile_text: Compile) -> None:
+    text = SPEC.replace("params:", COLLECTORS)
+    old = chain(compile_text(text))[1].stage.steps[0]
+    new = chain(compile_text(text.replace("cycles", "instructions")))[1].stage.steps[0]
+    assert fields(old)["collectors.perf_stat.events"] == ["cycles"]
+    assert fields(new)["collectors.perf_stat.events"] == ["instructions"]
+
+
+def test_the_storage_engine_of_a_kind_without_that_setting(compile_text: Compile) -> None:
+    step = chain(compile_text(SPEC))[0].stage.steps[0]
+    assert fields(replace(step, setup={"storage_engine": "rocksdb"})) == {"params.storage_engine": "rocksdb"}
+    settings = {**step.settings, "storage_engine": "rocksdb"}
+    assert fields(replace(step, settings=settings, setup={"storage_engine": "rocksdb"})) == {}
