@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.expand.axes import Axis as SweptAxis
-from compiler.expand.builds import Build
 from compiler.expand.cells import Expansion
 from compiler.language.problem import Problems
 from compiler.language.read import Document
-from compiler.plan import alike, files, identity, stages
+from compiler.plan import alike, builds, files, identity, stages
 from compiler.plan import report as report_of
 from compiler.plan.cells import Cells
-from compiler.plan.model import Axis, Json, Plan, PlannedBuild, PlannedCell, PlannedStage
+from compiler.plan.model import Axis, Plan, PlannedCell, PlannedStage
 from compiler.plan.order import ranks
 from compiler.plan.pins import Pins
 from compiler.plan.setups import Setups
@@ -28,12 +27,15 @@ def assemble(
     pins: Mapping[str, Pins],
     problems: Problems,
     narrowed: bool = False,
+    made: builds.OfStore = lambda node: None,
 ) -> Plan:
-    """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are."""
+    """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
+
+    `made`: what the store has of a build."""
     spec = document.spec
     every = (*expansion.builds, *expansion.clients)
-    builds = {build.name: _build(build, pins.get(build.name, Pins())) for build in every}
-    ids = {name: build.id for name, build in builds.items()}
+    planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
+    ids = {name: build.id for name, build in planned.items()}
     tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids))
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
@@ -49,7 +51,7 @@ def assemble(
         scale=document.scale,
         axes=axes,
         cells=cells,
-        builds=tuple(sorted({build.id: build for build in builds.values()}.values(), key=lambda build: build.id)),
+        builds=tuple(sorted({build.id: build for build in planned.values()}.values(), key=lambda build: build.id)),
         stages=_stages(tree, [axis.name for axis in axes if axis.name != BUILD], document),
         hardware=identity.machine(expansion.hardware),
         report=report,
@@ -67,31 +69,9 @@ def _telling(expansion: Expansion) -> Sequence[SweptAxis]:
     return [axis for axis in expansion.axes if all(point.hardware is None for point in axis.points)]
 
 
-def _build(build: Build, pins: Pins) -> PlannedBuild:
-    node = identity.build_id(build.engine, build.version, build.source, pins.text, build.recipe)
-    return PlannedBuild(
-        node,
-        build.name,
-        build.engine,
-        build.version,
-        build.source,
-        str(build.where),
-        {**build.recipe, **_patches(pins)},
-        pins.text,
-        pins.sources,
-    )
-
-
-def _patches(pins: Pins) -> dict[str, Json]:
-    """For the job, which finds them by their paths and refuses other contents."""
-    listed: list[Json] = [{"path": path, "sha256": checksum} for path, checksum in pins.patches]
-    return {"patches": listed} if listed else {}
-
-
 def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:
     """The build axis first, then the sweep's, with the labels that cells have, in the order of the spec."""
-    builds = tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells))
-    found = [Axis(BUILD, builds)]
+    found = [Axis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
     for axis in expansion.axes:
         there = {cell.labels.get(axis.name) for cell in cells}
         labels = tuple(point.label for point in axis.points if point.label in there)

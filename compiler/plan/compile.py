@@ -15,7 +15,7 @@ from compiler.language.load import load
 from compiler.language.nodes import Map
 from compiler.language.problem import Problem, Problems, SpecError, Where
 from compiler.language.read import read
-from compiler.plan import pins
+from compiler.plan import builds, pins
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
 from compiler.plan.uncollected import uncollected
@@ -30,11 +30,12 @@ def compile_spec(
     only: str | None = None,
     sets: Sequence[str] = (),
     differs: Differs = stands_in_for_none,
+    made: builds.OfStore = lambda node: None,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
     `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
-    `differs`: where this host is not a machine that it stands in for.
+    `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
     """
     found = problems or Problems()
     with uncollected():
@@ -47,7 +48,7 @@ def compile_spec(
         held = _pins(document.path, every, pin, found)
         if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
             _warn_of_unused(document.path, (build.source for build in every), found)
-        return assemble(document, expansion, held, found, narrowed=bool(only))
+        return assemble(document, expansion, held, found, bool(only), made)
 
 
 def check_scales(
@@ -99,9 +100,9 @@ def _compiled(
         return None, [problem for problem in error.problems if problem.severity == "error"]
 
 
-def _pins(spec: str, builds: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:
+def _pins(spec: str, every: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:
     locked = lock.read(spec, problems)
-    return {build.name: pins.pins(build, locked, machine, problems) for build in builds}
+    return {build.name: pins.pins(build, locked, machine, problems) for build in every}
 
 
 def _warn_of_unused(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from compiler.build.pin import key, moves, parts
@@ -22,6 +22,9 @@ class Pins(NamedTuple):
     def text(self) -> str:
         """What the build's id has of them: contents, and no name of a file or a source."""
         return " ".join([*self.sources.values(), *([_together(self.patches)] if self.patches else [])])
+
+    def without(self, dropped: Collection[str]) -> Pins:
+        return self._replace(sources={name: pin for name, pin in self.sources.items() if name not in dropped})
 
 
 def pins(build: Build, locked: lock.Lock, machine: OfMachine, problems: Problems) -> Pins:

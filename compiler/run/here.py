@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,12 @@ def compiled(
 
     with uncollected():  # imports make what stays, too
         from compiler.plan.compile import compile_spec
+        from compiler.store.builds import made
 
-        facts = host(store())
-        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differing(of_environment(), facts))
+        here = store()
+        facts, known = host(here), partial(made, here)
+        differs = differing(of_environment(), facts)
+        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known)
 
 
 def use(given: str | None) -> Sequence[Problem]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from compiler.language import witness
 from compiler.plan.model import BUILD_PREFIX
 from compiler.store import jsonfile
+from compiler.store.content import content
 from compiler.store.lock import holders
 from compiler.store.measured import folder_bytes
 from compiler.store.store import Store
+
+if TYPE_CHECKING:
+    from compiler.plan.builds import Made
 
 BUILT, RUNNING, FAILED, NOT_BUILT = "built", "running", "failed", "not built"
 STATES = (BUILT, RUNNING, FAILED, NOT_BUILT)
@@ -58,6 +64,29 @@ def kept(store: Store, build: str) -> Kept:
 def record(store: Store, build: str) -> dict[str, Any]:
     """build.json; nothing of a build that is not there."""
     return jsonfile.read(store.build(build) / RECORD)
+
+
+def made(store: Store, build: str) -> Made | None:
+    """What it was made of, as its record says; a record that cannot be read says nothing."""
+    from compiler.plan.builds import Made
+
+    aside = [attempt / RECORD for attempt in reversed(store.attempts(build)) if (attempt / RECORD).is_file()]
+    for path in (store.build(build) / RECORD, store.records() / build / RECORD, *aside[:1]):
+        try:
+            said = content(path)
+        except OSError:
+            witness.saw(str(path), None)
+            continue
+        witness.saw(str(path), said)
+        return Made(_digests(said), here=path.parent.parent != store.records())
+    return None
+
+
+def _digests(record: bytes) -> frozenset[str]:
+    try:
+        return frozenset(str(artifact["digest"]) for artifact in json.loads(record)["artifacts"])
+    except (ValueError, KeyError, TypeError):
+        return frozenset()
 
 
 def planned(store: Store) -> dict[str, Planned]:

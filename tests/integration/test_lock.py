@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from compiler.build.job import make
 from compiler.build.problem import BuildError
 from compiler.build.sources import source_of
 from compiler.cli import main
 from compiler.language import lock
 from compiler.language.problem import Problems
+from compiler.plan.model import PlannedBuild
 from compiler.run import here
+from compiler.store.store import Store
 from tests.build.ordering import order
 
 SPEC = """\
@@ -34,3 +37,30 @@ def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest
     other = order(tmp_path / "two", source, pins={"crate cfg-if 1.0.0": "0" * 64})
     with pytest.raises(BuildError, match="is not the file that the lock file means"):
         route.fetch(source, tmp_path / "two", other)
+
+
+PACKAGE = """\
+title: t
+builds:
+  p: {engine: program, version: 1.16.0, source: {pypi: six, version: 1.16.0, kind: sdist},
+      flags: {command: chmod +x setup.py, programs: setup.py}}
+steps: [{name: say, kind: command, argv: ["{program:setup.py}"]}]
+"""
+
+
+def test_a_package_that_was_built_is_the_same_build_when_it_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(PACKAGE)
+    before = _planned()
+    assert make(Store(), before) == 0
+    assert main(["lock", "a.yaml"]) == 0
+    assert _planned().id == before.id
+    assert [len(digest) for digest in _planned().pins.values()] == [64]
+    lock.path("a.yaml").write_text(lock.text({"pypi six 1.16.0 sdist": f"sha256:{'0' * 64}"}))
+    assert _planned().id != before.id
+
+
+def _planned() -> PlannedBuild:
+    return here.compiled("a.yaml", None).builds[0]

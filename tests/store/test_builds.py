@@ -28,3 +28,15 @@ def test_what_became_of_each(tmp_path: Path) -> None:
     assert (made.state, made.record["version"]) == (builds.BUILT, "9.10.0")
     assert (tried.state, tried.why) == (builds.FAILED, "no compiler")
     assert nothing.state == builds.NOT_BUILT
+
+
+def test_what_a_build_was_made_of(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs")
+    record = {"artifacts": [{"name": "a", "version": "1", "digest": "5ec0ffee"}, {"digest": "0ddba11a"}]}
+    for folder in (store.build("b-here"), store.records() / "b-there", store.build("b-damaged")):
+        make_folder(folder)
+        write_json(folder / "build.json", record if folder.name != "b-damaged" else {"artifacts": 1})
+    assert builds.made(store, "b-here") == ({"5ec0ffee", "0ddba11a"}, True)
+    assert builds.made(store, "b-there") == ({"5ec0ffee", "0ddba11a"}, False)
+    assert builds.made(store, "b-damaged") == (frozenset(), True)
+    assert builds.made(store, "b-never") is None

@@ -1,0 +1,104 @@
+"""stepgrid lock after builds were made and measured, on real git repositories and real builds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.build.job import make
+from compiler.cli import main
+from compiler.run import here, remembered
+from compiler.store.store import Store
+from tests.build.repository import Repository
+from tests.cli.test_plan import kept, measured
+
+Capture = pytest.CaptureFixture[str]
+
+SPEC = """\
+title: t
+builds:
+  p: {{engine: program, version: 1.0.2, source: {{git: "{url}", ref: v1.0.2}},
+      flags: {{command: chmod +x say.sh, programs: say.sh}}}}
+steps: [{{name: say, kind: command, argv: ["{{program:say.sh}}"]}}]
+"""
+NOTHING = "  to do    nothing\n"
+
+
+@pytest.fixture
+def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """Its build was made, and measured."""
+    origin = Repository(tmp_path / "origin")
+    origin.commit("v1.0.2", say_sh="#!/bin/sh\necho first\n")
+    (tmp_path / "checkout").mkdir()
+    monkeypatch.chdir(tmp_path / "checkout")
+    Path("a.yaml").write_text(SPEC.format(url=origin.url))
+    plan = kept()
+    assert make(Store(), plan.builds[0]) == 0
+    measured(plan, plan.stages)
+    return origin
+
+
+def planned(capsys: Capture) -> str:
+    capsys.readouterr()
+    assert main(["plan", "a.yaml"]) == 0
+    return capsys.readouterr().out
+
+
+def move(origin: Repository) -> str:
+    commit = origin.commit(say_sh="#!/bin/sh\necho second\n")
+    origin.git("tag", "--force", "v1.0.2")
+    return commit
+
+
+def test_what_was_built_is_held_and_nothing_is_new(origin: Repository, capsys: Capture) -> None:
+    before = here.compiled("a.yaml", None)
+    assert main(["lock", "a.yaml"]) == 0
+    now = here.compiled("a.yaml", None)
+    assert (now.builds[0].id, now.stages) == (before.builds[0].id, before.stages)
+    assert list(now.builds[0].pins.values()) == [origin.git("rev-parse", "v1.0.2^{commit}")]
+    assert NOTHING in planned(capsys)
+
+
+def test_a_ref_that_moved_in_between_is_another_build(origin: Repository, capsys: Capture) -> None:
+    new = move(origin)
+    assert main(["lock", "a.yaml"]) == 0
+    said = planned(capsys)
+    assert "  to do    1 build, 1 stage: about 30s\n" in said
+    assert f"    build.pin: not set -> {new} (a.yaml:3:3)\n" in said
+
+
+def test_a_ref_that_moves_later_is_another_build(origin: Repository, capsys: Capture) -> None:
+    main(["lock", "a.yaml"])
+    kept()
+    old, new = origin.git("rev-parse", "v1.0.2^{commit}"), move(origin)
+    assert NOTHING in planned(capsys)
+    assert main(["lock", "a.yaml", "--update"]) == 0
+    assert f"    build.pin: {old} -> {new} (a.yaml:3:3)\n" in planned(capsys)
+
+
+def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> None:
+    main(["lock", "a.yaml"])
+    build = here.compiled("a.yaml", None).builds[0]
+    move(origin)
+    Store().set_aside(build.id, Store().build(build.id))
+    assert make(Store(), build) == 0
+    assert here.compiled("a.yaml", None).builds[0] == build
+
+
+def test_a_plan_is_not_remembered_past_the_build_that_it_found(origin: Repository) -> None:
+    main(["lock", "a.yaml"])
+    request, store = remembered.Request("a.yaml"), Store()
+    build = remembered.compiled(store, request)[0].builds[0].id
+    assert remembered.compiled(store, request)[0].builds[0].id == build
+    shutil.rmtree(store.build(build))
+    assert remembered.compiled(store, request)[0].builds[0].id != build
+
+
+def test_a_build_that_was_set_aside_still_says_what_it_was(origin: Repository) -> None:
+    """A run sets a damaged build aside and makes it again; a kill in between changes no id."""
+    before = here.compiled("a.yaml", None).builds[0].id
+    main(["lock", "a.yaml"])
+    Store().set_aside(before, Store().build(before))
+    assert here.compiled("a.yaml", None).builds[0].id == before
