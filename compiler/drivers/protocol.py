@@ -167,6 +167,15 @@ class WithFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class WithPlaceholders(Protocol):
+    """A kind with settings in whose words names in braces are filled in."""
+
+    def placeholders(self, server: bool) -> Mapping[str, Sequence[str]]:
+        """Setting -> the names that there are. `server`: on an engine that is one."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedStep:
     """One step of a log that people already have."""

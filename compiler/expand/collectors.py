@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from compiler import collectors
+from compiler.drivers.command.placeholders import GIVEN, PID
+from compiler.expand import placeholders
 from compiler.expand.item import Item
 from compiler.language.models import Collector
 from compiler.language.nodes import Map, Seq, Text, place
@@ -31,6 +33,8 @@ def check(document: Document, items: Iterable[Item], problems: Problems) -> None
         _check_form(found.name, found, at, problems)
         _check_settings(found.name, found, at, problems)
         _check_steps(found, known, problems)
+        words, said = found.command or (), f"collector `{found.name}`: `command`"
+        placeholders.check(said, words, found.name.where, (*GIVEN, PID), problems)
         if found.name in seen:
             message = f"there is a collector `{found.name}` already"
             problems.add("defined-twice", found.name.where, message, "each has a folder of its name", len(found.name))

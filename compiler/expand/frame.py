@@ -90,7 +90,8 @@ class Frame:
 
     def _given(self, choice: Choice) -> Settings | None:
         ground = self._ground
-        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant)
+        server = engine(self._build.engine).server
+        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, server)
 
     def _set_up(self, choice: Choice) -> setup.Setup:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from compiler.drivers.command.placeholders import GIVEN
 from compiler.engines import engine
+from compiler.expand import placeholders
 from compiler.expand.builds import Build
 from compiler.expand.item import Item
 from compiler.language.models import Probe
@@ -28,6 +30,8 @@ def check(document: Document, items: Iterable[Item], builds: Collection[Build], 
                 problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
         if "command" not in given:
             _check_taken(probe, builds, problems)
+        words, said = probe.command or (), f"probe `{probe.name}`: `command`"
+        placeholders.check(said, words, probe.name.where, GIVEN, problems)
     if document.spec.probes:
         _check_names(document.spec.probes, problems)
 

@@ -6,8 +6,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
 from compiler.drivers import client, driver
+from compiler.drivers.protocol import WithPlaceholders
 from compiler.drivers.quantity import Quantity
-from compiler.expand import reads
+from compiler.expand import placeholders, reads
 from compiler.expand.item import Item
 from compiler.expand.resolved import Settings, Told
 from compiler.expand.scope import NOTHING, UNSET, Entry, Reported, Scope
@@ -25,9 +26,12 @@ _STEP_KEYS = (
 )  # fmt: skip
 
 
-def resolve(item: Item, scope: Scope, problems: Problems, meant: Container[str] = ()) -> Settings | None:
-    """`meant`: settings that are there under nearly their names, which is said."""
+def resolve(
+    item: Item, scope: Scope, problems: Problems, meant: Container[str] = (), server: bool = False
+) -> Settings | None:
+    """`meant`: settings that are there under nearly their names, which is said. `server`: what the engine is."""
     given, places = _given(item, scope, problems)
+    _check_placeholders(item, given, server, problems)
     found = _validated(item, given, problems, meant)
     if found is None or any(value is FAULTY for value, _ in given.values()):
         return None
@@ -79,6 +83,15 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
             message = f"`{name}` is no setting of {item.kind} (step `{item.base}`)"
             problems.add("unknown-setting", where, message, nearest(name, [*known, *_STEP_KEYS]), len(name))
     return own
+
+
+def _check_placeholders(item: Item, given: Mapping[str, tuple[Any, Where]], server: bool, problems: Problems) -> None:
+    kind = driver(item.kind)
+    if isinstance(kind, WithPlaceholders):
+        for name, known in kind.placeholders(server).items():
+            words, where = given.get(name, ((), item.where))
+            if isinstance(words, list | tuple):
+                placeholders.check(f"step `{item.base}`: `{name}`", words, where, known, problems)
 
 
 def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tuple[Any, Where | None]:

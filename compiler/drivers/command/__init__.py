@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compiler.drivers.command import placeholders
 from compiler.drivers.command.words import argv
 from compiler.drivers.protocol import Command, Context, Figures, Runner
 
@@ -25,6 +26,9 @@ class AnyCommand:
         from compiler.drivers.command.settings import Settings
 
         return Settings
+
+    def placeholders(self, server: bool) -> Mapping[str, Sequence[str]]:
+        return {"argv": (*placeholders.GIVEN, *placeholders.OF_SERVERS) if server else placeholders.GIVEN}
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return Path(str(settings["argv"][0])).name
