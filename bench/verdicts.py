@@ -50,7 +50,13 @@ def main() -> None:
     if asked.real:
         _real(asked)
         return
-    for title, lines in (("equal arms", _equal), ("a difference of 5 %", _different), ("single runs", _single)):
+    every = {
+        "equal arms": _equal,
+        "a difference of 5 %": _different,
+        "arms with loads of their own": _blocks,
+        "single runs": _single,
+    }
+    for title, lines in every.items():
         print(f"{title}, {asked.comparisons} comparisons each", flush=True)
         for text in lines(asked.comparisons):
             print(f"  {text}", flush=True)
@@ -108,6 +114,20 @@ def _different(comparisons: int) -> Iterator[str]:
             alone = Counter(table[0].verdict for table in tables if len(table) == 1)
             yield f"                 alone in its table  {Rate(alone[FASTER], alone.total())}"
             yield f"                 said to be the same or slower  {Rate(words[SAME] + words[SLOWER], words.total())}"
+
+
+def _blocks(comparisons: int) -> Iterator[str]:
+    """The host is faster in one block than in another: what arms have in common is in none of their ratios."""
+    for apart, loads in product((0.0, 0.05), (3, LOADS)):
+        kind = made.Kind(0.01, loads, math.log1p(DIFFERENCE), blocks=apart, own_loads=True)
+        tables = judged(kind, comparisons)
+        for size in (1, 1 + made.OTHERS):
+            words = Counter(entry.verdict for table in tables for entry in table if len(table) == size)
+            which = f"blocks {apart:.0%} apart, {loads} loads, {size} a table"
+            yield f"{which}: 5 % found  {Rate(words[FASTER], words.total())}"
+        equal = judged(kind._replace(shift=math.log1p(EFFECT)), comparisons)
+        words = [any(entry.verdict in (FASTER, SLOWER) for entry in table) for table in equal]
+        yield f"    2 % apart, tables with a difference  {Rate(sum(words), len(words))}"
 
 
 def _single(comparisons: int) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 The variance of a figure, as a share of all: what differs between loads (with arms that share their loads it is the same
 in all of them), what differs between runs (Student's t with 4 degrees of freedom: odd runs are not rare), the mean of a
-series whose neighbouring seconds depend on each other, and a drift over the whole experiment.
+series whose neighbouring seconds depend on each other, and a drift over the whole experiment. Beside it, `blocks`: what
+all arms of a block have in common, because the host was faster or slower then.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Kind(NamedTuple):
     noise: float  # coefficient of variation of a figure
     loads: int
     shift: float = 0.0  # of every arm but the base, as a logarithm
+    blocks: float = 0.0  # spread between blocks, as a logarithm; beside the noise, not within it
+    own_loads: bool = False  # no arms that share their loads
     series: bool = False  # with the seconds
     same_load: bool = False  # nothing differs between runs but their seconds
     seconds: int = 60
@@ -48,7 +51,7 @@ def experiments(kind: Kind, comparisons: int, seed: int) -> Iterator[Made]:
     generator, left, index = np.random.default_rng(seed), comparisons, 0
     while left > 0:
         arms = min(left, 1 if index % 2 == 0 else 1 + OTHERS) + 1
-        yield _experiment(kind, arms, shared=index % 4 < 2, generator=generator)
+        yield _experiment(kind, arms, shared=index % 4 < 2 and not kind.own_loads, generator=generator)
         left, index = left - arms + 1, index + 1
 
 
@@ -78,7 +81,8 @@ def _figures(kind: Kind, place: Array, shared: bool, generator: np.random.Genera
     load = generator.normal(size=(1 if shared else len(place), place.shape[1])) * part["load"]
     run = generator.standard_t(TAILS, place.shape) * math.sqrt((TAILS - 2) / TAILS) * part["run"]
     slope = generator.choice([-1, 1]) * part["drift"] * math.sqrt(12)
-    return load + run + slope * (place / max(place.max(), 1) - 0.5), series
+    block = generator.normal(size=place.shape[1]) * kind.blocks
+    return block + load + run + slope * (place / max(place.max(), 1) - 0.5), series
 
 
 def _series(kind: Kind, shape: tuple[int, ...], generator: np.random.Generator) -> Array:

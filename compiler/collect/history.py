@@ -38,9 +38,10 @@ class _Look:
 def rows(store: Store, plan: Plan, own: Mapping[str, str | None]) -> Iterator[Row]:
     """A row for each step of each result; `cell` is equal for the loads of one cell."""
     look = _Look(store, {stage.id: stage for stage in plan.stages}, own, left=MOST)
-    for cells in chain([_own(plan)], map(_others, history.recent(store, PLANS))):
+    others = ((each.folder.name, _others(each)) for each in history.recent(store, PLANS))
+    for name, cells in chain([(plan.digest, _own(plan))], others):
         for cell in cells if look.left else ():
-            yield from _cell(look, cell)
+            yield from ({**row, "plan": name} for row in _cell(look, cell))
 
 
 @dataclass(frozen=True, slots=True)

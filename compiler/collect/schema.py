@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from compiler.collect.levels import LEVELS
 from compiler.collect.per_second import PER_SECOND
 
-SCHEMA = 3
+SCHEMA = 4
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
@@ -42,7 +42,7 @@ SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
 LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
 HISTORY = {
     **_POINT,
-    **dict.fromkeys(("kind", "cell", "host"), "VARCHAR"),
+    **dict.fromkeys(("kind", "plan", "cell", "host"), "VARCHAR"),
     **dict.fromkeys(("load", "run"), "INTEGER"),
     "restored": "BOOLEAN",
     "qps": "DOUBLE",

@@ -70,6 +70,8 @@ class Past:
     restored: bool
     host: str | None
     qps: float
+    plan: str  # that it was looked for in
+    attempt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[st
 
 
 def _past(row: Mapping[str, Any]) -> Past:
-    same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps")
+    same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps", "plan", "attempt")
     return Past(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
 
 

@@ -31,3 +31,14 @@ def test_a_difference_is_one_to_the_base() -> None:
 
 def test_a_rate_has_its_exact_bounds() -> None:
     assert str(verdicts.Rate(0, 100)) == "  0.00% of 100 (one-sided 95 %: at least 0.00%, at most 2.95%)"
+
+
+@pytest.mark.parametrize("loads", [3, 5])
+def test_blocks_that_differ_cost_no_power(loads: int) -> None:
+    """What a host does to all arms of a block is in none of their ratios, and makes no floor."""
+    kind = verdicts_made.Kind(0.01, loads, shift=math.log1p(0.05), own_loads=True)
+    alike, apart = (verdicts.judged(kind._replace(blocks=blocks), 100) for blocks in (0.0, 0.05))
+    assert [[entry.verdict for entry in table] for table in apart] == [
+        [entry.verdict for entry in table] for table in alike
+    ]
+    assert sum(entry.verdict == "faster" for table in apart for entry in table) >= {3: 30, 5: 80}[loads]

@@ -38,5 +38,17 @@ def point(*runs: Run) -> Point:
     return Point("readww", runs[0].labels, runs)
 
 
-def past(cell: str, load: int, qps: float, restored: bool = True, host: str | None = "here") -> Past:
-    return Past((f"s-{cell}-{load}-0", 0), "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps)
+def past(
+    cell: str,
+    load: int,
+    qps: float,
+    age: int = 1,
+    restored: bool = True,
+    host: str | None = "here",
+    plan: str = "other",
+) -> Past:
+    """`age`: of two results of a load the older has the higher one."""
+    place = (f"s-{cell}-{load}-0", 0)
+    return Past(
+        place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, plan, f"2026-11-{20 - age}"
+    )
