@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from compiler.language.counted import counted
+from compiler.summarize import headline as headlines
 from compiler.summarize import wording
 from compiler.summarize.comparison import Comparison
+from compiler.summarize.headline import Headline
 from compiler.summarize.report import Report
 from compiler.summarize.wording import Weight
 
@@ -26,15 +28,16 @@ def tallies(report: Report) -> list[tuple[Weight, str]]:
     return [each for table in asked for each in wording.tally(table)]
 
 
+def headline(report: Report) -> Headline | None:
+    return headlines.headline(_comparisons(report))
+
+
 def _first(report: Report) -> list[str]:
-    """The largest differences that have a verdict, or that there is none."""
-    found = findings(report)
-    entries = (entry for table in _comparisons(report) for line in table.lines for entry in line.entries)
-    if not found and any(entry.verdict for entry in entries):
-        return ["no difference is certain: none is faster or slower beyond its noise"]
+    """The largest differences that have a verdict, or what there is in their place."""
+    found, head = findings(report), headline(report)
     more = len(found) - MOST_FINDINGS
     rest = [f"and {more} more that are faster or slower: {_table(report)}"] if more > 0 else []
-    return [*found[:MOST_FINDINGS], *rest]
+    return [*found[:MOST_FINDINGS], *rest, *(head.sentences if head else ())]
 
 
 def _table(report: Report) -> str:

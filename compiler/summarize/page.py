@@ -72,6 +72,7 @@ def _context(report: Report) -> dict[str, Any]:
         "host": host.line(report.hardware, next(iter(hosts.values()), {})),
         "host_rows": [*host.rows(report.hardware, hosts), *starts.rows(report.facts.get("image", {}))],
         "answer": [text for _, text in in_short.tallies(report)],
+        "headline": in_short.headline(report),
         "findings": in_short.findings(report)[:MOST_FINDINGS],
         "overviews": [_overview(report, table) for table in report.overviews],
         "sections": [_section(report, section) for section in report.sections],

@@ -189,7 +189,8 @@ def test_options_that_a_binary_lacks_are_said_on_top(here):
 
 def test_without_a_difference_the_first_line_says_so(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
-    assert scenario.text(found).splitlines()[2:4] == [
-        "in short    no difference is certain: none is faster or slower beyond its noise",
+    assert scenario.text(found).splitlines()[2:5] == [
+        "in short    No difference exceeds the noise. Raise `repeat` for the inconclusive ones (`stepgrid",
+        "            plan` says to what).",
         "            readww, cache=hyper against cache=lru: inconclusive (1.00x)",
     ]
