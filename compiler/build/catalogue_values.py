@@ -10,7 +10,7 @@ from typing import Any
 from compiler.plan.model import Value
 
 _WHOLE = re.compile(r"[+-]?(\d+|0[xX][0-9a-fA-F]+)")
-_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
+_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.IGNORECASE)
 _MYSQL = re.compile(r"[+-]?\d+(\.\d+)?[kmgtpe]?", re.IGNORECASE)
 _POSTGRES = re.compile(r"([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9a-fA-F]+)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?")
 _INTEGERS = {"int32": (-(2**31), 2**31 - 1), "uint32": (0, 2**32 - 1), "int64": (-(2**63), 2**63 - 1)}
@@ -40,12 +40,17 @@ def wrong(engine: str, info: Mapping[str, Any], value: Value) -> str | None:
 def _gflags_number(kind: str, text: str) -> str | None:
     pattern = _REAL if kind == "double" else _WHOLE
     if not pattern.fullmatch(text):
-        units = "; sizes are written in KiB, MiB or GiB" if re.match(r"\d+\s*[A-Za-z]", text) else ""
-        return f"takes a number ({kind}), not `{text}`{units}"
+        return f"takes a number ({kind}), not `{text}`{_advice(text)}"
     if kind == "double":
         return None
     least, most = RANGES[kind]
     return None if least <= int(text, 0 if "x" in text.lower() else 10) <= most else _outside(kind, least, most, text)
+
+
+def _advice(text: str) -> str:
+    if re.match(r"\d+\s*[A-Za-z]", text):
+        return "; sizes are written in KiB, MiB or GiB"
+    return "; a size has no sign" if re.match(r"[+-]\d+\s*[A-Za-z]", text) else ""
 
 
 def _outside(kind: str, least: object, most: object, text: str) -> str:

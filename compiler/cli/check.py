@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
     for spec in dict.fromkeys(map(spec_of, args.specs)):
-        plan, problems = compiled.asked(args, spec)
+        plan, problems = compiled.on_builds(*compiled.asked(args, spec))
         if args.scale is None:
             problems = compiled.with_scales(args, spec, plan, problems)
             plan = None if any(problem.severity == "error" for problem in problems) else plan

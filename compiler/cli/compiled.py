@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,24 @@ def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | Non
         return None, error.problems
 
 
+def on_builds(plan: Plan | None, found: Sequence[Problem]) -> tuple[Plan | None, Sequence[Problem]]:
+    """With what the builds that are there would not take; None for the plan where that is something."""
+    if plan is None:
+        return None, found
+    from compiler.run import here
+    from compiler.run.catalogue_check import problems
+
+    wrong = problems(plan, here.store())
+    return (None if wrong else plan), _merged([*found, *wrong])
+
+
+def _merged(found: Iterable[Problem]) -> Sequence[Problem]:
+    problems = Problems()
+    for problem in found:
+        problems.add_found(problem)
+    return problems.found
+
+
 def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
     """The command goes by its site file from here on; what is wrong with it, whoever asks first."""
     from compiler.run import here
@@ -63,14 +82,15 @@ def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: S
     """What was found, and what is wrong in the spec's scales."""
     from compiler.language.site import of_environment
     from compiler.plan.compile import check_scales
-    from compiler.run import here
+    from compiler.run import catalogue_check, here
 
     problems = Problems()
     for problem in found:
         problems.add_found(problem)
-    facts = here.host(here.store())
+    store = here.store()
+    facts, judge = here.host(store), partial(catalogue_check.problems, store=store)
     whole = None if narrowed(args) else plan
-    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts), whole)
+    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts), whole, judge)
     return problems.found
 
 

@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from compiler.cli.outlook import outlook
     from compiler.run import here
 
-    plan, problems = compiled.asked(args)
+    plan, problems = compiled.on_builds(*compiled.asked(args))
     if args.format == "text" or plan is None:
         compiled.tell(args.spec, plan, problems)
     if plan is None:

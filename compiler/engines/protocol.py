@@ -77,5 +77,12 @@ class Spelling(Protocol):
         ...
 
 
+@runtime_checkable
+class Choices(Protocol):
+    """An engine some of whose options take one of a few words that its binary does not list."""
+
+    choices: Mapping[str, Sequence[str]]  # option -> the words, of any version
+
+
 class Built(Engine, Building, Protocol):
     """Both halves: an engine that this version builds."""

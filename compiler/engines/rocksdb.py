@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compiler.engines import gflags
@@ -40,6 +40,13 @@ _SINCE: Mapping[str, Release] = {
 # gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing
 _OTHER_PROGRAMS = re.compile(r"/gflags\w*\.cc$|_analyzer\w*\.cc$|_parser\w*\.cc$")
 
+# what db_bench compares these with; an older one takes another word for snappy, and says so among its output
+_COMPRESSION = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
+_CACHES = (
+    "lru_cache", "clock_cache", "fast_lru_cache", "hyper_clock_cache", "fixed_hyper_clock_cache",
+    "auto_hyper_clock_cache",
+)  # fmt: skip
+
 _PROBE = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 _VERSIONS = (
     r"^\S+ \S+ RocksDB version: (\d+(?:\.\d+)+)",  # the database's LOG: 6.11 says its patch level nowhere else
@@ -58,6 +65,13 @@ class RocksDB:
     default_storage_engine = "rocksdb"
     extensions: tuple[str, ...] = ()
     reserved: Mapping[str, str] = {}
+    choices: Mapping[str, Sequence[str]] = {
+        "compression_type": _COMPRESSION,
+        "blob_compression_type": _COMPRESSION,
+        "blob_db_compression_type": _COMPRESSION,
+        "compressed_secondary_cache_compression_type": _COMPRESSION,
+        "cache_type": _CACHES,
+    }
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)

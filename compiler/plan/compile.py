@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from compiler import lint
 from compiler.expand.builds import Build
@@ -19,6 +19,8 @@ from compiler.plan import builds, pins
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
 from compiler.plan.uncollected import uncollected
+
+Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 
 
 def compile_spec(
@@ -57,10 +59,12 @@ def check_scales(
     problems: Problems,
     differs: Differs = stands_in_for_none,
     base: Plan | None = None,
+    judge: Judge = lambda plan: (),
 ) -> None:
     """Adds what is wrong in the scales of a spec that is not wrong without them, with the scales' names.
 
     `base`: the plan of the spec without a scale; with it, also what the lock file holds and no scale uses.
+    `judge`: what is wrong with the plan of a scale.
     """
     known = {_key(problem) for problem in problems.found}
     found: dict[Problem, list[str]] = {}
@@ -68,7 +72,7 @@ def check_scales(
     for scale in scales(path):
         plan, errors = _compiled(path, scale, host, differs)
         plans.append(plan)
-        for problem in errors:
+        for problem in (*errors, *(judge(plan) if plan else ())):
             if _key(problem) not in known:
                 found.setdefault(problem, []).append(f"`{scale}`")
     whole = [plan for plan in plans if plan is not None]

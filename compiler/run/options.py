@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from compiler.build.catalogue_values import wrong
-from compiler.engines import engine
-from compiler.engines.protocol import Spelling
+from compiler.plan import files
 from compiler.plan.model import Option, PlannedStage, PlannedStep, Value
+from compiler.plan.option_check import described
 from compiler.run.failure import StageError, UnsupportedError
 from compiler.run.job import Job
 
@@ -31,26 +31,39 @@ def check(job: Job, stage: PlannedStage) -> list[Accepted]:
     return [_accept(job, step, catalogue) for step in stage.steps]
 
 
+def check_later(job: Job) -> None:
+    """Of the stages after this one that lack a result: what is known to be wrong with them must not cost a load."""
+    if faults := [*dict.fromkeys(_later(job, job.stage, _catalogue(job, job.stage.build)))]:
+        raise StageError(f"stages that start from it would fail: {'; '.join(faults)}")
+
+
+def _later(job: Job, stage: PlannedStage, catalogue: Catalogue | None) -> Iterator[str]:
+    for child in stage.children if catalogue is not None else ():
+        if job.store.result(child) is None:
+            later = files.stage(job.store.plan(job.plan), child)
+            yield from (fault for step in later.steps for fault in _faults(job, step, catalogue))
+            yield from _later(job, later, catalogue)
+
+
+def _faults(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Iterator[str]:
+    try:
+        _accept(job, step, catalogue)
+    except StageError as fault:
+        yield fault.message
+    except UnsupportedError:
+        pass  # its stage says so
+
+
 def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepted:
-    described = {name: _described(job, name, catalogue) for name in step.options}
-    lacking = [name for name, info in described.items() if info is None]
+    known = {name: described(job.build.engine, name, catalogue) for name in step.options}
+    lacking = [name for name, info in known.items() if info is None]
     for name in lacking:
         if step.options[name].unsupported != "drop":
             _refuse(job, step, name, step.options[name], catalogue or {})
-    for name, info in described.items():
+    for name, info in known.items():
         _refuse_value(job, step, name, step.options[name], info or {})
     kept = {name: option.value for name, option in step.options.items() if name not in lacking}
     return Accepted(kept, tuple(lacking))
-
-
-def _described(job: Job, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
-    """What is known of its value; None where the binary lacks it."""
-    if catalogue is None:
-        return {}
-    if name in catalogue:
-        return catalogue[name] or {}
-    found = engine(job.build.engine)
-    return found.meant(name, catalogue) if isinstance(found, Spelling) else None
 
 
 def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: Catalogue) -> None:
@@ -82,7 +95,7 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
 def _knows(job: Job, build: str, name: str) -> bool:
     catalogue = _catalogue(job, build)
     if catalogue is not None:
-        return _described(job, name, catalogue) is not None
+        return described(job.build.engine, name, catalogue) is not None
     return not job.store.has_build(build) and not _failed(job, build)
 
 

@@ -110,6 +110,7 @@ def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
     accepted = options.check(job, job.stage)
+    options.check_later(job)
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()

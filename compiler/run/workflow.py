@@ -47,6 +47,7 @@ def work_of(config: Mapping[str, Any]) -> Work:
     only = next(iter(_texts(config.get("only"))), None)
     asked = (named(str(config["spec"])), None if scale is None else str(scale), only, _texts(config.get("set")))
     found = _looked(compiled(*asked, site=os.environ.get(GIVEN)), here.store())
+    _refuse_wrong_options(found)
     _refuse_what_cannot_run(found)
     _refuse_other_hardware(found)
     return found
@@ -91,6 +92,16 @@ def refused(store: Store, error: OSError) -> str:
         return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"
     advice = "make it writable, or start in another folder"
     return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
+
+
+def _refuse_wrong_options(found: Work) -> None:
+    """Those that the builds which are there would not take. What the others say is looked at when they are made."""
+    if found.stages.keys() & found.lacking:
+        from compiler.language import render
+        from compiler.run.catalogue_check import problems
+
+        if wrong := problems(found.plan, found.store):
+            raise Fault(f"{render.text(wrong)}\n\n{found.plan.spec}: {render.in_all(wrong)}")
 
 
 def _refuse_what_cannot_run(found: Work) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from compiler.expand.cells import expand
 from compiler.language import render
@@ -14,7 +16,9 @@ from compiler.language.read import read
 from compiler.language.site import Site
 from compiler.language.site import read as read_site
 from compiler.lint import check
+from compiler.plan import option_check, program_check
 from compiler.plan.compile import compile_spec
+from compiler.plan.model import Plan
 from compiler.run.here import differing
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
@@ -53,10 +57,24 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
         document = read(path, scale, problems, sets)
         if document is not None:
             check(document, expand(document, HOST, problems, differs=differs), problems)
-        compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)
+        plan = compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)
+        for problem in _on_builds(plan):
+            problems.add_found(problem)
     except SpecError as error:
         return list(error.problems)
     return problems.found
+
+
+def _on_builds(plan: Plan) -> Sequence[Problem]:
+    """Where the example brings what its builds say of themselves."""
+    catalogue, record = (_json(Path(name)) for name in ("catalogue.json", "build.json"))
+    wrong = option_check.problems(plan, {build.id: catalogue for build in plan.builds}, tuple)
+    programs = record["programs"] if record else None
+    return [*wrong, *program_check.problems(plan, {build.id: programs for build in plan.builds})]
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def shown(problems: list[Problem], code: str) -> str:

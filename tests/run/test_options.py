@@ -97,6 +97,28 @@ def test_nothing_is_run_before_the_options_are_checked(checkout, stage, step):
     assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()
 
 
+def test_no_load_for_stages_whose_options_are_wrong(checkout, stage, step):
+    """All of them at once; what another build has is no fault, and neither is what was measured already."""
+    asked = [{"nope": Option(1, where="a.yaml:3:5")}, {"cache_siz": Option(2)}, {"cache_size": Option(3)}]
+    later = [stage(f"s-{n}", step("l", SHOW, wrong), parent="s-load") for n, wrong in enumerate(asked)]
+    checkout.plan(stage("s-load", children=[each.id for each in later]), *later)
+    checkout.build(options=["cache_size"])
+    assert checkout.run("s-load").returncode == 1
+    message = checkout.failure("s-load")["message"]
+    assert message.startswith("stages that start from it would fail: a.yaml:3:5: trial-1.0 has no option nope; where ")
+    assert "; trial-1.0 has no option cache_siz; did you mean cache_size?; " in message
+    assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()
+
+
+def test_what_was_measured_does_not_stop_a_load(checkout, stage, step):
+    later = stage("s-1", step("l", SHOW, {"nope": Option(1)}), parent="s-load")
+    checkout.plan(stage("s-load", children=["s-1"]), later)
+    checkout.build(options=["cache_size"])
+    (checkout.store.root / "results" / "s-1" / "20260101T000000.000000Z").mkdir(parents=True)
+    (checkout.store.root / "results" / "s-1" / "20260101T000000.000000Z" / "result.json").write_text("{}")
+    assert checkout.run("s-load").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "why"),
     [

@@ -28,6 +28,11 @@ def misplaced(words: Sequence[str]) -> str | None:
     return None
 
 
+def programs(words: Sequence[str]) -> list[str]:
+    """Those of the build that are named."""
+    return [match[2] for word in words for match in _PLACEHOLDER.finditer(word) if match[2] is not None]
+
+
 def _is_several(match: re.Match[str]) -> bool:
     return match[1] == "options" or match[2] is not None
 

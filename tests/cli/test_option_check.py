@@ -1,0 +1,166 @@
+"""Options that the builds which are there would not take: `check`, `plan` and the start of `run` say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from compiler.cli import main
+from compiler.run import here, workflow
+from compiler.store.store import Store
+from tests.cli.samples import SPEC
+from tests.cli.test_plan import Capture, kept, measured
+
+pytestmark = pytest.mark.usefixtures("folder")
+KNOWN = {
+    "write_buffer_size": "int64",
+    "compression_type": "string",
+    "bloom_bits": "double",
+    "threshold": "uint64",
+    "cache_size": "int64",
+}
+NEWER = {**KNOWN, "cache_type": "string"}
+TWO = {"rocksdb-7.8.3": KNOWN, "rocksdb-9.10.0": NEWER}
+
+
+@pytest.fixture(autouse=True)
+def compiled_anew() -> Iterator[None]:
+    workflow.compiled.cache_clear()
+    yield
+    workflow.compiled.cache_clear()
+
+
+def made(known: Mapping[str, Mapping[str, str]], spec: str = "a.yaml") -> None:
+    """Builds with what each knows; of the others there is nothing."""
+    for build in here.compiled(spec, None).builds:
+        if build.name in known:
+            folder = Store().build(build.id)
+            folder.mkdir(parents=True)
+            (folder / "build.json").write_text(json.dumps({"id": build.id, "programs": {}}))
+            described = {name: {"type": kind, "default": "", "help": ""} for name, kind in known[build.name].items()}
+            (folder / "catalogue.json").write_text(json.dumps(described))
+
+
+def asks(folder: Path, options: str, more: str = "") -> None:
+    (folder / "a.yaml").write_text(f"{SPEC}options: [{{{options}}}]\n{more}")
+
+
+def complaints(capsys: Capture, *command: str) -> list[str]:
+    assert main([*(command or ("check",)), "a.yaml"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return [line for line in captured.err.splitlines() if "error[" in line or line.startswith("   = ")]
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_a_misspelt_name_and_impossible_values_are_all_said(folder: Path, capsys: Capture, command: str) -> None:
+    asks(folder, "write_bufer_size: 1, compression_type: zstdd, cache_size: -4MiB, bloom_bits: .nan, threshold: -1")
+    made(TWO)
+    assert complaints(capsys, command) == [
+        "a.yaml:10:12: error[unknown-option]: rocksdb-7.8.3 and rocksdb-9.10.0 have no option `write_bufer_size`",
+        "   = did you mean `write_buffer_size`?",
+        "a.yaml:10:33: error[wrong-option]: `compression_type` takes one of none, snappy, zlib, bzip2, lz4, lz4hc, "
+        "xpress, zstd, not `zstdd`",
+        "   = did you mean zstd?",
+        "a.yaml:10:58: error[wrong-option]: `cache_size` takes a number (int64), not `-4MiB`",
+        "   = a size has no sign",
+        "a.yaml:10:77: error[wrong-option]: `bloom_bits` takes a number (double), not `.nan`",
+        "a.yaml:10:95: error[wrong-option]: `threshold` takes 0 to 18446744073709551615 (uint64), not `-1`",
+    ]
+
+
+def test_without_a_catalogue_nothing_can_be_told(folder: Path, capsys: Capture) -> None:
+    asks(folder, "write_bufer_size: 1")
+    assert main(["check", "a.yaml"]) == 0
+
+
+def test_what_only_some_builds_have(folder: Path, capsys: Capture) -> None:
+    asks(folder, "cache_type: lru_cache")
+    made(TWO)
+    assert complaints(capsys) == [
+        "a.yaml:10:12: error[unknown-option]: rocksdb-7.8.3 has no option `cache_type`",
+        "   = rocksdb-9.10.0 has it: say `when_unsupported: drop`, or put it on a point of an axis",
+    ]
+    asks(folder, "cache_type: {value: lru_cache, when_unsupported: drop}")
+    assert main(["check", "a.yaml"]) == 0
+
+
+def test_a_point_that_only_some_builds_have_is_unsupported(folder: Path, capsys: Capture) -> None:
+    points = SPEC.replace("from: loaded}}", "from: loaded}, cache: {from: loaded, points: {%s}}}")
+    (folder / "a.yaml").write_text(points % "a: {options: {cache_size: 1}}, b: {options: {cache_type: lru_cache}}")
+    made(TWO)
+    assert main(["check", "a.yaml"]) == 0
+    capsys.readouterr()
+    (folder / "a.yaml").write_text(points % "a: {options: {cache_size: 1}}, b: {options: {cache_typ: lru_cache}}")
+    assert [line.partition("error")[2] for line in complaints(capsys)] == [
+        "[unknown-option]: rocksdb-7.8.3 and rocksdb-9.10.0 have no option `cache_typ`",
+        "",
+    ]
+
+
+def test_a_point_is_left_open_while_a_build_is_still_to_be_made(folder: Path) -> None:
+    points = SPEC.replace("from: loaded}}", "from: loaded}, cache: {from: loaded, points: {%s}}}")
+    (folder / "a.yaml").write_text(points % "a: {options: {cache_size: 1}}, b: {options: {cache_typ: lru_cache}}")
+    made({"rocksdb-7.8.3": KNOWN})
+    assert main(["check", "a.yaml"]) == 0
+
+
+def test_an_option_of_another_engine(folder: Path, capsys: Capture) -> None:
+    maria = "  maria: {engine: mariadb, version: 11.8.1, source: {debian: mariadb-server, suite: trixie}}\n"
+    rocks = "  rocksdb: {engine: rocksdb, version: 9.10.0, source: {debian: rocksdb-tools, suite: trixie}}\n"
+    steps = "steps: [{name: fill, kind: db_bench, benchmarks: [fillseq], fresh: true, when: \"engine == 'rocksdb'\"},\n"
+    steps += '  {name: one, kind: sql, sql: "select 1", when: "engine == \'mariadb\'"}]\n'
+    spec = f"title: t\nbuilds:\n{rocks}{maria}{steps}params: {{keys: 1k, duration: 1m}}\n"
+    spec += "allow: {no-repeats: a test}\n"
+    (folder / "a.yaml").write_text(spec + "options: [{innodb_io_capacity: 400}]\n")
+    made({"rocksdb": KNOWN, "maria": {"innodb_io_capacity": "number"}})
+    assert complaints(capsys) == [
+        "a.yaml:9:12: error[unknown-option]: rocksdb has no option `innodb_io_capacity`",
+        "   = it is an option of mariadb: write `{engine: mariadb, options: {innodb_io_capacity: …}}`",
+    ]
+
+
+def test_what_is_measured_was_taken(folder: Path) -> None:
+    asks(folder, "write_bufer_size: 1")
+    made(TWO)
+    plan = kept()
+    measured(plan, plan.stages)
+    assert main(["check", "a.yaml"]) == 0
+
+
+def test_a_scale_is_named(folder: Path, capsys: Capture) -> None:
+    asks(folder, "cache_size: 1", "scales: {small: {options: [{cache_siz: 1}]}}\n")
+    made(TWO)
+    assert complaints(capsys) == [
+        "a.yaml:11:29: error[unknown-option]: scale `small`: rocksdb-7.8.3 and rocksdb-9.10.0 have no option "
+        "`cache_siz`",
+        "   = did you mean `cache_size`?",
+    ]
+
+
+def test_a_dry_run_too(folder: Path, capsys: Capture) -> None:
+    asks(folder, "cache_siz: 1")
+    made(TWO)
+    assert main(["run", "a.yaml", "-n"]) == 1
+    assert "error[unknown-option]" in capsys.readouterr().err
+
+
+def test_a_program_that_the_build_lacks(folder: Path, capsys: Capture) -> None:
+    source = "source: {debian: fio, suite: trixie}, flags: {programs: usr/bin/fio}"
+    bench = f'title: t\nbuilds: {{mine: {{engine: program, version: "1.0", {source}}}}}\nsteps:\n'
+    step = '  - {name: %s, kind: command, duration: 10m, argv: ["{program:bnch.py}"]}\n'
+    (folder / "a.yaml").write_text(bench + step % "put" + step % "get")
+    assert main(["check", "a.yaml"]) == 0
+    capsys.readouterr()
+    (build,) = here.compiled("a.yaml", None).builds
+    made({"mine": {}})
+    (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"bench.py": ["bench.py"]}}))
+    assert complaints(capsys) == [
+        "a.yaml:4:53: error[unknown-program]: step `put`: mine has no program `bnch.py`",
+        "   = did you mean `bench.py`?",
+        "a.yaml:5:53: error[unknown-program]: step `get`: mine has no program `bnch.py`",
+        "   = did you mean `bench.py`?",
+    ]
