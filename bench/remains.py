@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.victims import working_in
-from compiler.collect.states import BrokenResult, read
 from compiler.plan.files import read as read_plan
+from compiler.run.soundness import full_fault
 from compiler.store.lock import holders
 from compiler.store.store import Store
 
@@ -47,10 +47,8 @@ def _unsound(store: Store) -> Iterator[str]:
     for folder in store.root.glob("plans/*/plan.json"):
         for stage in read_plan(folder.parent).stages:
             for result in store.results(stage.id):
-                try:
-                    read(result, stage)
-                except BrokenResult as error:
-                    yield f"{result}: {error}"
+                if why := full_fault(result, stage):
+                    yield f"{result}: {why}"
 
 
 def _tables(checkout: Path, undisturbed: Path) -> Iterator[str]:

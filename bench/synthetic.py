@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.plan.model import Plan, PlannedStage
+from compiler.store import checksums
 from compiler.store.store import Store
 
 ATTEMPT = "20260101T000000.000000Z"
@@ -42,9 +43,8 @@ class Results:
         steps = [self._step(folder, index, step.name, step.settings) for index, step in enumerate(stage.steps)]
         common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
         _json(folder / "attempt.json", {**common, "plan": self._plan.digest, "host": HOST, "image": None})
-        _json(
-            folder / "result.json", {**common, "status": "done", "started": STARTED, "ended": STARTED, "steps": steps}
-        )
+        times, files = {"started": STARTED, "ended": STARTED}, checksums.of(folder)
+        _json(folder / "result.json", {**common, "status": "done", **times, "steps": steps, "files": files})
         mark = self._store.mark(stage.id)
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.symlink_to(Path("..") / folder.relative_to(self._store.root) / "result.json")

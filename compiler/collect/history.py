@@ -15,7 +15,7 @@ from pathlib import Path
 from compiler.collect.figures import figures
 from compiler.collect.kept import Metrics, kept
 from compiler.collect.parquet import Row
-from compiler.collect.states import BrokenResult, read
+from compiler.collect.states import BrokenResult, changed, read
 from compiler.plan.model import Plan, PlannedStage
 from compiler.store import history, jsonfile
 from compiler.store.store import Store
@@ -105,7 +105,9 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Me
     if stage is None or len(known) == len(stage.steps):
         return known
     with suppress(BrokenResult):
-        return {at: step.metrics for at, step in enumerate(figures(read(result, stage), stage.steps))}
+        state = read(result, stage)
+        found = () if changed(state) else figures(state, stage.steps)
+        return {at: step.metrics for at, step in enumerate(found)}
     return {}
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.collect import columnar, environment, probed, schema
 from compiler.collect.columnar import Point, Rows, Table
+from compiler.collect.damage import damage, explained
 from compiler.collect.figures import StepFigures, every
 from compiler.collect.latencies import percentile
 from compiler.collect.matrices import Figures, Grid, Records, matrix
-from compiler.collect.states import State
+from compiler.collect.states import Broken, State
 from compiler.drivers.protocol import Buckets
 from compiler.plan.model import PlannedStage
 
@@ -42,11 +43,20 @@ class Part:
     def _all(self) -> Mapping[str, Rows]:
         return {**self.grids, "levels": self.levels, **self.tables}
 
-    def add(self, results: Sequence[tuple[PlannedStage, State]]) -> None:
-        found = every([(state, stage.steps) for stage, state in results])
+    def add(self, results: Sequence[tuple[PlannedStage, State]]) -> list[Broken]:
+        """Gives the damaged ones: of these it has no rows."""
+        found, broken = every([(state, stage.steps) for stage, state in results]), list[Broken]()
         for (stage, state), own in zip(results, found, strict=True):
-            self._environment(stage, state, own)
-            self._rows(stage, state, own)
+            if why := damage(state, own):
+                assert state.result is not None
+                broken.append(Broken(stage.id, state.result, why))
+            else:
+                self._result(stage, state, explained(state, own))
+        return broken
+
+    def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+        self._environment(stage, state, found)
+        self._rows(stage, state, found)
 
     def _rows(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None

@@ -16,7 +16,7 @@ from compiler.collect import index, parquet
 from compiler.collect.batches import batches
 from compiler.collect.index import Entry, Listed
 from compiler.collect.part import Part
-from compiler.collect.states import State, read
+from compiler.collect.states import Broken, State, read
 from compiler.plan.model import PlannedStage
 from compiler.store.durable import make_folder
 from compiler.store.store import Store
@@ -53,20 +53,22 @@ class Parts:
     def files(self, table: str) -> str:
         return parquet.files(index.files(self._folder, table, self.parts))
 
-    def update(self, connection: DuckDBPyConnection, stages: Stages, states: Mapping[str, State]) -> None:
+    def update(self, connection: DuckDBPyConnection, stages: Stages, states: Mapping[str, State]) -> list[Broken]:
+        """Gives the damaged results, which the parts lack."""
         wanted = dict(_wanted(stages, states))
         if self._has_exactly(wanted):
-            return
+            return []
         make_folder(self._folder / index.HIDDEN)
         index.drop(self._folder)
         index.sweep(self._folder, self.parts)
         writer = _Writer(connection, self._folder, self.parts)
         writer.keep(wanted)
         writer.take(wanted, self._others)
-        writer.read(wanted, stages, states)
+        broken = writer.read(wanted, stages, states)
         writer.settle()
         self.parts = writer.parts
         index.write(self._folder, self.parts)
+        return broken
 
     def _has_exactly(self, wanted: Mapping[str, Entry]) -> bool:
         there = {stage: entry for part in self.parts for stage, entry in part.results.items()}
@@ -102,18 +104,20 @@ class _Writer:
                     rows = self._copy(folder, part, number, counts)
                 self._add(Listed(number, rows, counts))
 
-    def read(self, wanted: Mapping[str, Entry], stages: Stages, states: Mapping[str, State]) -> None:
+    def read(self, wanted: Mapping[str, Entry], stages: Stages, states: Mapping[str, State]) -> list[Broken]:
         """The rest, from the results themselves."""
-        part, results = Part(), dict[str, Entry]()
+        part, results, broken = Part(), dict[str, Entry](), list[Broken]()
         left = sorted(set(wanted) - self._covered)
         for some in batches((stages[stage], _whole(states[stage], stages[stage])) for stage in left):
-            part.add(some)
-            results |= {stage.id: wanted[stage.id] for stage, _ in some}
+            broken += (found := part.add(some))
+            lost = {each.node for each in found}
+            results |= {stage.id: wanted[stage.id] for stage, _ in some if stage.id not in lost}
             if part.rows >= LARGE:
                 self._write(part, results)
                 part, results = Part(), {}
         if results or not self.parts:
             self._write(part, results)
+        return broken
 
     def settle(self) -> None:
         """Merges small parts, and gives the first one its name."""

@@ -11,6 +11,7 @@ from typing import Any
 from compiler.plan.called import called
 from compiler.plan.model import Plan, PlannedStage
 from compiler.run.machines import elsewhere
+from compiler.store import checksums
 from compiler.store.content import content
 from compiler.store.store import Store
 
@@ -27,6 +28,7 @@ class State:
     result: Path | None = None
     steps: tuple[Mapping[str, Any], ...] = ()  # of result.json
     folders: tuple[Path, ...] = ()
+    files: checksums.Files | None = None  # checksums; older results have none
 
     @property
     def is_done(self) -> bool:
@@ -44,6 +46,15 @@ class State:
 
 class BrokenResult(Exception):
     """A result that does not hold what it must."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A result or build that counts no more."""
+
+    node: str
+    folder: Path
+    why: str
 
 
 Trust = Callable[[PlannedStage, Path], bool]
@@ -86,9 +97,12 @@ def _own(store: Store, stage: PlannedStage, trusts: Trust) -> State | None:
         try:
             return State(DONE, result=result) if trusts(stage, result) else read(result, stage)
         except BrokenResult as error:
-            text = f"the result {result} is broken: {error}; remove that folder and run again"
-            broken = broken or State(FAILED, text)
+            broken = broken or State(FAILED, broken_text(result, str(error)))
     return broken or _failure(store, stage.id, called([step.name for step in stage.steps]))
+
+
+def broken_text(result: Path, why: str) -> str:
+    return f"the result {result} is broken: {why}; the next run measures it again"
 
 
 def _failed(stage: PlannedStage, builds: Mapping[str, State | None]) -> State | None:
@@ -126,13 +140,13 @@ def read(result: Path, stage: PlannedStage) -> State:
     """Trusts nothing: a kill, a copy or a hand may have left anything here."""
     record = _record(result, stage)
     if record["status"] == UNSUPPORTED:
-        return State(UNSUPPORTED, record.get("reason") or "no reason given", None, result)
+        return State(UNSUPPORTED, record.get("reason") or "no reason given", None, result, files=_files(record))
     steps = record.get("steps")
     if not isinstance(steps, list) or len(steps) != len(stage.steps):
         found = len(steps) if isinstance(steps, list) else "no"
         raise BrokenResult(f"result.json lists {found} steps, the plan has {len(stage.steps)}")
     folders = _folders(result, len(steps))
-    return State(DONE, None, None, result, tuple(steps), folders)
+    return State(DONE, None, None, result, tuple(steps), folders, _files(record))
 
 
 def _record(result: Path, stage: PlannedStage) -> dict[str, Any]:
@@ -149,6 +163,18 @@ def _record(result: Path, stage: PlannedStage) -> dict[str, Any]:
     if record.get("stage") != stage.id:
         raise BrokenResult(f"result.json is of stage {record.get('stage')}, not {stage.id}")
     return record
+
+
+def changed(state: State) -> str | None:
+    """A sentence about a file that is not what was published, of a result that has checksums."""
+    return checksums.difference(state.result, state.files) if state.result and state.files else None
+
+
+def _files(record: Mapping[str, Any]) -> checksums.Files | None:
+    """Whole or not at all: a record that was edited by hand holds no checksums."""
+    files = record.get("files")
+    entries = files.values() if isinstance(files, dict) else [None]
+    return files if all(isinstance(each, dict) and {"bytes", "sha256"} <= each.keys() for each in entries) else None
 
 
 def _folders(result: Path, count: int) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ from compiler.collect.metrics.metric import Metric
 from compiler.collect.own_metrics import own
 from compiler.collect.part import FIGURES
 from compiler.collect.parts import Parts
+from compiler.collect.quarantine import quarantine, stuck
 from compiler.collect.states import State, states
 from compiler.collect.steps import PLANNED, joined
 from compiler.plan.model import Plan
@@ -28,12 +29,22 @@ def collect(store: Store, plan: Plan) -> dict[str, State]:
     """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
     folder = store.tables(plan.digest)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = Parts(store, plan.digest, folder)
-    known = states(store, plan, parts.trusts)
     with parquet.connect() as connection:
-        parts.update(connection, {stage.id: stage for stage in plan.stages}, known)
+        known, parts = _read(connection, store, plan, folder)
         _write(connection, folder, store, plan, known, parts)
     return known
+
+
+def _read(connection: DuckDBPyConnection, store: Store, plan: Plan, folder: Path) -> tuple[dict[str, State], Parts]:
+    """Again while damaged results could be set aside: an older one may count instead."""
+    stages = {stage.id: stage for stage in plan.stages}
+    while True:
+        parts = Parts(store, plan.digest, folder)
+        known = states(store, plan, parts.trusts)
+        damaged = parts.update(connection, stages, known)
+        left = [each for each in damaged if not quarantine(store, each)]
+        if len(left) == len(damaged):
+            return known | {each.node: stuck(each) for each in left}, parts
 
 
 def _write(

@@ -13,7 +13,7 @@ from compiler.legacy import stated
 from compiler.legacy.planned import Planned
 from compiler.legacy.protocol import Measured
 from compiler.plan.model import PlannedBuild, PlannedStage
-from compiler.store import plans
+from compiler.store import checksums, plans
 from compiler.store.durable import make_folder, remove_tree
 from compiler.store.lock import locked
 from compiler.store.outdated import out_of_date
@@ -79,7 +79,7 @@ def _result(folder: Path, stage: PlannedStage, steps: Sequence[Measured], plan: 
     common = {"stage": stage.id, "attempt": folder.parent.name, "build": stage.build}
     _write(folder / ATTEMPT, {**common, "plan": plan, "started": first.started, "host": dict(first.host)})
     said = [{"name": step.step, "kind": stage.steps[0].kind, **_times(step)} for step in steps]
-    _write(folder / RESULT, {**common, "status": "done", **_times(first), "steps": said})
+    _write(folder / RESULT, {**common, "status": "done", **_times(first), "steps": said, "files": checksums.of(folder)})
 
 
 def _step(folder: Path, step: Measured) -> None:

@@ -16,7 +16,7 @@ from compiler.run.failure import StageError
 from compiler.run.job import Job
 from compiler.run.supervision import survivors
 from compiler.run.supervision.marked import MARK
-from compiler.store import halfmade
+from compiler.store import checksums, halfmade
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
@@ -78,6 +78,7 @@ class Attempt:
             "seconds": round(time.monotonic() - self._began, 3),
             "build": self.job.stage.build,
             "steps": self.steps,
+            "files": checksums.of(self.folder),  # last: who looks at many results reads their first bytes alone
         }
         write_json(self.folder / "result.json", result)
         return self.job.store.publish_result(self.job.stage.id, self.folder)

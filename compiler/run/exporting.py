@@ -8,8 +8,11 @@ from typing import Any
 
 from compiler.build import bundle, manifest
 from compiler.build.problem import BuildError
+from compiler.collect.quarantine import quarantine
+from compiler.collect.states import Broken, broken_text
 from compiler.plan.model import Plan
 from compiler.run.attempt import now
+from compiler.run.soundness import full_fault
 from compiler.store import plans
 from compiler.store.store import Store
 
@@ -28,6 +31,7 @@ def export(
     """
     bundle.check_name(file)
     plans.publish(store, plan)
+    _move_damaged(store, plan)
     folders = dict(_folders(store, plan, attempts))
     if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
@@ -48,6 +52,15 @@ def export(
     }
     bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
     return said
+
+
+def _move_damaged(store: Store, plan: Plan) -> None:
+    """Nobody could import them; here the next run measures them again."""
+    for stage in plan.stages:
+        for result in store.all_results(stage.id):
+            broken = Broken(stage.id, result, full_fault(result, stage) or "")
+            if broken.why and not quarantine(store, broken):
+                raise BuildError(broken_text(result, broken.why))
 
 
 def has_results(store: Store, plan: Plan) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +17,9 @@ from compiler.language.units import size
 from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.run.exporting import ATTEMPTS, BUILDS, CONTENT, FORMAT, KIND, PLAN, RECORDS, REPORT, RESULTS, SPEC
-from compiler.run.soundness import build_fault, fault
+from compiler.run.soundness import build_fault, full_fault
 from compiler.store import asked, plans
+from compiler.store.checksums import RECORD
 from compiler.store.durable import remove_tree
 from compiler.store.lock import locked
 from compiler.store.outdated import out_of_date
@@ -111,7 +113,7 @@ def _faults(content: Path, plan: Plan) -> Iterator[str]:
         name = f"{folder.parent.name}/{folder.name}"
         if folder.parent.name not in stages:
             yield f"its plan has no stage {folder.parent.name}"
-        elif folder.is_relative_to(content / RESULTS) and (why := fault(folder, stages[folder.parent.name])):
+        elif folder.is_relative_to(content / RESULTS) and (why := full_fault(folder, stages[folder.parent.name])):
             yield f"its result {name} is broken: {why}"
     for folder in _below(content / BUILDS):
         if folder.name not in builds or (why := build_fault(folder)):
@@ -138,6 +140,7 @@ def _published(store: Store, plan: Plan, content: Path) -> Taken:
 def _take(store: Store, result: Path, taken: Taken) -> None:
     stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
     target = store.results_of(stage) / result.name
+    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
             asked.note_import(store, stage, result.name)

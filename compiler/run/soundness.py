@@ -6,23 +6,15 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.collect.states import BROKEN, BrokenResult, read
+from compiler.collect.states import BROKEN, Broken, BrokenResult, changed, read
 from compiler.plan.model import Plan, PlannedStage
 from compiler.run.attempt import write_failure
 from compiler.run.failure import StageError
 from compiler.store.store import Store
 
 SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    node: str
-    folder: Path
-    why: str
 
 
 class Look:
@@ -68,6 +60,14 @@ def fault(result: Path, stage: PlannedStage) -> str | None:
     return None
 
 
+def full_fault(result: Path, stage: PlannedStage) -> str | None:
+    """With the checksums of all files."""
+    try:
+        return changed(read(result, stage))
+    except BrokenResult as error:
+        return str(error)
+
+
 def build_fault(folder: Path) -> str | None:
     return unreadable(folder / "build.json")
 
@@ -80,12 +80,12 @@ def unreadable(record: Path) -> str | None:
     return None if isinstance(found, dict) else f"{record.name} holds no record"
 
 
-def set_aside(store: Store, broken: Broken) -> str | None:
+def set_aside(store: Store, broken: Broken, then: str = ", and made again") -> str | None:
     """Kept among the attempts, with a note; a sentence for the screen, or nothing when it is gone already."""
     with suppress(FileNotFoundError):
         kept = store.set_aside(broken.node, broken.folder)
         write_failure(kept, broken.node, StageError(f"it was complete, and is broken now: {broken.why}"), BROKEN)
-        return f"{broken.folder} is broken: {broken.why}. It is kept in {kept}, and made again"
+        return f"{broken.folder} is broken: {broken.why}. It is kept in {kept}{then}"
     return None
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.build.changed import changed
+from compiler.collect.states import Broken
 from compiler.run import options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
@@ -26,7 +27,7 @@ from compiler.run.job import Job
 from compiler.run.machines import mismatch
 from compiler.run.noise.look import quiet
 from compiler.run.prepare import Start, immutable, lacks_results, ours, prepare
-from compiler.run.soundness import Broken, fault, set_aside, unreadable
+from compiler.run.soundness import fault, set_aside, unreadable
 from compiler.run.steps import Bench
 from compiler.run.supervision.signals import Interrupted
 from compiler.store.asked import pending

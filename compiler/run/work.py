@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler.collect.states import Broken
 from compiler.language.counted import counted
 from compiler.run.again import again
 from compiler.run.machines import elsewhere
 from compiler.run.products import Products
-from compiler.run.soundness import Broken, Look
+from compiler.run.soundness import Look
 from compiler.store import plans
 from compiler.store.lock import holders
 from compiler.store.runlock import NAME as RUN

@@ -14,8 +14,9 @@ from compiler.cli import main
 from compiler.run import workflow
 from compiler.store import asked, plans, retracted
 from compiler.store.durable import make_folder, write_json
+from compiler.store.lock import locked
 from compiler.store.store import Store
-from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result
+from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
 from tests.cli.samples import SPEC
 
 pytestmark = pytest.mark.usefixtures("one")
@@ -161,3 +162,34 @@ def test_what_cannot_be_exported(one: Path, capsys: Capture) -> None:
     ):
         assert main(["export", "a.yaml", *words]) == status
         assert capsys.readouterr().err == said
+
+
+def test_a_damaged_result_is_not_exported(two: Callable[[], Store], capsys: Capture) -> None:
+    plan, store = planned(), Store()
+    sealed(plan)
+    result = store.results(plan.stages[0].id)[0]
+    (log,) = result.glob("steps/0-*/stdout")
+    log.write_text("")
+    file = Path.cwd().parent / "x.tar.gz"
+    assert main(["export", "a.yaml", str(file)]) == 0
+    out, err = capsys.readouterr()
+    (kept,) = store.attempts(plan.stages[0].id)
+    assert err == (
+        f"{result} is broken: `{log.relative_to(result)}` has 0 bytes, it was published with "
+        f"{len('output of ' + plan.stages[0].steps[0].name)}. It is kept in {kept}; the next run measures it again\n"
+    )
+    assert out.startswith(f"{file}: 5 results of 5 of 6 stages, ")
+    two()
+    assert main(["import", str(file)]) == 0
+
+
+def test_one_that_cannot_be_moved_refuses_the_export(capsys: Capture) -> None:
+    plan, store = planned(), Store()
+    sealed(plan)
+    result = store.results(plan.stages[0].id)[0]
+    (result / "attempt.json").unlink()
+    with locked(store.lock(plan.stages[0].id)):
+        assert main(["export", "a.yaml", str(Path.cwd().parent / "x.tar.gz")]) == 3
+    assert capsys.readouterr().err == (
+        f"the result {result} is broken: `attempt.json` is missing; the next run measures it again\n"
+    )

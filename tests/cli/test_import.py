@@ -15,7 +15,7 @@ import pytest
 from compiler.cli import main
 from compiler.run import importing
 from compiler.store.store import Store
-from tests.cli.bundles import Capture, Members, export, planned, rewrite
+from tests.cli.bundles import Capture, Members, export, planned, rewrite, sealed
 
 pytestmark = pytest.mark.usefixtures("one")
 
@@ -147,3 +147,16 @@ def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: P
     assert "cannot be unpacked: a whole tar" in refused(file, store, capsys)
     assert main(["import", "nowhere.tar.gz"]) == 2
     assert capsys.readouterr().err == "there is no file nowhere.tar.gz\n"
+
+
+def test_checksums_travel_and_are_checked(two: Callable[[], Store], capsys: Capture) -> None:
+    """Those of a result's own record, whatever the archive says of its files."""
+    sealed(planned())
+    file = export(capsys)
+    store = two()
+    edited = rewrite(file, lambda members: listed(members, one_of(members, "stdout"), b"another output"))
+    said = r"FILE is not imported: its result s-\w+/\w+\.\w+ is broken: `steps/\S+/stdout` has 14 bytes, "
+    assert re.match(said, refused(edited, store, capsys))
+    assert main(["import", str(file)]) == 0
+    results = [result for stage in planned().stages for result in store.results(stage.id)]
+    assert all("files" in json.loads((result / "result.json").read_text()) for result in results)

@@ -109,7 +109,7 @@ def test_a_broken_result_is_named(experiment, text, message):
     assert str(caught.value) == message
     found = state(experiment, stage.id)
     assert found.status == FAILED
-    assert found.reason == f"the result {result} is broken: {message}; remove that folder and run again"
+    assert found.reason == f"the result {result} is broken: {message}; the next run measures it again"
 
 
 def test_a_result_that_lost_its_record_is_not_one(experiment):

@@ -101,6 +101,7 @@ def test_a_level_is_of_a_family_and_a_priority_of_no_level(experiment):
         for group, name in rows
     )
     stdout.write_text(stdout.read_text() + tables)
+    experiment.seal(stdout.parents[2])
     collect(experiment.store, experiment.plan)
     sql = "SELECT family, level, priority, bytes, seconds FROM levels WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
     assert query(experiment, sql) == [("default", "Sum", None, 1024.0, 7.0), ("default", None, "High", 1024.0, 7.0)]

@@ -182,3 +182,33 @@ def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     assert left == []
     (text,) = (finished.folder / "outputs").glob("summary/*/summary.txt")
     assert "3 done (measured steps)" in text.read_text()
+
+
+def test_a_damaged_file_of_a_result(finished: Lab) -> None:
+    """The run that reads it says so and leaves it aside; the next one measures that stage alone."""
+    there = set(finished.results())
+    damaged = max(there)
+    (log,) = (finished.folder / "outputs" / "results" / damaged).glob("steps/*/stdout")
+    size, name = log.stat().st_size, str(log.relative_to(log.parents[2]))
+    log.write_text("")
+    shutil.rmtree(finished.folder / "outputs" / "summary")
+    first = finished.run()
+    assert first.returncode == 3, first.stderr
+    assert "Traceback" not in first.stderr
+    fault = f"`{name}` has 0 bytes, it was published with {size}"
+    kept = f"outputs/attempts/{damaged}"
+    said = f"outputs/results/{damaged} is broken: {fault}. It is kept in {kept}; the next run measures it again\n"
+    assert first.stderr.count(said) == 1, first.stderr
+    assert (finished.folder / kept / "result.json").is_file()
+    (text,) = (finished.folder / "outputs").glob("summary/*/summary.txt")
+    assert "INCOMPLETE: 1 of 3 measured steps have no figures yet" in text.read_text()
+    assert "it was complete, and is broken now" in text.read_text()
+    status = finished.execute(finished.argv("status", "spec.yaml"))
+    assert "2/3 done, 1 left" in status.stdout
+    plan = finished.execute(finished.argv("plan", "spec.yaml"))
+    assert "broken: it was complete, and is broken now" in plan.stdout
+    second = finished.run()
+    assert second.returncode == 0, second.stderr
+    assert "3 done (measured steps)" in text.read_text()
+    assert there - set(finished.results()) == {damaged}
+    assert len(finished.results()) == len(there)

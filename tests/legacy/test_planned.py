@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler.collect import reading
 from compiler.collect.figures import figures
-from compiler.collect.states import State, states
+from compiler.collect.states import State, changed, states
+from compiler.collect.tables import collect
 from compiler.drivers.protocol import Buckets, Figures, ParseError, rows
 from compiler.legacy import stated
 from compiler.legacy.planned import imported, planned
@@ -74,6 +76,21 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert [each.operation for each in first.histograms] == ["read", ""]
     assert second.error == "two: it failed"
     assert (state.folders[0] / "sb.o").read_text() == "raw"
+    assert changed(state) is None
+    (state.folders[0] / "sb.o").write_text("RAW")
+    assert changed(state) == "the checksum of `steps/0-one/sb.o` differs from the published one"
+
+
+def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
+    steps = [measured("a", "one"), measured("a", "two", failure="it failed")]
+    store = Store(tmp_path / "outputs")
+    made = planned("sysbench", "title", "dir", steps)
+    publish(store, made)
+    collect(store, made.plan)
+    folder = store.tables(made.plan.digest)
+    with reading.opened(folder) as tables:
+        found = tables.execute("SELECT step, reason FROM steps WHERE status = 'failed'").fetchall()
+    assert found == [("two", "two: it failed")]
 
 
 def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.collect.states import Broken
 from compiler.plan.model import Plan, PlannedStage, PlannedStep, Report
 from compiler.run import soundness
-from compiler.run.soundness import Broken, Look, set_aside
+from compiler.run.soundness import Look, set_aside
 from compiler.store.store import Store
 from tests.run import finished
 

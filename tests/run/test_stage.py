@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from compiler.plan.model import PlannedBuild
+from compiler.store import checksums
 
 
 def test_a_stage_becomes_a_result(checkout, stage, step):
@@ -59,6 +60,17 @@ def test_a_step_leaves_its_files(checkout, stage, step):
     }
     assert attempt["host"]["hardware"]["cores"] >= 1
     assert attempt["host"]["kernel"] == os.uname().release
+
+
+def test_a_result_keeps_the_checksums_of_its_files(checkout, stage, step):
+    checkout.plan(stage("s-load"))
+    assert checkout.run("s-load").returncode == 0
+    folder = checkout.store.result("s-load")
+    files = checkout.result("s-load")["files"]
+    there = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert sorted([*files, "result.json"]) == there
+    assert checksums.difference(folder, files) is None
+    assert list(checkout.result("s-load"))[-1] == "files"
 
 
 def test_a_result_is_never_made_twice_and_its_mark_comes_back(checkout, stage, step):

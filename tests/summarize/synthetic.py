@@ -21,7 +21,7 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
-from compiler.store import plans
+from compiler.store import checksums, plans
 from compiler.store.store import Store
 
 STEPS = ("readww", "overwrite")
@@ -58,6 +58,7 @@ class Experiment:
     within: float | None = None  # compare_within
     tables: Sequence[Mapping[str, Any]] = ()
     claims: Sequence[Mapping[str, Any]] = ()
+    checksums: bool = True  # older results have none
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -210,8 +211,14 @@ class Experiment:
             json.dumps({"stage": node, "attempt": attempt.name, "build": build, "host": HOST, "image": None})
         )
         record = {"stage": node, "attempt": attempt.name, "status": "done", "build": build, "steps": records}
-        (attempt / "result.json").write_text(json.dumps(record))
+        files = {"files": checksums.of(attempt)} if self.checksums else {}
+        (attempt / "result.json").write_text(json.dumps(record | files))
         return self.store.publish_result(node, attempt)
+
+    def seal(self, result: Path) -> None:
+        """A test has written other files into it: these are what was published."""
+        record = json.loads((result / "result.json").read_text())
+        (result / "result.json").write_text(json.dumps({**record, "files": checksums.of(result)}))
 
     def _step(self, attempt: Path, index: int, name: str, series: Sequence[float]) -> dict[str, object]:
         folder = attempt / f"steps/{index}-{name}"

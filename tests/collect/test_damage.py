@@ -1,0 +1,237 @@
+"""A result whose files changed is set aside and measured again; one that only this version cannot read is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic import Experiment
+
+from compiler.collect import figures, history, reading
+from compiler.collect.damage import UNCHANGED
+from compiler.collect.states import DONE, FAILED, MISSING
+from compiler.collect.tables import collect
+from compiler.drivers.protocol import ParseError
+from compiler.run.work import work
+from compiler.store.known import known
+from compiler.store.lock import locked
+
+BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
+QPS = {"readww": 1000.0, "overwrite": 500.0}
+Make = Callable[..., Experiment]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    def made(**more: Any) -> Experiment:
+        found = Experiment(tmp_path, loads=1, **more)
+        found.add_build(BUILD)
+        found.add_load(BUILD, 0)
+        found.add(BUILD, "lru", "1", 0, QPS)
+        return found
+
+    return made
+
+
+def rows(found: Experiment, sql: str) -> list[Any]:
+    with reading.opened(found.store.tables(found.plan.digest)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def empty_stdout(result: Path) -> None:
+    (result / "steps" / "0-readww" / "stdout").write_text("")
+
+
+def garbage(result: Path) -> None:
+    with (result / "steps" / "1-overwrite" / "samples.jsonl").open("a") as file:
+        file.write('{"monotonic": nonsense}\n')
+
+
+def truncated(result: Path) -> None:
+    os.truncate(result / "steps" / "1-overwrite" / "step.json", 20)
+
+
+def plausible(result: Path) -> None:
+    """Read without a complaint: only its checksum tells."""
+    path = result / "steps" / "0-readww" / "report.csv"
+    path.write_text(path.read_text().replace("1000", "9000"))
+
+
+def lost(result: Path) -> None:
+    (result / "steps" / "0-readww" / "report.csv").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (empty_stdout, r"`steps/0-readww/stdout` has 0 bytes, it was published with "),
+        (garbage, r"`steps/1-overwrite/samples.jsonl` has 46 bytes, it was published with 22"),
+        (truncated, "`steps/1-overwrite/step.json` has 20 bytes, it was published with "),
+        (plausible, "the checksum of `steps/0-readww/report.csv` differs from the published one"),
+        (lost, "`steps/0-readww/report.csv` is missing"),
+    ],
+)
+def test_it_is_set_aside_and_lacks(
+    make: Make, damage: Callable[[Path], None], why: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(Experiment, "_step", _with_samples(Experiment._step))
+    found = make()
+    result = found.store.result(STAGE)
+    assert result is not None
+    damage(result)
+    state = collect(found.store, found.plan)[STAGE]
+    (kept,) = found.store.attempts(STAGE)
+    assert capsys.readouterr().err.startswith(f"{result} is broken: {why}")
+    assert (state.status, state.log) == (MISSING, str(kept))
+    assert (state.reason or "").startswith(f"readww, overwrite: it was complete, and is broken now: {why}")
+    record = json.loads((kept / "failure.json").read_text())
+    assert record["status"] == "broken"
+    assert (kept / "result.json").is_file(), "nothing that was measured is deleted"
+    assert not result.exists()
+    assert not found.store.mark(STAGE).is_symlink()
+    assert rows(found, f"SELECT DISTINCT status FROM steps WHERE stage = '{STAGE}'") == [("missing",)]
+    assert rows(found, "SELECT DISTINCT stage FROM series") == [("s-7.8.3-load-0",)]
+    left = work(found.plan, found.store)
+    assert STAGE in left.lacking
+    assert known(found.store, found.plan, {}).failures[STAGE] == f"broken: {record['message']}"
+
+
+def _with_samples(step: Callable[..., dict[str, object]]) -> Callable[..., dict[str, object]]:
+    def made(self: Experiment, attempt: Path, index: int, name: str, series: Any) -> dict[str, object]:
+        record = step(self, attempt, index, name, series)
+        (attempt / "steps" / f"{index}-{name}" / "samples.jsonl").write_text('{"monotonic": 1000.0}\n')
+        return record
+
+    return made
+
+
+def test_the_sentence_on_the_screen(make: Make, capsys: Any) -> None:
+    found = make()
+    result = found.store.result(STAGE)
+    assert result is not None
+    size = (result / "steps" / "0-readww" / "stdout").stat().st_size
+    empty_stdout(result)
+    collect(found.store, found.plan)
+    kept = found.store.attempts(STAGE)[0]
+    assert capsys.readouterr().err == (
+        f"{result} is broken: `steps/0-readww/stdout` has 0 bytes, it was published with {size}. "
+        f"It is kept in {kept}; the next run measures it again\n"
+    )
+    collect(found.store, found.plan)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_older_result_counts_instead(make: Make) -> None:
+    found = make()
+    older = found.store.result(STAGE)
+    empty_stdout(found.add(BUILD, "lru", "1", 0, {"readww": 9000.0, "overwrite": 9000.0}))
+    state = collect(found.store, found.plan)[STAGE]
+    assert (state.status, state.result) == (DONE, older)
+    assert rows(found, f"SELECT qps FROM steps WHERE stage = '{STAGE}' AND step = 'readww'") == [(1000.0,)]
+
+
+def test_what_was_read_before_the_damage_stays(make: Make) -> None:
+    """Its figures are in the tables, as they were measured."""
+    found = make()
+    collect(found.store, found.plan)
+    result = found.store.result(STAGE)
+    assert result is not None
+    empty_stdout(result)
+    assert collect(found.store, found.plan)[STAGE].result == result
+
+
+@pytest.fixture
+def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parser of a later version that cannot read one of the outputs."""
+
+    class Parser:
+        def parse(self, folder: Path, settings: Any) -> Any:
+            if folder.name == "0-readww":
+                raise ParseError("no such line")
+            return real.parse(folder, settings)
+
+    real = figures.running("db_bench")
+    monkeypatch.setattr(figures, "running", lambda _: Parser())
+
+
+@pytest.mark.usefixtures("mistaken")
+@pytest.mark.parametrize(("checksums", "more"), [(True, f"; {UNCHANGED}"), (False, "")])
+def test_a_fault_of_the_parser_is_no_damage(make: Make, checksums: bool, more: str, capsys: Any) -> None:
+    found = make(checksums=checksums)
+    assert collect(found.store, found.plan)[STAGE].status == DONE
+    reasons = rows(found, f"SELECT status, reason FROM steps WHERE stage = '{STAGE}' AND step = 'readww'")
+    assert reasons == [("failed", f"readww: no such line{more}")]
+    assert found.store.attempts(STAGE) == []
+    assert capsys.readouterr().err == ""
+
+
+def later(path: Path) -> None:
+    """File systems keep time in ticks."""
+    after = time.time() + 1
+    os.utime(path, (after, after))
+
+
+def test_an_older_result_without_checksums(make: Make, capsys: Any) -> None:
+    found = make(checksums=False)
+    result = found.store.result(STAGE)
+    assert result is not None
+    plausible(result)
+    later(result / "steps" / "0-readww" / "report.csv")
+    assert collect(found.store, found.plan)[STAGE].status == DONE, "what can be read stays"
+    shutil.rmtree(found.store.summary(found.plan.digest))
+    empty_stdout(result)
+    later(result / "steps" / "0-readww" / "stdout")
+    assert collect(found.store, found.plan)[STAGE].status == MISSING
+    said = f"{result} is broken: readww: {result}/steps/0-readww/stdout: no result line of readwhilewriting "
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_a_record_whose_checksums_were_edited_has_none(make: Make) -> None:
+    found = make()
+    result = found.store.result(STAGE)
+    assert result is not None
+    record = json.loads((result / "result.json").read_text())
+    record["files"]["steps/0-readww/stdout"] = "none"
+    (result / "result.json").write_text(json.dumps(record))
+    assert collect(found.store, found.plan)[STAGE].status == DONE
+
+
+def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:
+    """Another process measures that stage again."""
+    found = make()
+    result = found.store.result(STAGE)
+    assert result is not None
+    (result / "attempt.json").write_text("{}")
+    with locked(found.store.lock(STAGE)):
+        state = collect(found.store, found.plan)[STAGE]
+    assert state.status == FAILED
+    assert (state.reason or "").startswith(f"the result {result} is broken: `attempt.json` has 2 bytes, ")
+    assert result.exists()
+
+
+def test_older_results_that_changed_are_no_history(make: Make) -> None:
+    found = make()
+    older = found.store.result(STAGE)
+    assert older is not None
+    found.add(BUILD, "lru", "1", 0, QPS)
+    assert _history(found) == {("readww", 1000.0), ("overwrite", 500.0)}
+    (older / "figures.db_bench.4.json").unlink(missing_ok=True)
+    for cache in older.glob("figures.*"):
+        cache.unlink()
+    plausible(older)
+    assert _history(found) == set()
+
+
+def _history(found: Experiment) -> set[tuple[str, float]]:
+    def there() -> Iterator[tuple[str, str | None]]:
+        for stage in found.plan.stages:
+            newest = found.store.result(stage.id)
+            yield stage.id, newest.name if newest else None
+
+    return {(row["step"], row["qps"]) for row in history.rows(found.store, found.plan, dict(there()))}

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from compiler.store import checksums
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    folder = tmp_path / "result"
+    (folder / "steps" / "0-fill").mkdir(parents=True)
+    (folder / "steps" / "0-fill" / "stdout").write_text("put: 1 ops\n")
+    (folder / "attempt.json").write_text("{}")
+    (folder / "result.json").write_text("{}")
+    return folder
+
+
+def test_every_file_but_the_record_has_its_size_and_checksum(result: Path) -> None:
+    (result / "steps" / "0-fill" / ".stdout.77").write_text("half made")
+    (result / "link").symlink_to("attempt.json")
+    os.mkfifo(result / "pipe")
+    digest = hashlib.sha256(b"put: 1 ops\n").hexdigest()
+    found = checksums.of(result)
+    assert [*found] == ["attempt.json", "steps/0-fill/stdout"]
+    assert found["steps/0-fill/stdout"] == {"bytes": 11, "sha256": digest}
+
+
+def test_a_file_of_more_than_one_reading(result: Path) -> None:
+    content = os.urandom(checksums.AT_ONCE * 2 + 7)
+    (result / "LOG").write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    assert checksums.of(result)["LOG"] == {"bytes": len(content), "sha256": digest}
+
+
+def test_what_came_later_is_no_difference(result: Path) -> None:
+    files = checksums.of(result)
+    (result / "figures.db_bench.4.json").write_text("{}")
+    (result / "retracted.json").write_text("{}")
+    assert checksums.difference(result, files) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "`steps/0-fill/stdout` has 0 bytes, it was published with 11"),
+        (b"put: 9 ops\n", "the checksum of `steps/0-fill/stdout` differs from the published one"),
+        (None, "`steps/0-fill/stdout` is missing"),
+    ],
+)
+def test_a_difference_is_named(result: Path, content: bytes | None, said: str) -> None:
+    files, path = checksums.of(result), result / "steps" / "0-fill" / "stdout"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    assert checksums.difference(result, files) == said
+
+
+def test_a_folder_in_the_place_of_a_file(result: Path) -> None:
+    files = checksums.of(result)
+    (result / "attempt.json").unlink()
+    (result / "attempt.json").mkdir()
+    assert checksums.difference(result, files) == "`attempt.json` cannot be read (Is a directory)"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_lack_of_permission_says_nothing_of_a_file(result: Path) -> None:
+    files = checksums.of(result)
+    (result / "attempt.json").chmod(0)
+    assert checksums.difference(result, files) is None
+    assert [*checksums.of(result)] == ["steps/0-fill/stdout"]
