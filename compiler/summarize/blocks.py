@@ -13,9 +13,9 @@ from compiler.layouts.layout import STEP
 from compiler.layouts.table import ELSEWHERE as AWAY
 from compiler.plan.model import Axis
 from compiler.summarize.arrangement import Arrangement
-from compiler.summarize.margins import margins
 from compiler.summarize.matching import label
 from compiler.summarize.points import Point
+from compiler.summarize.ratio_intervals import RatioIntervals
 from compiler.summarize.ratios import ratio
 from compiler.summarize.response_times import Shares, together
 from compiler.summarize.tables import Place
@@ -42,6 +42,7 @@ class Known:
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     caveat: Caveat = no_caveat
     times: Mapping[Place, Shares] = field(default_factory=dict)
+    intervals: RatioIntervals = field(default_factory=RatioIntervals)
     _at: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(default_factory=dict)
     _values: dict[int, Mapping[str, float]] = field(default_factory=dict)
 
@@ -184,7 +185,7 @@ def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Poin
     bases = {at: base for at, spot in spots.items() if spot.ratios and (base := known.base(placed[at], form.base))}
     pairs = {at: (placed[at], base) for at, base in bases.items()}
     names = dict.fromkeys(name for at in bases for name in spots[at].ratios)
-    found = {name: margins(pairs, name) for name in names}
+    found = {name: known.intervals.margins(pairs, name) for name in names}
     said = {at: known.caveat(*pair) or "" for at, pair in pairs.items()}
     return spots | {
         at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, unlike=said[at])

@@ -14,7 +14,7 @@ from compiler.plan.assertion import Comparison, Figure, Junction, Negation, Stat
 from compiler.plan.base import BUILD
 from compiler.plan.model import Axis, Json
 from compiler.summarize.blocks import Caveat, no_caveat
-from compiler.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, Leaf, Outcome, decided, leaf
+from compiler.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
 from compiler.summarize.matching import label, matches
 from compiler.summarize.points import Point
 
@@ -46,17 +46,23 @@ class Claim:
 
 
 def claims(
-    said: Sequence[Mapping[str, Json]], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat = no_caveat
+    said: Sequence[Mapping[str, Json]],
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    caveat: Caveat = no_caveat,
+    beside: Beside = Beside(),  # noqa: B008  # frozen
 ) -> list[Claim]:
     """`caveat`: why two points are not to be compared; what a claim says of them carries it."""
-    return [_claim(each, axes, points, caveat) for each in said]
+    return [_claim(each, axes, points, caveat, beside) for each in said]
 
 
-def _claim(said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat) -> Claim:
+def _claim(
+    said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: Beside
+) -> Claim:
     statement, where = parsed(str(said["expect"])), said.get("where") or {}
     assert isinstance(where, Mapping)
     found = list(_assignments(statement, where, points))
-    leaves = [[leaf(each, chosen, _reason) for each in comparisons(statement)] for _, chosen in found]
+    leaves = [[leaf(each, chosen, _reason, beside) for each in comparisons(statement)] for _, chosen in found]
     outcomes = decided([each for row in leaves for each in row])
     shown = _varying([labels for labels, _ in found], axes)
     cases = []

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from compiler.plan.model import Axis
 from compiler.summarize import builds, unsteady
 from compiler.summarize.builds import Build
-from compiler.summarize.floor import floors
-from compiler.summarize.judging import Evidence
+from compiler.summarize.floor import Floors, floors
+from compiler.summarize.judging import Caveat, Evidence
 from compiler.summarize.layout import Layout
 from compiler.summarize.points import Point
+from compiler.summarize.series import Series
 from compiler.summarize.surroundings import Surroundings
 from compiler.summarize.tables import Tables
 
-Of = Callable[[Layout, Sequence[Axis]], Evidence]
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """For a table of comparisons, and for any two points."""
+
+    series: Series
+    effect: float
+    caveat: Caveat
+    noise: Floors
+    marks: Callable[[Point, Point], Sequence[str]]
+
+    def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
+        floor = partial(self.noise.floor, again=shares_loads(form, axes))
+        return Evidence(self.series, self.effect, self.caveat, floor, self.marks)
+
+    def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
+        """By the axes in which they differ."""
+        unlike = tuple(axis.name for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name))
+        return self.noise.floor(point, base, again=shares_loads(Layout({}, unlike, ()), axes))
 
 
-def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> Of:
+def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> Beside:
     hosts = tables.facts.get("host", {})
     noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
     around = Surroundings(hosts, within)
@@ -26,11 +46,7 @@ def evidence(tables: Tables, effect: float, within: float | None, known: Mapping
     def marks(point: Point, base: Point) -> Sequence[str]:
         return tuple(_marks(around, point, base))
 
-    def of(form: Layout, axes: Sequence[Axis]) -> Evidence:
-        again = shares_loads(form, axes)
-        return Evidence(tables.series, effect, partial(builds.caveat, known), partial(noise.floor, again=again), marks)
-
-    return of
+    return Beside(tables.series, effect, partial(builds.caveat, known), noise, marks)
 
 
 def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:

@@ -1,4 +1,4 @@
-"""What a report says first where none of its comparisons is a difference: which were judged, and why others were not."""
+"""What a report says first where no comparison is a difference: what was judged, and why the others were not."""
 
 from __future__ import annotations
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from compiler.summarize.statistics import Interval
+
+WIDEST = 1000.0  # ends of an interval that are further apart say nothing
+UNBOUNDED = "unbounded"
 
 
 def rate(value: float) -> str:
     """54,321 and 3.21: what is below a hundred keeps three digits."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
 
 
 def ratio(value: float) -> str:
@@ -15,7 +20,23 @@ def ratio(value: float) -> str:
 
 
 def interval(found: Interval) -> str:
-    return f"[{ratio(found.low)}, {ratio(found.high)}]"
+    """Of a ratio: where it is told from 1, the end on that side is."""
+    if found.low > 1 and found.high / found.low > WIDEST:
+        return f"[{ratio(found.low)}, {UNBOUNDED}]"
+    if found.high < 1:
+        return f"[{ratio(found.low)}, {ratio(found.high)}]"
+    return between(found.low, found.high, ratio)
+
+
+def between(low: float, high: float, shown: Callable[[float], str]) -> str:
+    """[1.08, 1.16]; an end that says nothing is not told in digits."""
+    if low > 0 and high / low <= WIDEST:
+        return f"[{shown(low)}, {shown(high)}]"
+    return f"[{UNBOUNDED}]"
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:.3g} %"
 
 
 def size(value: float) -> str:

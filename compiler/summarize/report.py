@@ -10,16 +10,17 @@ from typing import Any
 from compiler.layouts.table import Table
 from compiler.plan.arms import arms
 from compiler.plan.model import Axis
-from compiler.summarize import apart, builds, drift, layout, many, quiet, shown, status, warnings
+from compiler.summarize import apart, builds, claim_numbers, drift, layout, many, quiet, shown, status, warnings
 from compiler.summarize.builds import Build
 from compiler.summarize.claims import Claim, claims
 from compiler.summarize.comparison import Comparison, compare
 from compiler.summarize.defaults import Defaults, defaults
-from compiler.summarize.evidence import Of, evidence
+from compiler.summarize.evidence import Beside, evidence
 from compiler.summarize.extras import Extras
 from compiler.summarize.heard import Place
 from compiler.summarize.overview import Overview, overviews
 from compiler.summarize.points import Point, points
+from compiler.summarize.ratio_intervals import ratio_intervals
 from compiler.summarize.series import Series
 from compiler.summarize.status import Status
 from compiler.summarize.tables import Tables
@@ -97,7 +98,10 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     beside = evidence(tables, effect, header["report"].get("within"), known)
     sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
     unlike = partial(builds.caveat, known)
-    made, long = shown.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike)
+    intervals = ratio_intervals([table for each in sections for table in each.comparisons])
+    made, long = shown.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
+    every_point = [point for each in sections for point in each.points]
+    noise = claim_numbers.Beside(partial(beside.floor, axes), intervals.of)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -119,7 +123,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         ),
         quiet=tuple(quiet.waits(tables.runs)),
         defaults=defaults(tables, _builds(every), base.get(layout.BUILD)),
-        claims=tuple(claims(said["claims"], axes, [point for each in sections for point in each.points], unlike)),
+        claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
         tables=tuple(made),
         long=tuple(long),
         asked=bool(said["tables"]),
@@ -149,7 +153,7 @@ def _measured(tables: Tables) -> list[str]:
     return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
 
 
-def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Of) -> Section:
+def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Beside) -> Section:
     touching = layout.touching(axes, step)
     found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
     compared = [

@@ -20,6 +20,7 @@ from compiler.summarize.extras import Extras
 from compiler.summarize.layout import most_able, touching
 from compiler.summarize.matching import matches
 from compiler.summarize.points import Point, points
+from compiler.summarize.ratio_intervals import RatioIntervals
 from compiler.summarize.tables import Run
 from compiler.summarize.windows import windowed
 
@@ -45,10 +46,11 @@ def tables(
     base: Mapping[str, str],
     extras: Extras,
     caveat: Caveat = no_caveat,
+    intervals: RatioIntervals | None = None,
 ) -> Shown:
     measured = [run for run in runs if run.measured]
-    whole = known(axes, measured, extras, caveat)
-    every = cache(partial(known, axes, runs, extras, caveat))
+    whole = known(axes, measured, extras, caveat, intervals)
+    every = cache(partial(known, axes, runs, extras, caveat, intervals))
     if said:
         wanted = [sized.asked(each, runs) if sized.is_sized(each) else each for each in said]
         seen = [(each, every() if sized.is_sized(each) else whole) for each in wanted]
@@ -89,7 +91,14 @@ def _has_figures(form: Arrangement, point: Point, whole: Known) -> bool:
     return any(name in run.metrics for run in point.runs for name in form.layout.metrics)
 
 
-def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras, caveat: Caveat = no_caveat) -> Known:
+def known(
+    axes: Sequence[Axis],
+    runs: Sequence[Run],
+    extras: Extras,
+    caveat: Caveat = no_caveat,
+    intervals: RatioIntervals | None = None,
+) -> Known:
+    """The figures of a window have intervals of their own."""
     by_step: dict[str, list[Run]] = {}
     for run in runs:
         by_step.setdefault(run.step, []).append(run)
@@ -98,7 +107,8 @@ def known(axes: Sequence[Axis], runs: Sequence[Run], extras: Extras, caveat: Cav
         for step, members in by_step.items()
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
-    return Known(found, axes, [*by_step], extras.levels, extras.targets, extras.counters, caveat, extras.times)
+    known = extras.levels, extras.targets, extras.counters, caveat, extras.times
+    return Known(found, axes, [*by_step], *known, intervals or RatioIntervals())
 
 
 def _named(

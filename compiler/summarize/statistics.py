@@ -68,6 +68,11 @@ def moved(interval: Interval, ratio: float) -> Interval:
     return Interval(ratio, interval.low * scale, interval.high * scale, interval.loads)
 
 
+def inverse(interval: Interval) -> Interval:
+    """Of the base to the arm."""
+    return Interval(1 / interval.ratio, 1 / interval.high, 1 / interval.low, interval.loads)
+
+
 def chance(interval: Interval, effect: float) -> float | None:
     """Of a ratio as far beyond the smallest effect as this, either way, where the truth is no farther than that."""
     if interval.error is None or interval.freedom is None:

@@ -1,4 +1,4 @@
-"""What is said first where no comparison is a difference: text and page say the same, of what was judged and what not."""
+"""What is said first where no comparison is a difference: text and page agree on what was judged and what was not."""
 
 from __future__ import annotations
 
