@@ -32,6 +32,7 @@ def started_from(found: Experiment, cache: str, load: int, method: str, **more: 
     path = found.store.result(found.stage(BUILD, cache, "1", load)) / "attempt.json"  # type: ignore[operator]
     image = {"method": method, "seconds": 0.5, "bytes": 5 << 20, "copied": 1 << 20, **more}
     path.write_text(json.dumps({**json.loads(path.read_text()), "image": image}))
+    found.seal(path.parent)
 
 
 def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None:
@@ -87,6 +88,7 @@ def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) ->
     assert result is not None
     path = result / "attempt.json"
     path.write_text(path.read_text().replace("6.1.0", "6.18.0"))
+    found.seal(result)
     made = scenario.report(found)
     said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
     assert said in summary.path(found.store, made.plan).read_text(encoding="utf-8")

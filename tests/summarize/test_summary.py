@@ -122,6 +122,7 @@ def test_warnings_of_unlike_hosts_and_old_figures(here):
     result = found.store.result("s-7.8.3-hyper-1-1")
     for name, old, new in (("attempt.json", "6.1.0", "6.18.0"), ("result.json", "2026-11-20", "2026-12-01")):
         (result / name).write_text((result / name).read_text().replace(old, new))
+    found.seal(result)
     scenario.report(found)
     lines = scenario.text(found).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
@@ -137,6 +138,7 @@ def test_a_host_that_was_not_quiet(here):
     path = found.store.result("s-7.8.3-hyper-1-1") / "attempt.json"
     noise = {"warning": "others used 45% of a core: cc1plus 45%", "findings": []}
     path.write_text(json.dumps({**json.loads(path.read_text()), "noise": noise}))
+    found.seal(path.parent)
     scenario.report(found)
     lines = scenario.text(found).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
