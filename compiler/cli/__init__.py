@@ -30,7 +30,7 @@ COMMANDS = {
     "export": "write the results of a spec to a file, for a checkout elsewhere",
     "import": "take in what another checkout exported, or what published scripts measured",
     "images": "list the databases that are kept for what starts from them, verify or remove them",
-    "gc": "list what no spec comes to any more, and remove it",
+    "gc": "list unreferenced results, builds and images; move them to the trash, restore them, delete them",
     "doctor": "look this host over, and show what would mend it",
     "schema": "print the JSON Schema of specs, for editors",
 }

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from compiler.legacy.planned import imported
 from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.store.store import Store
-
-
-def plans(store: Store) -> Iterator[Plan]:
-    parent = store.plan("_").parent
-    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
-        if (plan := named(store, folder.name)) is not None:
-            yield plan
 
 
 def named(store: Store, digest: str) -> Plan | None:

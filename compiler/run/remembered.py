@@ -19,6 +19,7 @@ import compiler
 from compiler.language.site import of_environment
 from compiler.language.witness import Witness, digest, watching
 from compiler.plan import files
+from compiler.store import jsonfile
 from compiler.store.store import Store
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Remembered(NamedTuple):
     said: str  # the compilation's warnings
 
 
+class Kept(NamedTuple):
+    key: str
+    plan: str  # the digest
+    request: Request | None  # None: an older version kept its key alone
+
+
 def find(store: Store, request: Request) -> Remembered | None:
     try:
         kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
@@ -53,6 +60,21 @@ def find(store: Store, request: Request) -> Remembered | None:
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's
     return None
+
+
+def requests(store: Store) -> Iterator[Kept]:
+    """All that were ever run here."""
+    for path in sorted(store.remembered("_").parent.glob("[!.]*.json")):
+        kept = jsonfile.read(path)
+        with suppress(KeyError, IndexError, ValueError, TypeError):
+            yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
+
+
+def _request(said: Any) -> Request | None:
+    if said is None:
+        return None
+    spec, scale, only, sets = said
+    return Request(spec, scale, only, tuple(sets))
 
 
 def compiled(store: Store, request: Request) -> tuple[Plan, str]:
@@ -82,7 +104,7 @@ def _keep(store: Store, request: Request, seen: Witness, before: object, made: R
     from compiler.run import here
 
     if os.path.normpath(here.named(request.spec)) in seen.files:
-        kept = {"around": before, **seen._asdict(), "plan": made}
+        kept = {"request": request, "around": before, **seen._asdict(), "plan": made}
         store.remember(request.key, kept)
 
 

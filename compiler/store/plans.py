@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from compiler.plan import files
 from compiler.plan.model import Plan
+from compiler.store import jsonfile
+from compiler.store.folders import below
 from compiler.store.store import Store
 
 
@@ -29,3 +33,26 @@ def write(plan: Plan, folder: Path) -> None:
         for entry in new.iterdir():
             entry.unlink()
         new.rmdir()
+
+
+class Stored(NamedTuple):
+    """A plan that is kept, as its header says."""
+
+    folder: Path
+    spec: str
+    scale: str | None
+    machines: Mapping[str, Mapping[str, Any]]  # by id
+    made: float  # unix time
+
+    @property
+    def digest(self) -> str:
+        return self.folder.name
+
+
+def stored(store: Store) -> Iterator[Stored]:
+    """A header that cannot be read says nothing: then there is no spec."""
+    for folder in below(store.plan("_").parent):
+        said = jsonfile.read(folder / files.HEADER)
+        hardware = said.get("hardware") or {}
+        machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
+        yield Stored(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)

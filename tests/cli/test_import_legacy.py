@@ -69,7 +69,7 @@ def test_gc_leaves_them(folder: Path, capsys: Capture) -> None:
     assert main(["import", "sysbench", "published"]) == 0
     capsys.readouterr()
     assert main(["gc"]) == 0
-    assert capsys.readouterr().out == "everything under outputs/ is reached by specs/a.yaml\n"
+    assert capsys.readouterr().out == "no unreferenced results under outputs/ (specs/a.yaml, at all scales)\n"
 
 
 def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:

@@ -14,8 +14,9 @@ from compiler.plan.model import Plan
 from compiler.run import here, host, remembered, workflow
 from compiler.run.images.live import live
 from compiler.run.machines import contradicted
-from compiler.store.reach import Reached, remove, unreached
+from compiler.store import trash
 from compiler.store.store import Store
+from compiler.store.unreferenced import Needed, entries, unreferenced
 
 Capture = pytest.CaptureFixture[str]
 
@@ -81,9 +82,9 @@ def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Pa
     store, other = Store("outputs", folder / "fast"), Store("elsewhere/outputs", folder / "fast")
     for each in (store, Store("outputs"), other):
         each.publish_image("s-1", each.new_image("s-1"))
-    found = unreached(store, Reached((), (), ()))
-    assert [each.folder for each in found] == [Path("outputs/images/s-1"), store.image("s-1")]
-    assert list(remove(store, found)) == []
+    found = unreferenced(entries(store), Needed((), (), ()))
+    assert [each.path for each in found] == [Path("outputs/images/s-1"), store.image("s-1")]
+    assert trash.move(store, found) == []
     assert not store.image("s-1").exists()
     assert other.image("s-1").is_dir()
 

@@ -45,7 +45,7 @@ def _room(folder: Path) -> Finding:
         return unknown("free space")
     little = free < LITTLE * total
     said = f"{size(free)} of {size(total)}"
-    mend = "stepgrid gc --yes" if little else ""
+    mend = "stepgrid gc --yes && stepgrid gc --empty" if little else ""
     return Finding("free space", WARNING if little else OK, said, free, f"at least {LITTLE:.0%}", mend)
 
 

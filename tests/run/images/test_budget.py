@@ -98,7 +98,8 @@ def test_too_little_for_it_at_all_is_a_clear_failure_and_evicts_nothing(two):
     assert re.sub(r"used \d+s", "used 1s", message) == (
         "needs 1.0 MiB, 0 bytes free of 512 KiB (`disk` in the site file): images take 1.0 MiB: "
         "title of s-1 (1.0 MiB, used 1s ago); "
-        "free some with `stepgrid images --evict` or `stepgrid gc --yes`, or raise `disk`"
+        "free some with `stepgrid images --evict`, or with `stepgrid gc --yes` and `stepgrid gc --empty`, "
+        "or raise `disk`"
     )
     assert two.store.image("s-1").exists()
     assert two.live() == []

@@ -1,0 +1,211 @@
+"""The trash: entries go there and come back by rename, until it is emptied."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler.store import trash
+from compiler.store.lock import Busy, locked
+from compiler.store.store import Store
+from compiler.store.trash import Left
+from compiler.store.unreferenced import Needed, entries, unreferenced
+from tests.store.test_unreferenced import put
+
+NOTHING = Needed((), (), ())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "outputs")
+
+
+def moved(store: Store, needed: Needed = NOTHING) -> list[Left]:
+    return trash.move(store, unreferenced(entries(store), needed))
+
+
+def tree(folder: Path) -> list[str]:
+    """Files that are somebody's: no locks, and no folders that are empty."""
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(str(path) for path in files if path.parts[0] != "locks")
+
+
+def fill(store: Store) -> list[str]:
+    for kind in ("results", "attempts", "images", "plans", "summary"):
+        put(store, kind, f"s-{kind}")
+    put(store, "builds", "b-1")
+    put(store, "builds/.records", "b-2")
+    store.asked("s-1").parent.mkdir()
+    store.asked("s-1").write_text("{}")
+    return tree(store.root)
+
+
+def test_all_of_it_comes_back(store: Store) -> None:
+    before = fill(store)
+    assert moved(store) == []
+    gone = tree(store.root)
+    assert len(gone) == len(before)
+    assert {path.split("/")[0] for path in gone} == {"trash"}
+    assert entries(store) == []
+    assert trash.holds(store)[0] == len(before)
+    assert trash.restore(store) == (len(before), [])
+    assert tree(store.root) == before
+    assert not (store.root / "trash").exists()
+
+
+def test_the_mark_goes_and_the_rest_stays(store: Store) -> None:
+    gone, stays = put(store, "results", "s-1"), put(store, "results", "s-2")
+    for folder in (gone, stays):
+        store.set_mark(folder.name, folder / "inner")
+    assert moved(store, Needed((), (), {"s-2"})) == []
+    assert not gone.exists()
+    assert not store.mark("s-1").is_symlink()
+    assert stays.is_dir()
+    assert store.mark("s-2").exists()
+
+
+def test_summaries_of_plans_that_had_a_result_are_made_again(store: Store) -> None:
+    """Before it moves and before it returns: reports say what there is."""
+    put(store, "results", "s-1")
+    folder = put(store, "plans", "p")
+    (folder / "stages.jsonl").write_text('{"id":"s-1","title":"t"}\n')
+    stamp = store.summary("p") / "made-by-0"
+    stamp.parent.mkdir(parents=True)
+    for change in (lambda: moved(store, Needed({"p"}, (), ())), lambda: trash.restore(store)):
+        stamp.touch()
+        change()
+        assert not stamp.exists()
+
+
+def test_results_join_those_that_were_measured_since(store: Store) -> None:
+    put(store, "results/s-1", "20260101T000000.000000Z")
+    moved(store)
+    put(store, "results/s-1", "20260102T000000.000000Z")
+    assert trash.restore(store) == (1, [])
+    there = [path.name for path in (store.root / "results" / "s-1").iterdir()]
+    assert sorted(there) == ["20260101T000000.000000Z", "20260102T000000.000000Z"]
+
+
+def test_nothing_that_was_made_since_is_replaced(store: Store) -> None:
+    old = put(store, "builds", "b-1")
+    (old / "inner" / "file").write_text("old")
+    moved(store)
+    put(store, "builds", "b-1")
+    number, left = trash.restore(store)
+    assert (number, [each.why for each in left]) == (0, [f"{old} is there already"])
+    assert (old / "inner" / "file").read_text() != "old"
+    assert (left[0].path / "inner" / "file").read_text() == "old"
+
+
+def test_of_two_the_newer_comes_back(store: Store) -> None:
+    for text in ("old", "new"):
+        file = put(store, "builds", "b-1") / "inner" / "file"
+        file.write_text(text)
+        moved(store)
+    number, left = trash.restore(store)
+    assert (number, len(left)) == (1, 1)
+    assert file.read_text() == "new"
+
+
+def test_emptying_deletes_and_counts(store: Store) -> None:
+    fill(store)
+    moved(store)
+    held = trash.holds(store)[1]
+    assert held >= 5000 * 7
+    assert trash.empty(store) == held
+    assert trash.holds(store) == (0, 0)
+    assert trash.restore(store) == (0, [])
+    assert trash.empty(store) == 0
+
+
+def test_an_interrupted_emptying_restores_nothing_in_part(store: Store) -> None:
+    fill(store)
+    moved(store)
+    (batch,) = (store.root / "trash").iterdir()
+    batch.rename(batch.with_name(f".{batch.name}"))  # what `empty` does first
+    assert trash.restore(store) == (0, [])
+    assert trash.empty(store) > 0
+    assert not (store.root / "trash").exists()
+
+
+def test_images_stay_on_their_file_system(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs", tmp_path / "fast")
+    store.image("s-1").mkdir(parents=True)
+    (store.image("s-1") / "file").write_text("x" * 5000)
+    assert moved(store) == []
+    assert [path.parts[-3:-2] for path in (store.data / "trash").rglob("file")] == [("images",)]
+    assert trash.restore(store) == (1, [])
+    assert (store.image("s-1") / "file").is_file()
+
+
+def test_what_a_job_uses_is_left_and_named(store: Store) -> None:
+    folder, other = put(store, "images", "s-1"), put(store, "images", "s-2")
+    with locked(store.lock("s-1")):
+        assert moved(store) == [Left(folder, "it is in use")]
+    assert folder.is_dir()
+    assert not other.exists()
+
+
+@pytest.mark.parametrize("held", ["run", "import", "import-legacy", "trash"])
+def test_it_is_alone(held: str, store: Store) -> None:
+    with locked(store.lock(held)), pytest.raises(Busy), trash.alone(store):
+        pass
+    with trash.alone(store):
+        pass
+
+
+def test_a_trash_that_is_a_link_is_not_used(store: Store, tmp_path: Path) -> None:
+    folder = put(store, "results", "s-1")
+    (tmp_path / "elsewhere" / "precious" / "results" / "s-2").mkdir(parents=True)
+    (store.root / "trash").symlink_to(tmp_path / "elsewhere")
+    assert moved(store) == [Left(folder, f"{store.root / 'trash'} is a link")]
+    assert (trash.restore(store), trash.empty(store)) == ((0, []), 0)
+    assert (tmp_path / "elsewhere" / "precious" / "results" / "s-2").is_dir()
+
+
+def test_links_inside_are_not_followed(store: Store, tmp_path: Path) -> None:
+    outside = tmp_path / "precious"
+    outside.mkdir()
+    (outside / "file").write_text("x")
+    (put(store, "builds", "b-1") / "link").symlink_to(outside)
+    moved(store)
+    trash.empty(store)
+    assert (outside / "file").read_text() == "x"
+
+
+@pytest.mark.parametrize("change", [moved, trash.restore])
+def test_a_kill_at_any_rename_loses_nothing(change: Callable[[Store], object], tmp_path: Path) -> None:
+    for renames in range(20):
+        store = Store(tmp_path / str(renames) / "outputs")
+        before = fill(store)
+        if change is trash.restore:
+            moved(store)
+        survived = _killed_after(renames, lambda store=store: change(store))
+        trash.restore(store)
+        assert tree(store.root) == before
+        if survived:
+            break
+    assert survived
+    assert renames == len(before)
+
+
+def _killed_after(renames: int, change: Callable[[], object]) -> bool:
+    """Whether it came to its end before that."""
+    if not (child := os.fork()):
+        rename, done = os.rename, 0
+
+        def counting(*paths: Path) -> None:
+            nonlocal done
+            if done == renames:
+                os.kill(os.getpid(), signal.SIGKILL)
+            rename(*paths)
+            done += 1
+
+        os.rename = counting
+        change()
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
