@@ -130,8 +130,7 @@ class _Step:
         try:
             with caged(done.memory) as cage, self._collecting() as collectors:
                 started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
-                argv = done.command.argv
-                return supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+                return supervise(done.argv, env, self.folder, deadline, started, ending, beside, cage=cage)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
         finally:

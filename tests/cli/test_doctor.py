@@ -83,6 +83,17 @@ def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.Mo
     assert "sudo apt install util-linux, or `tools:` of a site file\n" in out
 
 
+def test_processors_that_are_not_here(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 5})
+    (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "1-3,5"}}\n')
+    assert main(["doctor", "a.yaml"]) == 3
+    out = capsys.readouterr().out
+    assert "  stops    processors     `cpus: 1-3,5`: this host gives 0-2,5\n" in out
+    (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "1-2"}}\n')
+    main(["doctor", "a.yaml"])
+    assert "  ok       processors     `cpus: 1-2`\n" in capsys.readouterr().out
+
+
 def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
     (folder / "a.yaml").write_text("title: x\n")
     assert main(["doctor", "a.yaml"]) == 1

@@ -10,7 +10,7 @@ import pytest
 from compiler.drivers.protocol import Command
 from compiler.run import sysfs
 from compiler.run.images import cache
-from compiler.run.supervision import cgroup, launch
+from compiler.run.supervision import cgroup, gate, launch
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -30,7 +30,9 @@ def host(tmp_path, monkeypatch):
 
 
 def test_nothing_asked_is_nothing_done():
-    assert launch.launched(COMMAND, {}) == launch.Launched(COMMAND, {})
+    done = launch.launched(COMMAND, {})
+    assert done == launch.Launched(COMMAND, {})
+    assert done.argv == COMMAND.argv
 
 
 def test_all_that_can_be_asked(host):
@@ -40,6 +42,7 @@ def test_all_that_can_be_asked(host):
     library = str(host / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
     assert done.command.env == {"A": "3", "B": "2", "LD_PRELOAD": library}
     assert done.command.duration == 3.0
+    assert done.argv == (*done.command.argv[:5], *gate.ARGV, "prog", "-x")
     assert done.record == {**asked, "library": library}
 
 
@@ -47,6 +50,7 @@ def test_one_numa_node_leaves_interleaving_out_and_says_so(host):
     (host / "sys/devices/system/node/node1").rmdir()
     done = launch.launched(COMMAND, {"numa": "interleave"})
     assert done.command == COMMAND
+    assert done.argv == (*gate.ARGV, *COMMAND.argv)
     assert done.record == {"numa": "interleave: left out, this host has one NUMA node"}
 
 
@@ -65,7 +69,7 @@ def test_a_tool_that_is_not_here(host, monkeypatch):
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(cgroup, "can_limit", lambda: True)
-    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.Launched(COMMAND, {"memory": 1 << 30}, 1 << 30)
+    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.Launched(COMMAND, {"memory": 1 << 30}, 1 << 30, 0)
     monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
         launch.launched(COMMAND, {"memory": 1 << 30})

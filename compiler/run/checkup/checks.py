@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from compiler.run.checkup import kernel, places, tools
 from compiler.run.machines import contradicted, foreign
 from compiler.run.noise import look
 from compiler.run.noise.finding import OK, STOPS, Finding
-from compiler.run.supervision import cgroup, launch
+from compiler.run.supervision import cgroup, in_force, launch
 from compiler.store.store import Store
 
 
@@ -36,6 +37,7 @@ def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
     yield _hardware(plan, store, site)
     asked = tools.launches(plan.stages)
     yield from map(_allocator, sorted({str(each["malloc"]) for each in asked if each.get("malloc")}))
+    yield from map(_processors, sorted({str(each["cpus"]) for each in asked if each.get("cpus")}))
     yield from onlookers.findings(plan.stages, site)
     limits = [each["memory"] for each in asked if each.get("memory")]
     if limits and launch.refused(launch.SCOPE) and not cgroup.can_limit():
@@ -56,6 +58,16 @@ def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
     actual = host.here(path, site)
     said = "as the spec says" if declared else "the spec asks for none"
     return Finding("hardware", OK, f"{said}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
+
+
+def _processors(cpus: str) -> Finding:
+    here = os.sched_getaffinity(0)
+    if in_force.processors(cpus) <= here:
+        return Finding("processors", OK, f"`cpus: {cpus}`", sorted(here))
+    said = f"`cpus: {cpus}`: this host gives {in_force.listed(here)}"
+    return Finding(
+        "processors", STOPS, said, sorted(here), "all of them", "`launch: {cpus}` of processors of this host"
+    )
 
 
 def _allocator(malloc: str) -> Finding:

@@ -140,8 +140,8 @@ class _Service:
         return StageError(f"{what} failed: {said or how}", None, log, end_of(log), starting=there)
 
     def _start(self, done: Launched, cage: Cage) -> Server:
-        argv, env = self._command(done.command, self.home.folder, done.record)
-        child = children.spawn(argv, env, self.home.folder, self.user, cage)
+        _, env = self._command(done.command, self.home.folder, done.record)
+        child = children.spawn(done.argv, env, self.home.folder, self.user, cage)
         return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
 
     def _command(

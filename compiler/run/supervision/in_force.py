@@ -1,45 +1,70 @@
-"""Whether a program runs as `launch:` asked: looked up in /proc, not believed."""
+"""Whether a program is started as `launch:` asked: looked up in /proc while it waits at its gate, not believed."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from compiler.run import sysfs
+from compiler.run.supervision import child as children
+from compiler.run.supervision import gate
 from compiler.run.supervision.cgroup_trees import limit
 from compiler.run.supervision.launch import LaunchError, library, nodes
 
-PATIENCE = 2.0  # seconds that a program has to become what was asked: first it is numactl, then the loader
+PATIENCE = 2.0  # seconds that the loader has to map an allocator
 PERIOD = 0.002
-WRAPPERS = ("numactl", "taskset", "systemd-run")
 PAGE = os.sysconf("SC_PAGESIZE")
-ENDED = "it ended before it could be looked at"
+ENDED = "it ended before it was started"
 
 
 def watched(pid: int, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What was seen of a program that was just started. LaunchError: something that was asked for is not in force."""
-    if not any(asked.get(name) for name in ("cpus", "numa", "malloc", "memory")):
+    """What was seen of a program at its gate, which is then opened. LaunchError: something asked is not in force."""
+    if not gate.needed(asked):
         return {}
-    until = time.monotonic() + PATIENCE
-    while (complaint := in_force(pid, asked)) and time.monotonic() < until and not _has_ended(pid):
-        time.sleep(PERIOD)
-    if complaint and _has_ended(pid):
-        return {"ended": ENDED}
-    if complaint:
+    if not gate.reached(pid):
+        return _never_started(pid)
+    if complaint := in_force(pid, asked):
         raise LaunchError(complaint)
-    return seen(pid, asked)
+    found = seen(pid, asked)
+    gate.open_gate(pid)
+    if asked.get("malloc"):
+        _mapped_by_the_program(pid, str(asked["malloc"]))
+    return found
 
 
 def in_force(pid: int, asked: Mapping[str, Any]) -> str | None:
     """A sentence about the first thing that is not; None when all of it is."""
-    if (program := _program(pid)) in WRAPPERS:
-        return f"{program} has not started the program yet"
     found = seen(pid, asked)
     return next((said for name in found if (said := _complaint(name, asked[name], found[name]))), None)
+
+
+def _never_started(pid: int) -> dict[str, Any]:
+    """Whatever ended before the gate says why by its exit status."""
+    if _has_ended(pid):
+        return {"ended": ENDED}
+    raise LaunchError(f"the program was not started within {gate.PATIENCE:g} s: what `launch` puts before it hangs")
+
+
+def _mapped_by_the_program(pid: int, malloc: str) -> None:
+    """The shell at the gate has loaded it; whether the program does is seen only when the program runs."""
+    until = time.monotonic() + PATIENCE
+    while not (gate.passed(pid) and _mapped(pid, malloc)):
+        if _has_ended(pid):
+            return _unseen(pid, malloc)
+        if time.monotonic() > until:
+            raise LaunchError(f"`malloc: {malloc}` is not in force: its library is not mapped")
+        time.sleep(PERIOD)
+    return None
+
+
+def _unseen(pid: int, malloc: str) -> None:
+    """A program that failed says so by its exit status."""
+    if children.ended(pid) == 0:
+        raise LaunchError(f"`malloc: {malloc}` cannot be verified: the program ended before its library was looked at")
 
 
 def seen(pid: int, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,6 +104,17 @@ def processors(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
+def listed(numbers: Iterable[int]) -> str:
+    """As the kernel lists processors: 0-2,5."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
 def _cpus(pid: int) -> str | None:
     return _status(pid, "Cpus_allowed_list")
 
@@ -100,13 +136,6 @@ def _mapped(pid: int, malloc: str) -> str | None:
 def _status(pid: int, key: str) -> str | None:
     found = re.search(rf"^{key}:\s*(.*)$", sysfs.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return found[1] if found else None
-
-
-def _program(pid: int) -> str | None:
-    try:
-        return (sysfs.ROOT / f"proc/{pid}/exe").readlink().name
-    except OSError:
-        return None
 
 
 def _has_ended(pid: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.drivers.protocol import Command
 from compiler.run import sysfs
-from compiler.run.supervision import cgroup
+from compiler.run.supervision import cgroup, gate
 
 LIBRARIES = {
     "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),
@@ -35,6 +35,13 @@ class Launched:
     command: Command
     record: Mapping[str, Any]  # what was done, or left out
     memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged
+    words: int | None = None  # of the command's argv, which stand before the program: it waits behind a gate
+
+    @property
+    def argv(self) -> Sequence[str]:
+        """As it is started."""
+        argv = tuple(self.command.argv)
+        return argv if self.words is None else (*argv[: self.words], *gate.before(argv[self.words :]))
 
 
 def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
@@ -55,7 +62,8 @@ def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
         record["library"] = library(str(asked["malloc"]))
         env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
     own = int(asked["memory"]) if asked.get("memory") and not scope else None
-    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record, own)
+    words = len(prefix) if gate.needed(asked) else None
+    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record, own, words)
 
 
 def complaint(asked: Mapping[str, Any], stderr: Path) -> str | None:

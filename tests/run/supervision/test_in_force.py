@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from compiler.drivers.protocol import Command
 from compiler.run import sysfs
-from compiler.run.supervision import in_force
-from compiler.run.supervision.in_force import processors, seen, watched
-from compiler.run.supervision.launch import LaunchError
+from compiler.run.supervision import gate, in_force
+from compiler.run.supervision.in_force import listed, processors, seen, watched
+from compiler.run.supervision.launch import LaunchError, launched
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 
@@ -44,36 +47,78 @@ def running():
         process.communicate()
 
 
-def test_processors_that_taskset_gave(running):
-    process = running(["taskset", "-c", "0", *SLEEP])
-    assert watched(process.pid, {"cpus": "0"}) == {"cpus": "0"}
-    process.stdout.readline()
+@pytest.fixture
+def launched_as(running):
+    """Starts a program as a step does, behind its gate."""
+
+    def start(asked, argv=SLEEP):
+        done = launched(Command(tuple(argv)), asked)
+        return running(done.argv, **done.command.env)
+
+    return start
+
+
+def test_processors_that_taskset_gave(launched_as):
+    asked = {"cpus": "0"}
+    process = launched_as(asked)
+    assert watched(process.pid, asked) == {"cpus": "0"}
+    assert process.stdout.readline() == "up\n"
     said = in_force.in_force(process.pid, {"cpus": "0-1"})
     assert said == "`cpus: 0-1` is not in force: it has 0"
 
 
-def test_an_allocator_that_is_mapped(running, library):
-    process = running(SLEEP, LD_PRELOAD=str(library))
+def test_it_waits_until_it_was_looked_at(launched_as, tmp_path):
+    there = tmp_path / "there"
+    many = f"0-{os.cpu_count()}"
+    process = launched_as({"cpus": many}, ["touch", str(there)])
+    with pytest.raises(LaunchError, match=rf"^`cpus: {many}` is not in force: it has "):
+        watched(process.pid, {"cpus": many})
+    assert process.poll() is None
+    assert not there.exists()
+
+
+def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as, tmp_path):
+    asked = {"cpus": "0", "env": {"A": "1"}}
+    out = tmp_path / "out"
+    code = f"import os, sys; open({str(out)!r}, 'w').write(repr((sys.argv[1:], os.environ['A'])))"
+    process = launched_as(asked, [sys.executable, "-c", code, "a b", "$c", "'"])
+    watched(process.pid, asked)
+    assert process.wait() == 0
+    assert out.read_text() == repr((["a b", "$c", "'"], "1"))
+
+
+def test_an_allocator_that_is_mapped(launched_as, library):
+    process = launched_as({"malloc": "jemalloc"})
     assert watched(process.pid, {"malloc": "jemalloc"}) == {"malloc": str(library)}
+    assert process.stdout.readline() == "up\n"
 
 
-def test_an_allocator_that_is_not_mapped(running, library, monkeypatch):
+def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
     monkeypatch.setattr(in_force, "PATIENCE", 0.1)
+    process = launched_as({"cpus": "0"})
     with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
-        watched(running(SLEEP).pid, {"malloc": "jemalloc"})
+        watched(process.pid, {"malloc": "jemalloc"})
 
 
-def test_one_that_ended_at_once_is_not_known_to_be_wrong(running):
+def test_an_allocator_of_a_program_that_ends_at_once_cannot_be_verified(running, library, monkeypatch):
+    monkeypatch.setattr(in_force, "_mapped", lambda pid, malloc: False)
     process = running(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert watched(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it could be looked at"}
+    said = "`malloc: jemalloc` cannot be verified: the program ended before its library was looked at"
+    with pytest.raises(LaunchError, match=f"^{said}$"):
+        in_force._mapped_by_the_program(process.pid, "jemalloc")
 
 
-def test_a_wrapper_is_not_the_program_yet(tmp_path, monkeypatch):
-    (tmp_path / "proc/7").mkdir(parents=True)
-    (tmp_path / "proc/7/exe").symlink_to("/usr/bin/numactl")
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    assert in_force.in_force(7, {"cpus": "0"}) == "numactl has not started the program yet"
+def test_what_ends_before_the_program_starts_says_why_by_itself(running):
+    process = running(["false"])
+    assert watched(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it was started"}
+
+
+def test_what_hangs_before_the_program_starts(running, monkeypatch):
+    monkeypatch.setattr(gate, "PATIENCE", 0.1)
+    said = "the program was not started within 0.1 s: what `launch` puts before it hangs"
+    with pytest.raises(LaunchError, match=f"^{said}$"):
+        watched(running(SLEEP).pid, {"cpus": "0"})
 
 
 @pytest.mark.parametrize(
@@ -104,6 +149,11 @@ def test_lists_of_processors():
     assert processors("0-6:2") == {0, 2, 4, 6}
 
 
+@given(st.frozensets(st.integers(0, 70), min_size=1))
+def test_a_list_of_processors_reads_back(numbers):
+    assert processors(listed(numbers)) == numbers
+
+
 def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
     many = f"0-{os.cpu_count()}"
     slow = replace(step("load", "import time; time.sleep(60)"), setup={"launch": {"cpus": many}})
@@ -114,3 +164,13 @@ def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
     assert failure["step"] == "load"
     assert failure["message"] == f"`cpus: {many}` is not in force: it has {f'0-{last}' if last else 0}"
     assert checkout.live() == []
+
+
+def test_a_step_that_ends_at_once_fails_as_well(checkout, stage, step):
+    many = f"0-{os.cpu_count()}"
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": many}})))
+    assert checkout.run("s-load").returncode == 1
+    last = os.cpu_count() - 1
+    assert (
+        checkout.failure("s-load")["message"] == f"`cpus: {many}` is not in force: it has {f'0-{last}' if last else 0}"
+    )
