@@ -58,7 +58,7 @@ def _sorted(plan: Plan) -> tuple[list[Any], list[Any]]:
 
 def test_the_quickstart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert ids(compile_spec("specs/quickstart.yaml", None, HOST)) == (45, "e5c483d4a4b234bf", "e8c998d7dc939742")
+    assert ids(compile_spec("specs/quickstart.yaml", None, HOST)) == (60, "07d36bde6a8782b7", "c4f78aad8930d74a")
 
 
 def test_a_spec_of_everything(compile_text: Callable[..., Plan]) -> None:
