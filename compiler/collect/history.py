@@ -82,7 +82,7 @@ def _cell(look: _Look, cell: _Cell) -> Iterator[Row]:
                 first = cell.repeats[0][2][depth]
                 for row in _results(look, stage, steps):
                     cell_id = f"{first}/{row['position']}"
-                    yield {**row, "cell": cell_id, "load": load, "run": run, "restored": depth > 0}
+                    yield {**row, "cell": cell_id, "load": load + 1, "run": run + 1, "restored": depth > 0}
 
 
 def _results(look: _Look, stage: str, steps: list[_Step]) -> Iterator[Row]:

@@ -63,8 +63,8 @@ def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
         "step": _shown(step),
         "kind": step.kind,
         "measured": step.measured,
-        "load": repeat.load,
-        "run": repeat.run,
+        "load": repeat.load + 1,  # as people count
+        "run": repeat.run + 1,
         "stage": stage,
         "position": step.index,
     }

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from compiler.collect.levels import LEVELS
 from compiler.collect.per_second import PER_SECOND
 
-SCHEMA = 4
+SCHEMA = 5
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {

@@ -103,7 +103,7 @@ class _Maker:
         node = STAGE_PREFIX + identity.digest([self.kind, *key, load, list(block), content])
         self.stages[node] = PlannedStage(
             id=node,
-            title=f"{_title(key)}, load {load}: {', '.join(block)}",
+            title=f"{_title(key)}, load {load + 1}: {', '.join(block)}",
             build=self.builds[key.build].id,
             parent=None,
             children=(),
@@ -121,7 +121,7 @@ class _Maker:
 
 def several(steps: Iterable[Measured]) -> list[str]:
     """What there is more than one of, and so would be lost."""
-    found = Counter((f"{_title(_key(step))}, load {step.load}", _name(step)) for step in steps)
+    found = Counter((f"{_title(_key(step))}, load {step.load + 1}", _name(step)) for step in steps)
     return [f"{name} of {title}" for (title, name), count in found.items() if count > 1]
 
 

@@ -63,7 +63,7 @@ def over_time(report: Report, section: Section) -> list[Picture]:
     if longest(report, section) < FEWEST:
         return []
     seconds, top = max(each.last for _, each in known), max(each.top for _, each in known)
-    loads = [f"{load}.{run}" for load, run in sorted({(run.load + 1, run.run) for run, _ in known})]
+    loads = [f"{load}.{run}" for load, run in sorted({(run.load, run.run) for run, _ in known})]
     drawn = [point for point in points if any(place in heard for place in point.places)][: most(report)]
     report.series.need(place for point in drawn for place in point.places if place in heard)
     return [
@@ -99,7 +99,7 @@ def _over_time(section: Section, point: Point, chart: charts.Chart) -> Picture:
 def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:
     for run in point.runs:
         for second, qps in report.series.get(run.place, ()):
-            yield {"second": second, "qps": qps, "load": f"{run.load + 1}.{run.run}"}
+            yield {"second": second, "qps": qps, "load": f"{run.load}.{run.run}"}
 
 
 def _name(text: str) -> str:

@@ -42,8 +42,8 @@ def test_an_older_result_of_a_stage_is_history(found: Experiment) -> None:
     found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
     stage, first = "s-7.8.3-lru-1-1", "s-7.8.3-lru-1-0"
     assert past(found) == [
-        ((stage, 0), "readww", f"{first}/0", 1, True, "bench-7", 1000.0),
-        ((stage, 1), "overwrite", f"{first}/1", 1, True, "bench-7", 2000.0),
+        ((stage, 0), "readww", f"{first}/0", 2, True, "bench-7", 1000.0),
+        ((stage, 1), "overwrite", f"{first}/1", 2, True, "bench-7", 2000.0),
     ]
 
 
@@ -53,12 +53,12 @@ def test_results_of_another_plan_are_history_too(found: Experiment) -> None:
     empty = replace(found.plan, cells=(), stages=())
     rows = list(history.rows(found.store, empty, {}))
     assert [(row["step"], row["load"], row["qps"]) for row in rows] == [
-        ("fillseq", 0, 300_000.0),
-        ("readww", 0, 1000.0),
-        ("overwrite", 0, 2000.0),
         ("fillseq", 1, 300_000.0),
         ("readww", 1, 1000.0),
         ("overwrite", 1, 2000.0),
+        ("fillseq", 2, 300_000.0),
+        ("readww", 2, 1000.0),
+        ("overwrite", 2, 2000.0),
     ]
 
 

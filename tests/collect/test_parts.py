@@ -141,8 +141,8 @@ def test_large_parts_stay_apart(experiment, monkeypatch):
 def test_tables_of_another_version_say_so(experiment, monkeypatch):
     collect(experiment.store, experiment.plan)
     for version, said in (
-        (4, "tables of version 3; this one reads 4, and collecting makes them again"),
-        (1, "tables of version 3, by a newer stepgrid; this one reads 1"),
+        (6, "tables of version 5; this one reads 6, and collecting makes them again"),
+        (1, "tables of version 5, by a newer stepgrid; this one reads 1"),
     ):
         monkeypatch.setattr(reading, "SCHEMA", version)
         with pytest.raises(reading.NoTables) as caught, reading.opened(folder(experiment)):

@@ -26,7 +26,7 @@ def experiment(tmp_path):
 
 def query(experiment, sql):
     folder = experiment.store.summary("p-synthetic") / "tables"
-    names = ("steps", "series", "samples", "latencies", "histograms", "levels", "environment", "metrics")
+    names = ("steps", "series", "samples", "latencies", "histograms", "levels", "history", "environment", "metrics")
     with duckdb.connect() as connection:
         for name in names:
             connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}.parquet')")
@@ -171,3 +171,18 @@ def test_what_is_known_of_a_server_travels_with_its_steps(experiment):
     collect(experiment.store, experiment.plan)
     found = query(experiment, "SELECT DISTINCT step FROM steps WHERE list_contains(warnings, '`a`: it is 1')")
     assert found == [("readww",)]
+
+
+def test_loads_and_runs_are_counted_from_one(tmp_path):
+    """As titles, logs and the report count them; ids have the index from 0 in them."""
+    found = Experiment(tmp_path, loads=2, runs=2, caches=("lru",), threads=("1",))
+    found.add_build(BUILD)
+    for load in range(2):
+        found.add_load(BUILD, load)
+        for run in range(2):
+            for _ in range(2):
+                found.add(BUILD, "lru", "1", load, {"readww": 1000.0, "overwrite": 500.0}, run)
+    collect(found.store, found.plan)
+    wanted = [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert query(found, "SELECT load, run FROM steps WHERE step = 'readww' ORDER BY 1, 2") == wanted
+    assert query(found, "SELECT load, run FROM history WHERE step = 'readww' ORDER BY 1, 2") == wanted

@@ -30,7 +30,7 @@ def collected(store: Store, steps: list[Measured]) -> dict[str, State]:
 
 def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
     plan = planned("sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]).plan
-    assert sorted(stage.title for stage in plan.stages) == ["a, load 0: one", "b, load 0: one, two"]
+    assert sorted(stage.title for stage in plan.stages) == ["a, load 1: one", "b, load 1: one, two"]
     assert plan.report.base == {"build": "b"}
     assert plan.spec == "import sysbench dir"
     assert imported(plan.spec)
@@ -42,10 +42,10 @@ def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
     store = Store(tmp_path / "outputs")
     publish(store, planned("sysbench", "title", "dir", steps))
     assert {title: state.status for title, state in collected(store, steps).items()} == {
-        "a, load 0: one": "done",
-        "a, load 0: two": "done",
         "a, load 1: one": "done",
-        "a, load 1: two": "missing",
+        "a, load 1: two": "done",
+        "a, load 2: one": "done",
+        "a, load 2: two": "missing",
     }
 
 
@@ -65,7 +65,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     store = Store(tmp_path / "outputs")
     made = planned("sysbench", "title", "dir", steps)
     publish(store, made)
-    state = collected(store, steps)["a, load 0: one, two"]
+    state = collected(store, steps)["a, load 1: one, two"]
     first, second = figures(state, made.plan.stages[0].steps)
     assert first.metrics["qps"] == 3.0
     assert first.facts["fact"] == "text"

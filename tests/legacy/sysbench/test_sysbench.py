@@ -156,7 +156,7 @@ def test_two_directories_of_one_name_do_not_stand_for_one(tmp_path: Path) -> Non
     for name in ("x.my56.c8.pk1", "my56.c8.pk1"):
         run(tmp_path / name)
     assert wrong(tmp_path) == [
-        "DIR: two results of point-query_range=100 of my56.c8, load 0 in it: one may not stand for both"
+        "DIR: two results of point-query_range=100 of my56.c8, load 1 in it: one may not stand for both"
     ]
 
 
