@@ -22,9 +22,7 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="a spec, whose images are meant (all of this checkout)")
     compiled.narrowing(parser)
-    parser.add_argument(
-        "--verify", action="store_true", help="hold each against its list, and its checksums if it has any"
-    )
+    parser.add_argument("--verify", action="store_true", help="read each: its list of files, their sizes and checksums")
     parser.add_argument(
         "--evict", nargs="+", default=[], metavar="STAGE", help="remove these; `all` is all that are listed"
     )
@@ -57,7 +55,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
     for image in found:
         said = record(image.folder)
-        notes = [name for name in ("replayed", "checksums") if said.get(name)]
+        notes = ["replayed"] if said.get("replayed") else []
         ago = f"used {duration(time.time() - image.used)} ago"
         shared = f", {size(image.bytes - image.own)} shared" if image.own < image.bytes else ""
         yield f"{image.stage}  {size(image.bytes):>8}  {ago:<16}  {image.title}"

@@ -14,6 +14,7 @@ from compiler.plan import estimate, states
 from compiler.plan.model import Plan, PlannedBuild, PlannedStage
 from compiler.plan.outlook import Node, Outlook
 from compiler.run.again import due
+from compiler.run.images.verification import damaged
 from compiler.run.machines import foreign
 from compiler.store import history, measured
 from compiler.store.known import known, results
@@ -48,7 +49,12 @@ class _Look:
     @cached_property
     def _known(self) -> states.Known:
         found = known(self.store, self.plan, history.elsewhere(self._earlier, self.plan))
-        return replace(found, foreign=foreign(self.plan.machines, self.store.root))
+        unmeasured = [s.id for s in self._stages if s.id not in found.results or s.id in found.again]
+        return replace(
+            found,
+            foreign=foreign(self.plan.machines, self.store.root),
+            damaged=damaged(self.store, {stage.id: stage.parent for stage in self._stages}, unmeasured),
+        )
 
     @cached_property
     def _outcomes(self) -> Mapping[str, states.Outcome]:

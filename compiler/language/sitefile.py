@@ -32,7 +32,7 @@ class SiteFile(Model):
     mirrors: dict[str, Label] = Field({}, description="a git URL, or a beginning ending in / -> what is used instead")
     noise: Noise = Field("leave", description="`fix`: settings that make noise are set while a stage is measured")
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
-    image_checksums: bool = Field(False, description="record checksums of images, for `stepgrid images --verify`")
+    image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
 
 

@@ -40,6 +40,7 @@ class Known:
     foreign: Mapping[str, str] = field(default_factory=dict)  # machine of the plan -> where this host differs from it
     failures: Mapping[str, str] = field(default_factory=dict)  # node -> what its newest attempt said
     images: Collection[str] = ()
+    damaged: Mapping[str, str] = field(default_factory=dict)  # stage with an image that cannot be used -> why
     catalogues: Catalogues = field(default_factory=dict)
 
 
@@ -59,7 +60,7 @@ def outcomes(plan: Plan, known: Known) -> dict[str, Outcome]:
         found[stage.id] = _inherited(above) or _stage(stage, known, engines)
     for stage in plan.stages:
         for ancestor in _replayed(stage, stages, found, known):
-            found[ancestor] = Outcome(REPLAYED, "there is no image of its end state")
+            found[ancestor] = Outcome(REPLAYED, known.damaged.get(ancestor, "there is no image of its end state"))
     for node, count in again(plan, {node for node, outcome in found.items() if outcome.state in RUNS}).items():
         state, said = found[node].state, found[node].said
         why = f"run {_times(count)} for what starts from it: a running server has no images"
@@ -134,9 +135,13 @@ def _replayed(
     if found[stage.id].state not in RUNS:
         return
     parent = stage.parent
-    while parent is not None and found[parent].state in (CACHED, SHARED, REPLAYED) and parent not in known.images:
+    while parent is not None and found[parent].state in (CACHED, SHARED, REPLAYED) and not _has_image(parent, known):
         yield parent
         parent = stages[parent].parent
+
+
+def _has_image(stage: str, known: Known) -> bool:
+    return stage in known.images and stage not in known.damaged
 
 
 def to_do(outcome: Outcome) -> bool:

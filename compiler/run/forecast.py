@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler.run.images.verification import Looks
 from compiler.store.store import Store
 from compiler.store.took import seconds
 
@@ -39,10 +40,13 @@ def pace(store: Store, done: Mapping[str, Stage]) -> Pace:
     return Pace({kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0})
 
 
-def replays(store: Store, stage: Stage, stages: Mapping[str, Stage]) -> Iterator[Stage]:
-    """What is run again before it can start: its ancestors that are done, up to the nearest image."""
+def replays(
+    store: Store, stage: Stage, stages: Mapping[str, Stage], usable: Callable[[str], bool] | None = None
+) -> Iterator[Stage]:
+    """What is run again before it can start: its ancestors that are done, up to the nearest image that is usable."""
+    usable = usable or Looks(store).is_usable
     parent = stages.get(stage["parent"] or "")
-    while parent and store.mark(parent["id"]).exists() and not _has_image(store, parent["id"]):
+    while parent and store.mark(parent["id"]).exists() and not usable(parent["id"]):
         yield parent
         parent = stages.get(parent["parent"] or "")
 
@@ -51,10 +55,6 @@ def needed(store: Store, stage: Stage, stages: Mapping[str, Stage], found: Pace)
     """Seconds of a stage and of its replays; None when one of them is unknown."""
     parts = [stage, *replays(store, stage, stages)]
     return sum(map(found.seconds, parts)) if all(part["seconds"] > 0 for part in parts) else None
-
-
-def _has_image(store: Store, stage: str) -> bool:
-    return (store.image(stage) / "image.json").is_file()
 
 
 def _is_load(stage: Stage) -> bool:

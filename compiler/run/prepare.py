@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError
 from compiler.run.images import image
 from compiler.run.images.trust import distrusting
+from compiler.run.images.verification import DamagedError, UnusableError, load
 from compiler.run.steps import Bench
 from compiler.store import images
 from compiler.store.asked import measured
+from compiler.store.lock import Busy
 
 EMPTY, REPLAY = "empty", "replay"
 THERE = "there"  # of a server that ran before: whatever its database holds
@@ -69,23 +73,34 @@ def _make(attempt: Attempt, data: Path) -> Start:
 def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[Start, int]:
     """The nearest ancestor's image, restored, and the position of the first stage that must be replayed."""
     for position in range(len(chain), 0, -1) if ours(attempt) else ():
-        start = _restored(attempt, chain[position - 1].id, data)
+        start = _restored(attempt, chain[position - 1], data)
         if start:
             return start, position
     data.mkdir()
     return Start(EMPTY if ours(attempt) else THERE), 0
 
 
-def _restored(attempt: Attempt, stage: str, data: Path) -> Start | None:
-    with images.held(attempt.job.store, stage):
-        try:
-            tree = image.load(attempt.job.store, stage)
-        except image.UnusableError as why:
-            attempt.journal("image unusable", stage=stage, why=str(why))
-            return None
-        cloned = image.restore(attempt.job.store, stage, tree, data, immutable(attempt))
-    attempt.journal("image restored", stage=stage, method=cloned.method, bytes=cloned.bytes, copied=cloned.copied)
-    return Start(cloned.method, cloned.bytes, cloned.copied, image=stage)
+def _restored(attempt: Attempt, stage: PlannedStage, data: Path) -> Start | None:
+    store = attempt.job.store
+    try:
+        with images.held(store, stage.id):
+            tree = load(store, stage.id)
+            cloned = image.restore(store, stage.id, tree, data, immutable(attempt))
+    except UnusableError as why:
+        damaged = isinstance(why, DamagedError)
+        attempt.journal("image unusable", stage=stage.id, why=str(why), damaged=damaged)
+        if damaged:
+            _drop(attempt, stage, why)
+        return None
+    attempt.journal("image restored", stage=stage.id, method=cloned.method, bytes=cloned.bytes, copied=cloned.copied)
+    return Start(cloned.method, cloned.bytes, cloned.copied, image=stage.id)
+
+
+def _drop(attempt: Attempt, stage: PlannedStage, why: UnusableError) -> None:
+    """One that cannot be removed now is found damaged again."""
+    print(f"{stage.title} is run again: {why}", file=sys.stderr, flush=True)
+    with suppress(Busy, OSError):
+        images.evict(attempt.job.store, attempt.job.stage.id, stage.id)
 
 
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:
@@ -101,7 +116,7 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
     if not (ours(attempt) and lacks_results(attempt, stage, but=follower)):
         return done
     image.keep(attempt, stage, data, immutable(attempt), replayed=True)
-    return replace(_restored(attempt, stage.id, data) or done, replayed=done.replayed)
+    return replace(_restored(attempt, stage, data) or done, replayed=done.replayed)
 
 
 def _record(stage: PlannedStage, start: Start, seconds: float) -> Mapping[str, Any]:

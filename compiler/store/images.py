@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from compiler.store import jsonfile
+from compiler.store.durable import write_cache
 from compiler.store.lock import locked
 from compiler.store.store import Store
 
-RECORD, USED = "image.json", "used"
+RECORD, USED, VERIFIED = "image.json", "used", "verified.json"
 File: TypeAlias = tuple[int, int]  # device, inode
 
 
@@ -60,6 +62,17 @@ def note_use(store: Store, stage: str) -> None:
     """A store that cannot be written forgets it, which costs nothing but the order of eviction."""
     with suppress(OSError):
         (store.image(stage) / USED).touch()
+
+
+def verified(folder: Path) -> dict[str, Any]:
+    """What was seen of its files when they were last found to be sound after it was saved; mostly nothing."""
+    return jsonfile.read(folder / VERIFIED)
+
+
+def note_verified(store: Store, stage: str, seen: Mapping[str, Any]) -> None:
+    """A store that cannot be written forgets it, and the files are read again."""
+    with suppress(OSError):
+        write_cache(store.image(stage) / VERIFIED, json.dumps(seen))
 
 
 def evict(store: Store, owner: str, stage: str) -> None:

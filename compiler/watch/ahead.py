@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.plan.model import Plan
 from compiler.run.forecast import Pace, pace, replays
+from compiler.run.images.verification import Looks
 from compiler.store.store import Store
 from compiler.watch import model
 from compiler.watch.model import Node
@@ -29,6 +30,7 @@ class Ahead:
             s.id: {"id": s.id, "parent": s.parent, "seconds": s.seconds} for s in plan.stages
         }
         self._pace: tuple[int, Pace] = (-1, Pace({}))
+        self._images = Looks(store)
 
     def of(self, nodes: Mapping[str, Node], active: bool, now: float) -> Found:
         done = {node.id: self._stages[node.id] for node in nodes.values() if node.kind == "stage" and _measured(node)}
@@ -40,11 +42,14 @@ class Ahead:
         known = all(stage["seconds"] > 0 for stage in stages)
         whole = sum(map(self._pace[1].seconds, stages)) - sum(self._over(node, now) for node in ahead)
         about = not all(map(self._pace[1].knows, stages))
-        told = [replace(self._timed(node), replayed=node.id in again) for node in nodes.values()]
+        told = [self._replayed(self._timed(node)) if node.id in again else self._timed(node) for node in nodes.values()]
         return Found(told, max(whole, 0.0) if known else None, about)
 
     def _replays(self, node: Node) -> Iterator[Mapping[str, Any]]:
-        return replays(self._store, self._stages[node.id], self._stages)
+        return replays(self._store, self._stages[node.id], self._stages, self._images.is_usable)
+
+    def _replayed(self, node: Node) -> Node:
+        return replace(node, replayed=True, because=self._images.damage(node.id) or node.because)
 
     def _timed(self, node: Node) -> Node:
         if node.kind == "build" or node.seconds is not None or node.state in (model.DONE, model.UNSUPPORTED):

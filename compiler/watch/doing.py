@@ -94,9 +94,17 @@ def _replayed(attempt: Path, step: Step | None, events: Sequence[Event], titles:
     """The step's folder says so; before its first step the journal's last word does."""
     if step is not None:
         parts = step.folder.relative_to(attempt).parts
-        return titles.get(parts[1], parts[1]) if len(parts) > 1 and parts[0] == "replay" else ""
-    last = events[-1] if events else {}
-    return str(last.get("title", "")) if last.get("event") == "replay" else ""
+        stage = parts[1] if len(parts) > 1 and parts[0] == "replay" else ""
+    else:
+        last = events[-1] if events else {}
+        stage = str(last.get("stage", "")) if last.get("event") == "replay" else ""
+    return f"{titles.get(stage, stage)}{_damage(stage, events)}" if stage else ""
+
+
+def _damage(stage: str, events: Sequence[Event]) -> str:
+    """: the image is damaged: …, where that is why."""
+    whys = [event.get("why") for event in events if event.get("damaged") and event.get("stage") == stage]
+    return f": {whys[-1]}" if whys else ""
 
 
 def _between(events: Sequence[Event]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -68,9 +69,20 @@ def lines(status: Status, width: int, paint: Paint) -> Iterator[str]:
     if not status.is_complete:
         its = status.run is not None and status.run.exact
         yield f"  {'ETA' if its else 'left':8} {eta(status) if its else eta(status).partition(' ')[0]}"
+    yield from _replays(status, width)
+
+
+def _replays(status: Status, width: int) -> Iterator[str]:
+    """Those with a damaged image by name: it does not come about by itself."""
     again = [node for node in status.nodes if node.replayed]
-    if again:
-        yield f"  replays  {len(again)} done before, run again for what follows: no image of their end state"
+    lost = [node for node in again if not node.because]
+    if lost:
+        yield f"  replays  {len(lost)} done before, run again for what follows: no image of their end state"
+    for node in again:
+        if node.because:
+            yield from textwrap.wrap(
+                f"replays  {node.title}: {node.because}", width, initial_indent="  ", subsequent_indent=" " * 11
+            )
 
 
 def _counted(status: Status, kind: str, done: str, names: Mapping[State, str], paint: Paint) -> str:

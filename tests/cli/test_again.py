@@ -191,7 +191,7 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
         },
     )
     said = re.sub(r"used \d+s ago +|[\d.]+ .iB free", "N", out(capsys, "images", "a.yaml"))
-    assert said == f"s-ID    12 KiB  N{load.title}\n  12 KiB its own, checksums\n1 image, 12 KiB; N\n"
+    assert said == f"s-ID    12 KiB  N{load.title}\n1 image, 12 KiB; N\n"
     assert out(capsys, "images", "--verify") == (
         "s-0  sound: files and sizes, no checksums were recorded  of another spec\n"
         f"s-ID  sound: files, sizes and checksums  {load.title}\n"
@@ -211,3 +211,21 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
     assert out(capsys, "images", "--evict", load.id) == f"removed s-ID, 12 KiB: {load.title}\n"
     assert out(capsys, "images", "--evict", "all") == "removed s-0, 12 KiB: of another spec\n"
     assert out(capsys, "images") == "there is no image\n"
+
+
+def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> None:
+    from compiler.run.images.image import save
+
+    load = next(stage for stage in plan.stages if stage.parent is None and "7.8.3" in stage.title)
+    assert main(["redo", "a.yaml", "build=rocksdb-7.8.3,threads=2"]) == 0
+    live = Path("live")
+    live.mkdir()
+    (live / "a").write_text("xx")
+    save(Store(), load.id, load.id, live, ())
+    capsys.readouterr()
+    assert "replayed" not in out(capsys, "plan", "a.yaml")
+    (Store().image(load.id) / "data" / "a").write_text("yy")
+    assert (
+        "replayed, run again: 1 stage, about 30s\n"
+        "    the image is damaged: a is not what was saved: its checksum differs\n"
+    ) in out(capsys, "plan", "a.yaml")

@@ -57,7 +57,9 @@ def test_a_load_without_an_image_is_replayed_only_for_a_child_that_runs(case: Ca
     some = case.found(results=[case.load, case.reads[0]])
     assert some[case.load] == Outcome("replayed", "there is no image of its end state")
     assert case.found(results=[case.load, *case.reads])[case.load].state == "cached"
-    assert case.found(results=[case.load, case.reads[0]], images=[case.load])[case.load].state == "cached"
+    known: dict[str, Any] = {"results": [case.load, case.reads[0]], "images": [case.load]}
+    assert case.found(**known)[case.load].state == "cached"
+    assert case.found(**known, damaged={case.load: "a is gone"})[case.load] == Outcome("replayed", "a is gone")
 
 
 def test_what_failed_is_tried_again(case: Case) -> None:

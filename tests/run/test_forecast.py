@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from compiler.run.forecast import Pace, needed
+from compiler.run.images.tree import Tree
 from compiler.store.store import Store
 
 STAGES: dict[str, dict[str, Any]] = {
@@ -32,7 +33,7 @@ def finish(store: Store, stage: str) -> None:
 
 def keep_image(store: Store, stage: str) -> None:
     store.image(stage).mkdir(parents=True)
-    (store.image(stage) / "image.json").write_text(json.dumps({}))
+    (store.image(stage) / "image.json").write_text(json.dumps(Tree((), {}, {}).to_json()))
 
 
 def test_what_never_ran_is_no_replay(store: Store) -> None:

@@ -177,6 +177,10 @@ a.yaml: programs that sleep
     shutil.rmtree(folder.store.build(folder.plan.builds[0].id))  # as where results were imported
     assert "  stages   2/2 done\n  builds   1/1 made\n" in folder.status("--only", "arm == 'quick'")[1]
     assert "  builds   0/1 made, 1 left\n" in folder.status()[1]
+    (folder.store.image(folder.stage("load")) / "data" / "t").write_text("y")
+    assert (
+        "  replays  python, load 1: load: the image is damaged: t is not what was saved: its checksum differs\n"
+    ) in folder.status()[1]
     shutil.rmtree(folder.store.image(folder.stage("load")))
     assert "  replays  1 done before, run again for what follows: no image of their end state\n" in folder.status()[1]
 

@@ -35,9 +35,9 @@ def set_up(data: Path, start: Any) -> dict[str, Any]:
 def residency(data: Path) -> dict[str, int | None]:
     """Bytes of the files and how many of them are in memory; None where the kernel does not say."""
     files = scan(data).files
-    held = [_held(data / name) for name in files]
-    known = [count for count in held if count is not None]
-    return {"bytes": sum(files.values()), "resident": sum(known) if len(known) == len(held) else None}
+    counts = [held(data / name) for name in files]
+    known = [count for count in counts if count is not None]
+    return {"bytes": sum(files.values()), "resident": sum(known) if len(known) == len(counts) else None}
 
 
 def _every(data: Path, prepare: Callable[[int], None]) -> None:
@@ -64,7 +64,7 @@ def _read(descriptor: int) -> None:
         pass
 
 
-def _held(path: Path) -> int | None:
+def held(path: Path) -> int | None:
     """Bytes of a file's pages that are in memory, by mincore(2)."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

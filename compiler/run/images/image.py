@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from compiler.language.counted import counted
 from compiler.plan.model import PlannedStage
 from compiler.run.attempt import Attempt, now
-from compiler.run.images.checksums import damaged, sums_of
+from compiler.run.images.checksums import first_wrong
 from compiler.run.images.clone import Cloned, clone
 from compiler.run.images.live import DATA
 from compiler.run.images.tree import Tree, scan
+from compiler.run.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
 from compiler.store import images
 from compiler.store.durable import write_json
 from compiler.store.store import Store
 
 
-class UnusableError(Exception):
-    """Why an image cannot be restored."""
-
-
-def load(store: Store, stage: str) -> Tree:
-    """The image's list of files, when all of them are there with their sizes."""
-    folder = store.image(stage)
-    try:
-        tree = Tree.from_json(json.loads((folder / "image.json").read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise UnusableError("there is no image") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UnusableError("its image.json cannot be read") from None
-    difference = tree.difference(scan(folder / DATA))
-    if difference:
-        raise UnusableError(f"the image is damaged: {difference}")
-    return tree
-
-
 def verified(store: Store, stage: str) -> tuple[str | None, str]:
-    """What is wrong with it, if anything is, and what it was held against."""
+    """What is wrong with it, if anything is, and what it was held against: everything that was recorded of it."""
     try:
         load(store, stage)
     except UnusableError as why:
         return str(why), ""
     folder = store.image(stage)
-    sums = images.record(folder).get("checksums")
-    if not isinstance(sums, dict):
+    record = images.record(folder)
+    sums, samples = record.get(SUMS, {}), record.get(SAMPLES, {})
+    if not (sums or samples):
         return None, "files and sizes, no checksums were recorded"
-    wrong = damaged(folder / DATA, sums)
-    return (f"the image is damaged: {wrong}" if wrong else None), "files, sizes and checksums"
+    wrong = first_wrong(folder / DATA, sums, samples)
+    return (SAYS.format(wrong) if wrong else None), _against(len(sums), len(samples))
+
+
+def _against(whole: int, samples: int) -> str:
+    said = "files, sizes and checksums"
+    return f"{said} ({whole} of {counted(whole + samples, 'file')} in full, samples of the rest)" if samples else said
 
 
 def listed(store: Store, stage: str) -> Tree | None:
@@ -81,8 +69,8 @@ def save(
     try:
         tree = scan(data)
         _move(data, staged / DATA, tree, immutable)
-        sums = {"checksums": sums_of(staged / DATA, tree)} if checksums else {}
-        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json(), **sums}
+        known = fingerprint(staged / DATA, tree, checksums)
+        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **about, **tree.to_json(), **known}
         write_json(staged / "image.json", record)
         store.publish_image(stage, staged)
     except OSError:

@@ -53,6 +53,11 @@ def scan(root: Path) -> Tree:
     return Tree(tuple(folders), files, links)
 
 
+def times(root: Path, tree: Tree) -> dict[str, int]:
+    """When each file was written last, in nanoseconds."""
+    return {name: (root / name).lstat().st_mtime_ns for name in tree.files}
+
+
 def size(root: Path) -> int:
     """Bytes of the regular files, while they may come and go."""
     return sum(entry.st_size for _, entry in _walk(root, "") if stat.S_ISREG(entry.st_mode))

@@ -14,6 +14,7 @@ from compiler.run.attempt import Attempt
 from compiler.run.failure import StageError, is_from_outside
 from compiler.run.images.live import DATA
 from compiler.run.images.tree import scan
+from compiler.run.images.verification import doubt
 from compiler.store.store import Store
 
 PROVEN = "proven"  # a file of the image: a stage that started from it went well
@@ -26,14 +27,15 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
     """Around the steps of a stage that started from an image, if it did.
 
     An image that served another stage and that nobody touched since stays: then the fault is the step's own, and
-    its siblings need not pay with a load.
+    its siblings need not pay with a load. Its files are read before its next use: a disk may have lost what it held.
     """
     try:
         yield
     except StageError as failure:
-        if image is None or not _is_of_the_database(failure, stage) or is_proven(attempt.job.store, image):
+        if image is None or not _is_of_the_database(failure, stage) or is_from_outside(failure):
             raise
-        if is_from_outside(failure):
+        if is_proven(attempt.job.store, image):
+            doubt(attempt.job.store, image)
             raise
         if failure.starting and not _has_served_so(attempt, image, stage):
             raise replace(failure, message=f"{failure.message}; {EITHER.format(image=image)}") from None

@@ -147,9 +147,3 @@ def test_on_a_small_device_an_image_makes_room(checkout, stage, step):
     done = subprocess.run(argv, cwd=checkout.folder, env=checkout.environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "['s-2']\n"), done.stderr
     assert "evicted the image of title of s-1 (1.0 MiB, used " in done.stderr
-
-
-def test_checksums_are_recorded_where_they_are_asked_for(two):
-    assert "checksums" not in images.record(two.store.image("s-1"))
-    assert two.run("s-2", **_site(two, "image_checksums: true")).returncode == 0
-    assert set(images.record(two.store.image("s-2"))["checksums"]) == {"a.sst"}
