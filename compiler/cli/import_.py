@@ -29,11 +29,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
     parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")
+    parser.add_argument(
+        "--skip-unknown",
+        action="store_true",
+        help="with a KIND: leave out what is not understood; the report says what",
+    )
     compiled.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.what in KINDS or args.folder is not None or args.legacy is not None:
+    if args.what in KINDS or args.folder is not None or args.legacy is not None or args.skip_unknown:
         from compiler.cli import import_legacy
 
         return import_legacy.run(args)

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from compiler.legacy.planned import Planned
     from compiler.legacy.protocol import Beside
     from compiler.legacy.publish import Taken
+    from compiler.legacy.read import Found
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+SHOWN = 5  # files that are named
+HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
 
 
 def wrong_use(args: argparse.Namespace) -> str | None:
@@ -46,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         return _imported(args)
-    except Wrong as wrong:
-        print(f"{wrong}\nnothing was imported", file=sys.stderr)
+    except Wrong as found:
+        print(f"{found}\nnothing was imported{f'; {HINT}' if found.unknown else ''}", file=sys.stderr)
         return PROBLEMS
     except OSError as error:
         print(error, file=sys.stderr)
@@ -56,16 +59,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _imported(args: argparse.Namespace) -> int:
     from compiler.legacy import written
+    from compiler.legacy.mistake import Wrong
     from compiler.legacy.publish import publish
     from compiler.legacy.read import read
     from compiler.run import here
 
-    found = read(args.what, args.folder)
+    found = read(args.what, args.folder, args.skip_unknown)
+    if args.legacy is not None and found.unsummarized and not args.skip_unknown:
+        raise Wrong(found.unsummarized, unknown=True)
     taken = publish(here.store(), found.planned)
-    print("\n".join(_told(found.planned, taken)))
+    print("\n".join((*_told(found.planned, taken), *_not_read(found))))
     if args.legacy is not None:
         written.write(args.legacy, found.legacy, found.beside)
         print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
+        print("".join(f"left out of {args.legacy}: {each}\n" for each in found.unsummarized), end="")
     return _reported(found.planned.plan.digest)
 
 
@@ -75,6 +82,19 @@ def _told(planned: Planned, taken: Taken) -> Iterator[str]:
     yield f"took {counted(len(taken.results), 'result')} of {counted(len(plan.builds), 'build')}"
     if taken.known:
         yield f"left as they are here: {counted(len(taken.known), 'result')}"
+
+
+def _not_read(found: Found) -> Iterator[str]:
+    yield from (f"left out: {each}" for each in found.left_out)
+    if found.aside:
+        yield f"not read, since they hold no result of their own: {_named(found.aside)}"
+    if found.cut:
+        yield f"not read, half a line at the end: {_named(found.cut)}"
+
+
+def _named(paths: Sequence[Path]) -> str:
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    return f"{', '.join(path.name for path in paths[:SHOWN])}{more}"
 
 
 def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:

@@ -19,6 +19,11 @@ def number(word: str) -> float:
     return float(found[0]) if found else 0.0
 
 
+def is_number(word: str) -> bool:
+    """Whether it begins with one."""
+    return _NUMBER.match(word.strip()) is not None
+
+
 def fixed(line: str, position: int, decimals: int = 0) -> str:
     return f"{number(field(line, position)):.{decimals}f}"
 

@@ -13,6 +13,7 @@ from compiler.legacy.mistake import Faults
 Sample = Mapping[str, float]
 KIB = 1024
 
+_TIME = re.compile(r"^\d+[-/]\d+[-/]\d+[ T]")  # of -t
 _HOST = re.compile(r"^Linux (?P<kernel>\S+) .*\((?P<cores>\d+) CPU\)$")
 
 
@@ -29,17 +30,20 @@ class _Reader:
     faults: Faults
     devices: dict[str, list[Sample]] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    processors: bool = False  # whether their figures come next
 
     def line(self, number: int, line: str) -> None:
         words = line.replace(",", ".").split()  # some locales have a decimal comma
         if not words or words[0].startswith("avg-cpu"):
-            self.names = []
+            self.names, self.processors = [], bool(words)
         elif words[0].startswith("Device"):
             self.names = [word for word in words[1:] if word != ":"]
             if missing := lacking(self.names):
                 self.faults.add(self.path, number, f"columns {', '.join(missing)} were expected here", line)
         elif self.names:
             self._sample(number, line, words)
+        elif not (self.processors or _HOST.match(line.strip()) or _TIME.match(line)):
+            self.faults.add_unknown(self.path, number, "a table of iostat -x was expected", line)
 
     def _sample(self, number: int, line: str, words: Sequence[str]) -> None:
         if len(words) != len(self.names) + 1:
@@ -56,6 +60,7 @@ class _Reader:
 def parse(content: str, path: Path, faults: Faults) -> Iostat:
     reader = _Reader(path, faults)
     lines = text.lines(content)
+    faults.cut += [path] if text.unfinished(content) else []
     host = _HOST.match(lines[0].strip()) if lines else None
     for number, line in enumerate(lines, 1):
         reader.line(number, line)

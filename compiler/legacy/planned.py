@@ -41,7 +41,7 @@ class Planned:
     stages: Mapping[str, Sequence[Measured]]  # id -> its steps; what a run lacks is planned, and not among them
 
 
-def planned(kind: str, title: str, source: str, steps: Sequence[Measured]) -> Planned:
+def planned(kind: str, title: str, source: str, steps: Sequence[Measured], warnings: Sequence[str] = ()) -> Planned:
     """`source`: the folder, as it was given."""
     maker = _Maker(kind, steps)
     cells = tuple(maker.cell(key) for key in dict.fromkeys(map(_key, steps)))
@@ -57,6 +57,7 @@ def planned(kind: str, title: str, source: str, steps: Sequence[Measured]) -> Pl
         stages=tuple(sorted(maker.stages.values(), key=lambda stage: stage.id)),
         hardware=HARDWARE,
         report=Report({BUILD: found[0].labels[0]}),
+        warnings=tuple(warnings),
     )
     return Planned(replace(unnumbered, digest=files.digest(unnumbered)), maker.measured)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from compiler.drivers.protocol import Figures
-from compiler.legacy.mistake import Faults
+from compiler.legacy.mistake import Faults, Mistake
 
 Records = TypeVar("Records")
 
@@ -61,3 +61,11 @@ class Kind(Protocol[Records]):
         ...
 
     def beside(self, records: Records) -> Sequence[Beside]: ...
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        """Results that the published summaries have no place for."""
+        ...
+
+    def aside(self, name: str) -> bool:
+        """Whether a file of that name, which was not read, is made of those that were, or never holds a result."""
+        ...

@@ -13,6 +13,7 @@ GZ = ".gz"
 
 def read(path: Path, faults: Faults) -> str | None:
     """None for one that cannot be read. A byte that is no UTF-8 is a surrogate, so that it can be written again."""
+    faults.read.add(path)
     try:
         content = path.read_bytes()
         if path.name.endswith(GZ):
@@ -31,6 +32,16 @@ def readable(text: str) -> str:
 def plain(name: str) -> str:
     """What a file is called without its compression."""
     return name.removesuffix(GZ)
+
+
+def unfinished(text: str) -> str:
+    """What stands behind the last end of a line."""
+    return text[text.rfind("\n") + 1 :]
+
+
+def all_lines(text: str) -> list[str]:
+    """Of a table, whose last line may lack its end: half a one has too few cells, and is told."""
+    return [*lines(text), *filter(None, [unfinished(text)])]
 
 
 def lines(text: str) -> list[str]:

@@ -42,6 +42,7 @@ def parse(content: str, path: Path, faults: Faults) -> Vmstat:
     names: list[str] = []
     samples: list[Sample] = []
     banners = 0
+    faults.cut += [path] if text.unfinished(content) else []
     for number, line in enumerate(text.lines(content), 1):
         words = line.split()
         if _BANNER.match(line):
@@ -52,6 +53,8 @@ def parse(content: str, path: Path, faults: Faults) -> Vmstat:
             samples.append(sample)
         elif words and names:
             faults.add(path, number, "figures were expected here, as the head above names them", line)
+        elif words:
+            faults.add_unknown(path, number, "the heads of vmstat were expected", line)
     if len(samples) < 2 or not set(NEEDED) <= set(names):
         faults.add(path, None, f"vmstat was expected: at least two lines of figures below {', '.join(NEEDED)}")
     return Vmstat(samples, banners)

@@ -86,6 +86,45 @@ def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
     assert not Path("out").exists()
 
 
+PLOT = " MariaDB(m=4, ef_search=10)   0.900  300.04\n" + 684 * " Some DB {m: 4}   0.900  300.04\n"
+SAID = (
+    "plots/o.plot:2: NAME(PARAMETER=VALUE, …), recall and QPS were expected; "
+    "684 lines are not understood, this is the first\n  |  Some DB {m: 4}   0.900  300.04\n"
+)
+
+
+def test_what_is_not_understood_stops_it_unless_it_may_be_left_out(folder: Path, capsys: Capture) -> None:
+    (folder / "plots").mkdir()
+    (folder / "plots/o.plot").write_text(PLOT)
+    (folder / "plots/qr.maria").write_text("")
+    assert main(["import", "vector_search", "plots"]) == 1
+    assert capsys.readouterr().err == (
+        f"{SAID}nothing was imported; `--skip-unknown` imports the rest, and the report says what was left out\n"
+    )
+    assert not Store().root.exists()
+    assert main(["import", "vector_search", "plots", "--skip-unknown"]) == 0
+    told = capsys.readouterr().out
+    assert f"took 1 result of 1 build\nleft out: {SAID}" in told
+    assert "not read, since they hold no result of their own: qr.maria\n" in told
+    (summary,) = Path("outputs/summary").glob("*/summary.txt")
+    text = " ".join(summary.read_text().split())
+    assert f"warnings left out: {SAID.splitlines()[0]}" in text
+
+
+def test_an_engine_that_published_summaries_lack_stops_only_these(folder: Path, capsys: Capture) -> None:
+    (folder / "plots").mkdir()
+    (folder / "plots/o.plot").write_text(" New(m=4)   0.900  300.04\n")
+    said = (
+        "plots/o.plot:1: the published summaries have no file for New (1 search): "
+        "PGVector, PGVector_halfvec and MariaDB have\n"
+    )
+    assert main(["import", "vector_search", "plots", "--legacy", "out"]) == 1
+    assert capsys.readouterr().err.startswith(f"{said}nothing was imported; `--skip-unknown` ")
+    assert main(["import", "vector_search", "plots"]) == 0
+    assert main(["import", "vector_search", "plots", "--legacy", "out", "--skip-unknown"]) == 0
+    assert f"left out of out: {said}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -95,6 +134,11 @@ def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
         (
             ["sysbench", "published", "--legacy", "published"],
             "published is not empty: summary files are written to a folder of their own",
+        ),
+        (
+            ["x.tar.gz", "--skip-unknown"],
+            "there is no kind `x.tar.gz` of published results\n"
+            "   = known here: db_bench, insert_benchmark, sysbench, vector_search",
         ),
         (["published"], "there is no file published; published results: stepgrid import KIND published"),
         (["sysbnech"], "there is no file sysbnech"),

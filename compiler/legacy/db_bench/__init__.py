@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler.drivers.protocol import Figures, ParseError
-from compiler.legacy.db_bench import beside, clean, folder, sources, summaries
+from compiler.legacy.db_bench import beside, clean, folder, names, sources, summaries
 from compiler.legacy.db_bench.columns import Row
 from compiler.legacy.db_bench.logs import Log
 from compiler.legacy.db_bench.source import Column, Source
-from compiler.legacy.mistake import Faults
+from compiler.legacy.mistake import Faults, Mistake
 from compiler.legacy.protocol import Beside, Kind, Measured
 
 NO_RESULT = "the published row says that it failed"
@@ -29,6 +29,7 @@ class DbBench:
         found = sources.sources(folder.read(place, faults), faults)
         logs = (log for source in found for column in source.columns for log in column.logs.values())
         for log in logs:
+            faults.read.add(log.series)
             if said := clean.series_fault(log):
                 faults.add(log.series, *said)
         return Records(place, found)
@@ -48,6 +49,12 @@ class DbBench:
 
     def beside(self, records: Records) -> Sequence[Beside]:
         return [each for source in records.sources for each in _beside(source)]
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        return ()
+
+    def aside(self, name: str) -> bool:
+        return names.aside(name)
 
 
 def _beside(source: Source) -> Iterator[Beside]:

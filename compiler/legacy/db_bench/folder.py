@@ -45,6 +45,8 @@ def read(folder: Path, faults: Faults) -> Folder:
     for parent in dict.fromkeys(path.parent for path in files if path.name == names.REPORT or logs.named(path)):
         found.reports[parent] = _report(parent, faults)
     found.others = [log for path in files if _other(path) and (log := _log(path, faults))]
+    for log in found.others:
+        _further(log, faults)
     return found
 
 
@@ -62,13 +64,30 @@ def _report(folder: Path, faults: Faults) -> Report:
 
 def _logs(paths: Iterable[Path], faults: Faults) -> dict[str, Log]:
     """In the order in which they began."""
-    found = [log for path in paths if logs.named(path) and (log := _log(path, faults))]
-    return {log.test: log for log in sorted(found, key=lambda log: (log.began, log.path.name))}
+    found = [log for path in sorted(paths) if logs.named(path) and (log := _log(path, faults))]
+    tests: dict[str, Log] = {}
+    for log in sorted(found, key=lambda log: (log.began, log.path.name)):
+        first = tests.setdefault(log.test, log)
+        if first is not log:
+            said = f"{log.test} has another log, {first.path.name}: one may not stand for both"
+            faults.add(log.path, None, said)
+    return tests
 
 
 def _log(path: Path, faults: Faults) -> Log | None:
     content = text.read(path, faults)
-    return logs.parse(path, content, faults) if content is not None and logs.is_log(path, content) else None
+    if content is None:
+        return None
+    if not logs.is_log(path, content):
+        faults.read.discard(path)
+        return None
+    return logs.parse(path, content, faults)
+
+
+def _further(log: Log, faults: Faults) -> None:
+    """An output may be of several benchmarks; the figures of the tree are of all of them together."""
+    for number, line in logs.further(log):
+        faults.add_unknown(log.path, number, "of an output with several results the first is taken", line)
 
 
 def _grouped(path: Path, faults: Faults) -> Grouped:

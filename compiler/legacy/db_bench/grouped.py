@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler.legacy import text
-from compiler.legacy.db_bench.columns import COLUMNS, HEAD, LATER, Row
+from compiler.legacy import awk, text
+from compiler.legacy.db_bench.columns import COLUMNS, FAILED, HEAD, LATER, METRICS, NONE, Row
+from compiler.legacy.db_bench.names import REPORT
 from compiler.legacy.mistake import Faults
 
 Block = Sequence[Row | None]  # None: the report of that build has no such line
@@ -22,17 +23,21 @@ class Grouped(NamedTuple):
 def parse(content: str, path: Path, faults: Faults) -> Grouped:
     reports: list[str] = []
     blocks: list[list[Row | None]] = []
+    stray: list[tuple[int, str]] = []
     head = HEAD
-    for number, line in enumerate(text.lines(content), 1):
+    for number, line in enumerate(text.all_lines(content), 1):
         if line.startswith(f"{COLUMNS[0]}\t"):
             head = _head(line, path, number, faults)
             blocks.append([])
         elif not blocks and line:
             reports.append(line)
+            stray += [] if line.endswith(REPORT) else [(number, line)]
         elif line and (row := parse_row(line, path, number, faults, head)):
             blocks[-1].append(row)
     if not blocks:
         faults.add(path, None, f"no line of column heads ({COLUMNS[0]}, {COLUMNS[1]}, …) is in it")
+    for number, line in stray if blocks else ():
+        faults.add_unknown(path, number, f"the path of a {REPORT}, or column heads were expected", line)
     return Grouped(path, reports, blocks)
 
 
@@ -41,7 +46,14 @@ def parse_row(line: str, path: Path, number: int, faults: Faults, head: str = HE
     if len(cells) != len(names):
         faults.add(path, number, f"{len(cells)} cells where {len(names)} were expected, as its head names them", line)
         return None
+    for name, cell in zip(names, cells, strict=True):
+        if METRICS.get(name) and not _is_figure(cell):
+            faults.add_unknown(path, number, f"`{cell}` in {name} is no figure", line)
     return Row(path, number, line, {**dict.fromkeys(COLUMNS, ""), **dict(zip(names, cells, strict=True))}, head)
+
+
+def _is_figure(cell: str) -> bool:
+    return cell in ("", NONE, FAILED) or awk.is_number(cell)
 
 
 def _head(line: str, path: Path, number: int, faults: Faults) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING
 from compiler.legacy import text
 from compiler.legacy.awk import field, number
 from compiler.legacy.mistake import Faults
@@ -93,6 +94,12 @@ def parse(path: Path, content: str, faults: Faults) -> Log:
         job=job[1] if job else "",
         resident=_resident(path, faults),
     )
+
+
+def further(log: Log) -> list[tuple[int, str]]:
+    """Lines with a result, behind the first, of benchmarks that count operations."""
+    found = [(number, line, match[1]) for number, line in enumerate(log.lines, 1) if (match := _RESULT.match(line))]
+    return [(number, line) for number, line, name in found[1:] if name not in DRAINING | PRINTING]
 
 
 def began(content: str) -> datetime | None:

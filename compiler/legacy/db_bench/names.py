@@ -14,6 +14,10 @@ _CUT = re.compile(r"sum(?P<set>\d*)\.(?!abs[01]\.)(?P<name>.+)\.txt")
 _BUILD = re.compile(r"[\d.]*\d(?:\.(?P<variant>.+))?")
 
 
+# what is made of summaries; what benchmark.sh leaves beside a log; the engine's own log
+_ASIDE = re.compile(r"csum\d*\..+|sum\.abs[01]\..+|.+\.sdev|benchmark_.+\.log\..+|schedule\.txt|LOG(\.old\..+)?")
+
+
 class Cut(NamedTuple):
     name: str
     set: str = ""  # `2` of sum2.iobuf.gcc.txt: the same with another base
@@ -23,6 +27,10 @@ def cut(name: str) -> Cut | None:
     """`sum.iobuf.gcc.txt` is iobuf.gcc."""
     found = _CUT.fullmatch(name)
     return Cut(found["name"], found["set"]) if found else None
+
+
+def aside(name: str) -> bool:
+    return _ASIDE.fullmatch(name) is not None
 
 
 def workload(folder: Path) -> str:

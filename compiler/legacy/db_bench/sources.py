@@ -38,23 +38,34 @@ def _run(summary: Grouped, folder: Folder, faults: Faults) -> Source:
     place = summary.path.parent
     reports = [report for parent, report in folder.reports.items() if parent.parent == place]
     if reports:
-        return _of_reports(place, summary.reports, reports, folder, faults)
+        return _of_reports(summary, reports, folder, faults)
     builds = [names.of_report(path)[1] for path in summary.reports]
     columns = [Column(build, rows) for build, rows in zip(builds, _columns(summary, faults), strict=False)]
     run = names.of_report(summary.reports[0])[0] if summary.reports else ""
     return Source(summary.path, _workload(place, builds, folder), run, columns, summary.reports, summarized=True)
 
 
-def _of_reports(place: Path, said: Sequence[str], reports: Sequence[Report], folder: Folder, faults: Faults) -> Source:
+def _of_reports(summary: Grouped, reports: Sequence[Report], folder: Folder, faults: Faults) -> Source:
     """In the order of the summary, where there is one; versions in theirs."""
+    place, said = summary.path.parent, summary.reports
     order = [names.of_report(path)[1] for path in said]
     ranked = sorted(reports, key=lambda report: _rank(report.folder.name, order))
-    columns = [_column(report, faults) for report in ranked]
+    columns = _completed([_column(report, faults) for report in ranked], summary, order, faults)
     paths = (
         said if len(order) == len(columns) else [f"{place.name}/{column.build}/{names.REPORT}" for column in columns]
     )
     workload = _workload(place, [column.build for column in columns], folder)
     return Source(place, workload, place.name, columns, paths, summarized=True)
+
+
+def _completed(columns: list[Column], summary: Grouped, order: Sequence[str], faults: Faults) -> list[Column]:
+    """A build that only the summary has is of that."""
+    known = {column.build: column for column in columns}
+    if set(order) <= known.keys():
+        return columns
+    rows = dict(zip(order, _columns(summary, faults), strict=False))
+    found = {build: known.get(build) or Column(build, rows.get(build, ())) for build in order}
+    return [*found.values(), *(column for column in columns if column.build not in found)]
 
 
 def _rank(build: str, order: Sequence[str]) -> tuple[int, list[tuple[int, str]]]:
@@ -64,6 +75,7 @@ def _rank(build: str, order: Sequence[str]) -> tuple[int, list[tuple[int, str]]]
 
 def _column(report: Report, faults: Faults) -> Column:
     rows = [row for block in report.found.blocks for row in block if row]
+    _once(rows, faults)
     path = report.folder / names.REPORT
     made = rows or list(_made(report.logs.values(), path, faults))
     return Column(report.folder.name, made, 0, report.logs, report.folder, report.before)
@@ -100,7 +112,18 @@ def _columns(found: Grouped, faults: Faults) -> list[list[Row]]:
         first = next((row for row in block if row), None)
         said = f"{len(block)} rows of a step, where there are {count} builds: which row is whose is not to be known"
         faults.add(found.path, first.line if first else None, said, first.text if first else "")
-    return [[row for block in found.blocks if index < len(block) and (row := block[index])] for index in range(count)]
+    each = [[row for block in found.blocks if index < len(block) and (row := block[index])] for index in range(count)]
+    for rows in each:
+        _once(rows, faults)
+    return each
+
+
+def _once(rows: Sequence[Row], faults: Faults) -> None:
+    first: dict[str, Row] = {}
+    for row in rows:
+        if (other := first.setdefault(row.test, row)).text != row.text:
+            said = f"{row.test} is here again, after line {other.line}: one may not stand for both"
+            faults.add(row.path, row.line, said, row.text)
 
 
 def _alone(log: Log, faults: Faults) -> Source:

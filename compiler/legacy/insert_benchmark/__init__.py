@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler.legacy.insert_benchmark import folder, measured, summaries, wrong
+from compiler.legacy.insert_benchmark import folder, measured, probe, summaries, wrong
 from compiler.legacy.insert_benchmark.folder import Records
-from compiler.legacy.mistake import Faults
+from compiler.legacy.mistake import Faults, Mistake
 from compiler.legacy.protocol import Beside, Kind, Measured
 
 
@@ -25,6 +25,14 @@ class InsertBenchmark:
 
     def beside(self, records: Records) -> Sequence[Beside]:
         return wrong.beside(records)
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        return summaries.other_columns(records)
+
+    def aside(self, name: str) -> bool:
+        return name.startswith((summaries.RELATIVE, summaries.TIMES)) or (
+            name.startswith(probe.PREFIX) and name.endswith(probe.SORTED)
+        )
 
 
 KIND: Kind[Records] = InsertBenchmark()

@@ -50,7 +50,10 @@ def _raw(path: Path, found: Records, faults: Faults) -> None:
     if not steps.known(step):
         faults.add(path, None, f"its folder is {step}, which is no step: l.i0, l.x, l.i1, … q1000.1 are")
     elif one := raw.read(path, faults):
-        found.raw[one.tag, one.step] = one
+        first = found.raw.setdefault((one.tag, one.step), one)
+        if first is not one:
+            said = f"{one.step} of {one.tag} has another result, {first.outcome.path.name}: one may not stand for both"
+            faults.add(path, None, said)
 
 
 def _summary(path: Path, found: Records, faults: Faults) -> None:
@@ -61,4 +64,11 @@ def _summary(path: Path, found: Records, faults: Faults) -> None:
         said = f"{len(rows)} rows, of which steps is not to be known: {steps.counts()} rows are"
         faults.add(path, None, said)
     elif rows:
-        found.summaries.setdefault(rows[0].tag, dict(zip(named or (), rows, strict=False)))
+        first = found.summaries.setdefault(rows[0].tag, dict(zip(named or (), rows, strict=False)))
+        _same(list(first.values()), rows, faults)
+
+
+def _same(first: Sequence[Row], rows: Sequence[Row], faults: Faults) -> None:
+    if [row.cells for row in first] != [row.cells for row in rows]:
+        said = f"{rows[0].tag} has other figures in {first[0].path}: one may not stand for both"
+        faults.add(rows[0].path, None, said)

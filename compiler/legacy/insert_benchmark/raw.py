@@ -39,6 +39,7 @@ def read(path: Path, faults: Faults) -> Raw | None:
     found, folder, clients = outcome.parse(content, path, faults), path.parent, text.plain(path.name).rpartition(".")[2]
     processors = _vmstat(_named(folder, VMSTAT + clients), faults)
     devices = _iostat(_named(folder, IOSTAT + clients), faults)
+    _device(found, devices, faults)
     return Raw(
         folder,
         folder.parent.name,
@@ -50,6 +51,13 @@ def read(path: Path, faults: Faults) -> Raw | None:
         devices.cores if devices else None,
         devices.kernel if devices else None,
     )
+
+
+def _device(found: Outcome, there: iostat.Iostat | None, faults: Faults) -> None:
+    if found.first and there and there.devices and found.device not in there.devices:
+        named = found.device or "no device"
+        said = f"{named} is named in it: of {', '.join(there.devices)} the database's is not known, and left out"
+        faults.add_unknown(found.path, None, said)
 
 
 def _clients(folder: Path, clients: str, faults: Faults) -> Iterator[Client]:

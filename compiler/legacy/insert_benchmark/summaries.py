@@ -11,6 +11,7 @@ from compiler.legacy.insert_benchmark.folder import MERGED, SUMMARY, Records
 from compiler.legacy.insert_benchmark.merged import Cells, relative
 from compiler.legacy.insert_benchmark.raw import Raw
 from compiler.legacy.insert_benchmark.table import COLUMNS, Table, written
+from compiler.legacy.mistake import Mistake
 
 RELATIVE, TIMES = "rel.", "o.rt.t."
 
@@ -39,6 +40,20 @@ def _merge(folder: Path, step: str, rows: list[Cells | None], head: Sequence[str
     same = [row for row in rows if row is None or list(row) == list(head)]
     yield folder / f"{MERGED}{step}", written(head, same)
     yield folder / f"{RELATIVE}{step}", written(head, relative(same))
+
+
+def other_columns(found: Records) -> list[Mistake]:
+    """Rows that no merge has: their columns are those of another release than the first table's."""
+    head = list(sums.head(found))
+    return [
+        Mistake(
+            row.path, row.line, f"the published summaries leave {row.tag} out: its columns are not those of the first"
+        )
+        for tables in found.merged.values()
+        for each in tables.values()
+        for row in each.known
+        if list(row.cells) != head
+    ]
 
 
 def _rows(found: Records, tables: Mapping[str, Table], step: str) -> list[Cells | None]:

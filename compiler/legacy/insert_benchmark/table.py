@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler.legacy import text
+from compiler.legacy import awk, text
 from compiler.legacy.mistake import Faults
 
 BREAK = "-"  # a line between groups; the row after it is the base of the next group
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 def parse(content: str, path: Path, faults: Faults) -> Table:
-    lines = [*text.lines(content), *_unfinished(content)]
+    lines = text.all_lines(content)
     head = lines[0].split("\t") if lines else []
     if head[:1] != [FIRST] or head[-1:] != [TAG]:
         faults.add(path, 1, f"a head of columns was expected ({FIRST}, qps, … {TAG})", lines[0] if lines else "")
@@ -53,18 +53,19 @@ def _rows(lines: Sequence[str], head: Sequence[str], path: Path, faults: Faults)
         if line == BREAK:
             yield None
         elif len(cells) == len(head):
-            yield Row(path, number, dict(zip(head, cells, strict=True)))
+            yield _row(dict(zip(head, cells, strict=True)), path, number, line, faults)
         elif line:
             said = f"{len(cells)} cells where {len(head)} were expected, as its head names them"
             faults.add(path, number, said, line)
 
 
+def _row(cells: Mapping[str, str], path: Path, number: int, line: str, faults: Faults) -> Row:
+    for name, cell in cells.items():
+        if name != TAG and cell not in ("", NONE) and not awk.is_number(cell):
+            faults.add(path, number, f"`{cell}` in {name} is no figure", line)
+    return Row(path, number, cells)
+
+
 def written(head: Sequence[str], rows: Iterable[Mapping[str, str] | None]) -> str:
     lines = (BREAK if row is None else "\t".join(row[name] for name in head) for row in rows)
     return "".join(f"{line}\n" for line in ("\t".join(head), *lines))
-
-
-def _unfinished(content: str) -> list[str]:
-    """A table's last line may lack its end; a half one has too few cells, and is told."""
-    rest = content[content.rfind("\n") + 1 :]
-    return [rest] if rest else []

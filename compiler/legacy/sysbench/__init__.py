@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.legacy import text
-from compiler.legacy.mistake import Faults
+from compiler.legacy.mistake import Faults, Mistake
 from compiler.legacy.protocol import Beside, Kind, Measured
-from compiler.legacy.sysbench import beside, device, measured, qps, runs, summaries
+from compiler.legacy.sysbench import beside, device, measured, qps, runs, summaries, summary
 from compiler.legacy.sysbench.qps import Table
 from compiler.legacy.sysbench.runs import Run
+
+MADE = (f"{qps.RELATIVE}.", summary.NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Sysbench:
         tables = list(_tables(folder, faults))
         faults.stop()  # what follows looks at whole files
         named, guessed = device.device(found) or (None, None)
+        if named is None and any(run.io for run in found):
+            faults.add_unknown(folder, None, "no device is in the iostat output of every run: its figures are left out")
         measured.check(found, tables, faults)
         return Records(found, named, guessed, tables)
 
@@ -41,6 +45,13 @@ class Sysbench:
 
     def beside(self, records: Records) -> Sequence[Beside]:
         return list(beside.beside(records.runs, records.device))
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        return ()
+
+    def aside(self, name: str) -> bool:
+        """What housekeeping said is of no test."""
+        return name.startswith(MADE) or (name.startswith(runs.OUTPUT) and runs.BENCHMARK not in name)
 
 
 def _tables(folder: Path, faults: Faults) -> Iterator[Table]:

@@ -28,6 +28,7 @@ def measured(runs: Sequence[Run], tables: Sequence[Table], device: str | None, g
 
 def check(runs: Sequence[Run], tables: Sequence[Table], faults: Faults) -> None:
     """Two tables may show one run, with one figure."""
+    _columns(tables, faults)
     seen: dict[tuple[str, str], tuple[float, Table, Row]] = {}
     for table in tables:
         for row in table.rows:
@@ -38,6 +39,17 @@ def check(runs: Sequence[Run], tables: Sequence[Table], faults: Faults) -> None:
                         other = f"{first[1].path.name}:{first[2].line} has {first[0]:g}"
                         said = f"{row.name} of {directory} is {value:g} here, and {other}: import them one by one"
                         faults.add(table.path, row.line, said)
+
+
+def _columns(tables: Sequence[Table], faults: Faults) -> None:
+    """Directories that differ in their primary key alone are one build, which has one figure of a test."""
+    for table in tables:
+        first: dict[str, str] = {}
+        for directory in table.columns:
+            build = names.build(directory)[0]
+            if (other := first.setdefault(build, directory)) != directory:
+                said = f"{other} and {directory} are both {build}: import one of them at a time"
+                faults.add(table.path, None, said)
 
 
 def _in_order(runs: Sequence[Run]) -> Iterator[Run]:

@@ -17,7 +17,7 @@ from compiler.legacy.sysbench.names import Test
 from compiler.legacy.vmstat import Vmstat
 
 OUTPUT, IO, VM, MET = "sb.o.", "sb.io.", "sb.vm.", "sb.met."
-_BENCHMARK = ".range"
+BENCHMARK = ".range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def directories(folder: Path) -> list[Path]:
 def runs(directory: Path, faults: Faults) -> Iterator[Run]:
     files = {text.plain(path.name): path for path in sorted(directory.iterdir()) if path.is_file()}
     for name, path in files.items():
-        if name.startswith(OUTPUT) and _BENCHMARK in name:  # others are what housekeeping said
+        if name.startswith(OUTPUT) and BENCHMARK in name:  # others are what housekeeping said
             test = names.test(name)
             if test is None:
                 faults.add(path, None, f"its name says no test: {OUTPUT}TEST.rangeN.pkN.dopN was expected")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from compiler.drivers.protocol import Figures
 from compiler.legacy import text
-from compiler.legacy.mistake import Faults
+from compiler.legacy.mistake import Faults, Mistake
 from compiler.legacy.protocol import Beside, Kind, Measured
 from compiler.legacy.vector_search import plot, summaries
 from compiler.legacy.vector_search.plot import Plot, Search
 
 STEP = "search"
 PLOT = "plot"  # the axis, where there are several
-PARTS = "m=4 finds m=48"
+PARTS, LISTED = "m=4 finds m=48", "ef_search of a plot"
 _PARAMETERS = ("m", "ef_construction", "ef_search")
 
 Records = Sequence[Plot]
@@ -35,7 +35,15 @@ class VectorSearch:
         return {name: content for files in found for name, content in files.items()}
 
     def beside(self, records: Records) -> Sequence[Beside]:
-        return [line for each in records for line in _found_twice(each, each.suffix if len(records) > 1 else "")]
+        suffixes = [each.suffix if len(records) > 1 else "" for each in records]
+        plots = list(zip(records, suffixes, strict=True))
+        return [line for rule in (_found_twice, _not_listed) for plot_ in plots for line in rule(*plot_)]
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        return [each for found in records for each in _without_summary(found)]
+
+    def aside(self, name: str) -> bool:
+        return name.startswith("qr.")
 
 
 def _plots(folder: Path, faults: Faults) -> Iterator[Plot]:
@@ -81,6 +89,24 @@ def _measured(found: Plot, search: Search, several: bool) -> Measured:
 def _built(search: Search) -> Mapping[str, str]:
     """What an index was made with."""
     return {name: value for name, value in search.params.items() if name != summaries.SEARCHED}
+
+
+def _without_summary(found: Plot) -> Iterator[Mistake]:
+    known = ", ".join(list(summaries.ENGINES)[:-1]) + f" and {list(summaries.ENGINES)[-1]}"
+    for name in dict.fromkeys(each.name for each in found.searches if each.name not in summaries.ENGINES):
+        lines = [each.line for each in found.searches if each.name == name]
+        many = f"{len(lines)} search{'' if len(lines) == 1 else 'es'}"
+        yield Mistake(found.path, lines[0], f"the published summaries have no file for {name} ({many}): {known} have")
+
+
+def _not_listed(found: Plot, suffix: str) -> Iterator[Beside]:
+    for engine, name in summaries.ENGINES.items():
+        there = sum(each.name == engine for each in found.searches)
+        searches = summaries.published(found, engine)
+        groups = summaries.indexes(searches) if searches else ()
+        listed = len({line for group in groups for line in summaries.listed(searches, group)})
+        if listed != there:
+            yield Beside(f"qr.{name}{suffix}", engine, "searches", str(listed), str(there), LISTED)
 
 
 def _found_twice(found: Plot, suffix: str) -> Iterator[Beside]:

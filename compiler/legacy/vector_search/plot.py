@@ -13,6 +13,7 @@ NAME = "o.plot"
 KNN = "Computing knn metrics"
 
 _LINE = re.compile(r"^ *(?P<name>\w+)\((?P<params>\w+=[^()]*)\) +(?P<recall>\S+) +(?P<qps>\S+) *$")
+_EXPECTED = "NAME(PARAMETER=VALUE, …), recall and QPS were expected"
 _DATASET = re.compile(r"^writing output to .*?(?P<name>[^/]+)\.\w+$")
 
 
@@ -41,15 +42,20 @@ class Plot:
 def read(text: str, path: Path, faults: Faults) -> Plot:
     dataset: str | None = None
     searches: dict[str, Search] = {}
-    expected = False  # each figure follows a line that says so
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    before = ""
+    for number, line in lines:
         if match := _DATASET.match(line):
             dataset = match["name"]
         elif found := _LINE.match(line):
             _add(searches, found, number, path, faults)
-        elif expected:
-            faults.add(path, number, f"after `{KNN}`, NAME(PARAMETER=VALUE, …), recall and QPS were expected", line)
-        expected = line.startswith(KNN)
+        elif before.startswith(KNN):
+            faults.add_unknown(path, number, f"after `{KNN}`, {_EXPECTED}", line)
+        elif not line.startswith(KNN):
+            faults.add_unknown(path, number, _EXPECTED, line)
+        before = line
+    if before.startswith(KNN):
+        faults.add_unknown(path, lines[-1][0], f"after `{KNN}`, {_EXPECTED}")
     if not searches:
         faults.add(path, None, "it holds no search: NAME(PARAMETER=VALUE, …) with recall and QPS was expected")
     return Plot(path, dataset, list(searches.values()))

@@ -32,7 +32,9 @@ def test_groups_are_found_as_parts_of_the_text(tmp_path: Path) -> None:
     assert found.legacy["qr.maria"].startswith(first)
     assert found.legacy["qr.maria"].endswith("\n\n1.000 90.1     MariaDB(m=48, ef_search=10)\n")
     assert [(e.file, e.row, e.legacy, e.clean, e.why) for e in found.beside] == [
-        ("qr.maria", "m=4", "2", "1", "m=4 finds m=48")
+        ("qr.maria", "m=4", "2", "1", "m=4 finds m=48"),
+        ("qr.pgvector", "PGVector", "1", "2", "ef_search of a plot"),
+        ("qr.maria", "MariaDB", "2", "3", "ef_search of a plot"),
     ]
 
 
