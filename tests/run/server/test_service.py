@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +273,26 @@ def test_who_it_becomes_is_told(serve: Serve, attempt: Attempt) -> None:
     about = _journal(attempt)["server started"]
     assert about.get("user") == ("nobody" if os.geteuid() == 0 else None)
     assert User("a", 1, 2).inside is False
+
+
+@pytest.mark.parametrize(("cpus", "said"), [("0", None), (f"0-{os.cpu_count()}", "is not in force: it has ")])
+def test_a_server_is_looked_at_before_it_starts(
+    checkout: Any,
+    stage: Any,
+    step: Any,
+    toy: Toy,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cpus: str,
+    said: str,
+) -> None:
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": cpus}})))
+    attempt = Attempt(Job.of(checkout.store, "p", "s-load"))
+    (tmp_path / "data").mkdir()
+    toy.code = f"import pathlib; pathlib.Path({str(tmp_path / 'began')!r}).touch()\n{UNTIL_TERM}"
+    failing = pytest.raises(StageError, match=f"^`cpus: {cpus}` {said}") if said else nullcontext()
+    with failing, serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [Accepted({})]):
+        assert not said
+    assert (tmp_path / "began").exists() is not bool(said)
+    assert _journal(attempt).get("server ready", {}).get("launch") == (None if said else {"cpus": "0"})
