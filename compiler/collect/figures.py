@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.collect import collected, kept, lookups, series_figures, told
-from compiler.collect.usage import Usage, usages
+from compiler.collect.measurement import Window
+from compiler.collect.usage import Usage, measured, usages
 from compiler.drivers import running
 from compiler.drivers.protocol import Buckets, Figures, ParseError
 from compiler.legacy import stated
@@ -51,7 +52,9 @@ def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[S
     planned = [step for _, steps in results for step in steps]
     said = list(map(_said, folders, planned))
     used = usages(folders, [record for state, _ in results for record in state.steps])
-    whole = [_whole(*each) for each in zip(folders, planned, said, used, strict=True)]
+    parts = iter(measured(*_readable(said, used)))
+    of = [None if isinstance(each, Exception) else next(parts) for each in used]
+    whole = [_whole(*each) for each in zip(folders, planned, said, used, of, strict=True)]
     left = iter(whole)
     found = [list(islice(left, len(steps))) for _, steps in results]
     for (state, steps), own in zip(results, found, strict=True):
@@ -84,11 +87,22 @@ def _said(folder: Path, step: PlannedStep) -> _Said | Exception:
         return error
 
 
-def _whole(folder: Path, step: PlannedStep, said: _Said | Exception, used: Usage | Exception) -> StepFigures:
-    if isinstance(used, Exception) or isinstance(said, Exception):
+def _readable(
+    said: Sequence[_Said | Exception], used: Sequence[Usage | Exception]
+) -> tuple[list[Usage], list[Window | None]]:
+    """Steps whose samples could be read, and what of each was measured as far as its driver says."""
+    found = [(each, other) for each, other in zip(used, said, strict=True) if not isinstance(each, Exception)]
+    windows = [None if isinstance(other, Exception) else other.figures.window for _, other in found]
+    return [each for each, _ in found], windows
+
+
+def _whole(
+    folder: Path, step: PlannedStep, said: _Said | Exception, used: Usage | Exception, part: Usage | None
+) -> StepFigures:
+    if isinstance(used, Exception) or isinstance(said, Exception) or part is None:
         return StepFigures(error=f"{step.name}: {used if isinstance(used, Exception) else said}")
     try:
-        return _figures(folder, said.figures, said.names, used)
+        return _figures(folder, said.figures, said.names, used, part)
     except _WRONG as error:
         return StepFigures(error=f"{step.name}: {error}")
 
@@ -103,14 +117,13 @@ def _operations(parsed: Figures) -> float | None:
     return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
-def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage) -> StepFigures:
+def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage, part: Usage) -> StepFigures:
     operations, grown = _operations(parsed), told.counters(folder) if told.FOLDER in there else {}
     asked = told.figures(folder, grown, operations) if told.FOLDER in there else {}
     beside = collected.figures(folder) if collected.FOLDER in there else {}
-    measured = used.within(parsed.window)
-    drained = measured.after() if DRAIN in parsed.metrics else {}
+    drained = part.after() if DRAIN in parsed.metrics else {}
     own = {**series_figures.figures(parsed.qps), **parsed.metrics}
-    metrics = {**measured.figures(operations), **drained, **beside, **asked, **own}
+    metrics = {**part.figures(operations), **drained, **beside, **asked, **own}
     noted = collected.warnings(folder) if collected.FOLDER in there else ()
     return StepFigures(
         metrics=metrics | lookups.figures(metrics),

@@ -1,26 +1,73 @@
-"""The part of a step that was measured: what it was opened before, and what it drained afterwards, is not averaged."""
+"""The part of a step's samples that was measured, cut at its ends: between two samples counters grow evenly.
+
+What a step was opened before, what it drained afterwards, and what was sampled when it had ended already is not in it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from compiler.collect.trace import Array
 
-LEAST = 1.5  # seconds
 Window = tuple[float, float]  # seconds since the step's start
+SLIGHT = 0.02  # seconds, two ticks of the kernel's clock: what is left out is too little to be seen in a process
+LATEST = 5.0  # seconds from a step's start to its first sample, at most; else a clock was set
 
 
-def within(times: Array, window: Window | None) -> slice:
-    """From the sample next to its start to the one next to its end.
+class Measurement(NamedTuple):
+    samples: Array
+    partial: bool  # a part of the step, and not all of it
+    weight: float = 1.0  # its seconds, by those that the samples have
 
-    All of them where that would leave no interval, or leave out so little that what the kernel counted for the whole
-    process says more.
-    """
-    every = slice(0, len(times))
-    if window is None or len(times) < 3:
-        return every
-    passed = (times - times[0]).tolist()
-    first, last = (min(range(len(passed)), key=lambda at: abs(passed[at] - edge)) for edge in window)
-    left_out = passed[first] + passed[-1] - passed[last]
-    return slice(first, last + 1) if last > first and left_out >= LEAST else every
+
+def measurement(samples: Array, window: Window | None, record: Mapping[str, Any]) -> Measurement:
+    """All samples where nothing says how long the step took, or where the window has no time."""
+    seconds = record.get("seconds")
+    ends = window if window is not None else (0.0, float(seconds)) if isinstance(seconds, int | float) else None
+    if ends is None or len(samples) < 2:
+        return Measurement(samples, False)
+    moments, late = _moments(samples), _late(samples, record)
+    begin, end = (min(max(moments[0] + edge - late, moments[0]), moments[-1]) for edge in ends)
+    if not end > begin:
+        return Measurement(samples, False)
+    partial = window is not None and moments[-1] - moments[0] - (end - begin) > SLIGHT
+    return Measurement(_between(samples, moments, begin, end), partial, (ends[1] - ends[0]) / (end - begin))
+
+
+def _between(samples: Array, moments: list[float], begin: float, end: float) -> Array:
+    """Counters at the edges as if they grew evenly from one sample to the next."""
+    first, last = bisect_right(moments, begin) - 1, bisect_left(moments, end)
+    found = samples[first : last + 1].copy()
+    if begin > moments[first]:
+        found[0] = _edge(samples, moments, first, begin)
+    if end < moments[last]:
+        found[-1] = _edge(samples, moments, last - 1, end)
+    return found
+
+
+def _edge(samples: Array, moments: list[float], before: int, moment: float) -> Array:
+    share = (moment - moments[before]) / (moments[before + 1] - moments[before])
+    found: Array = samples[before] + share * (samples[before + 1] - samples[before])
+    return found
+
+
+def _late(samples: Array, record: Mapping[str, Any]) -> float:
+    """Seconds from the step's start to its first sample."""
+    from compiler.collect.sample import PLACES
+
+    try:
+        found = float(samples[0, PLACES["t",]]) - datetime.fromisoformat(record["started"]).timestamp()
+    except (KeyError, TypeError, ValueError):
+        return 0.0
+    return found if 0 < found < LATEST else 0.0
+
+
+def _moments(samples: Array) -> list[float]:
+    from compiler.collect.sample import PLACES
+
+    found: list[float] = samples[:, PLACES["monotonic",]].tolist()
+    return found

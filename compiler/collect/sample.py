@@ -92,6 +92,7 @@ class Sensors(Struct, frozen=True, gc=False):
 
 class Sample(Struct, frozen=True, gc=False):
     monotonic: float
+    t: float = MISSING
     interrupts: float = MISSING
     switches: float = MISSING
     running: float = MISSING

@@ -1,8 +1,8 @@
 """What a step used of the host, its device and its processes, from its samples; by iostat's and vmstat's definitions.
 
-Rates are over the whole window. Request sizes and waiting times are means of per-sample ratios, as the published
-tables have them; a sample without requests has no ratio. The last interval is what is left of a second when the step
-ends: as a ratio it would count as much as a whole one, so it is left out.
+Rates are over the whole window, and so is what each operation took. Request sizes and waiting times are means of
+per-sample ratios, as the published tables have them; a sample without requests has no ratio. The last interval is what
+is left of a second when the step ends: as a ratio it would count as much as a whole one, so it is left out.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.collect import measurement
-from compiler.collect.measurement import Window
+from compiler.collect.measurement import Measurement, Window, measurement
 from compiler.collect.samples import SERIES, Named, Samples, named, read
 from compiler.store import jsonfile
 
@@ -26,24 +25,26 @@ Group = Mapping[str, Sequence[float]]  # by counter, from sample to sample
 class Usage:
     """Of one step: the so-manieth of its samples."""
 
-    def __init__(self, record: Record, samples: Samples, index: int, whole: Usage | None = None) -> None:
-        self._record, self._all, self._index = record, samples, index
-        self._whole = whole  # the whole step, where this is a part of it
-        self._samples = samples.steps[index]  # as collect.sample.numbers has them
+    def __init__(
+        self, record: Record, samples: Samples, index: int, whole: Usage | None = None, part: Measurement | None = None
+    ) -> None:
+        self.record, self._all, self._index = record, samples, index
+        self._whole = whole or self  # with all samples, where these are of its measurement
+        self._partial, self._weight = (part.partial, part.weight) if part else (False, 1.0)
+        self.samples = samples.steps[index]  # as collect.sample.numbers has them
 
     def within(self, window: Window | None) -> Usage:
-        """Of the part that was measured; itself where that is all."""
-        part = self._samples[measurement.within(self._column("monotonic"), window)]
-        return self if len(part) == len(self._samples) else Usage(self._record, Samples([part]), 0, self)
+        """Of what was measured."""
+        return measured([self], [window])[0]
 
     def after(self) -> dict[str, float]:
         """Of what came after a part."""
-        if not self._whole or not (known := self._group("process"))["user"]:
+        if not self._partial or not (known := self._group("process"))["user"]:
             return {}
         then, end = (
             {name: each[-1] for name, each in group.items()} for group in (known, self._whole._group("process"))
         )
-        found, used = {"drain_write_bytes": _passed(then["write_bytes"], end["write_bytes"])}, _used(self._record)
+        found, used = {"drain_write_bytes": _passed(then["write_bytes"], end["write_bytes"])}, _used(self.record)
         if used is not None and (spent := then["user"] + then["system"]) == spent:
             found["drain_cpu_seconds"] = max(0.0, used - spent)
         return {name: value for name, value in found.items() if value is not None}
@@ -54,7 +55,7 @@ class Usage:
 
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
-        size = _last((self._whole or self)._column("database_bytes").tolist())
+        size = _last(self._whole._column("database_bytes").tolist())
         said = {**self._sensors(), "database_bytes": size}
         own = {**self._client(), **self._server()}
         own |= _engine(own)
@@ -62,20 +63,27 @@ class Usage:
             **self._all.over[self._index],
             **self._all.means[self._index],
             **{name: value for name, value in {**said, **own}.items() if value is not None},
-            **(_per_operation(own, self._all.work[self._index], ops) if ops else {}),
+            **(_per_operation(own, self._work(), ops) if ops else {}),
         }
+
+    def _work(self) -> Named:
+        return {name: value * self._weight for name, value in self._all.work[self._index].items()}
+
+    def _cpu(self, known: Group) -> float | None:
+        found = _cpu(known)
+        return None if found is None else found * self._weight
 
     def _column(self, *keys: str) -> Array:
         from compiler.collect.sample import PLACES
 
-        found: Array = self._samples[:, PLACES[keys]]
+        found: Array = self.samples[:, PLACES[keys]]
         return found
 
     def _group(self, section: str) -> Group:
         """Of the samples that have some of it."""
         from compiler.collect.sample import SECTIONS, span
 
-        part = self._samples[:, span(section)]
+        part = self.samples[:, span(section)]
         there = part[(part == part).any(axis=1)]  # NaN is unlike itself
         return dict(zip(SECTIONS[section].__struct_fields__, there.T.tolist(), strict=True))
 
@@ -88,13 +96,13 @@ class Usage:
 
     def _client(self) -> dict[str, float | None]:
         """The step's own processes began with it: what they had used when last seen is what the step used."""
-        known = self._group("process")
+        known = (self if self._partial else self._whole)._group("process")
         resident = _resident(known)
-        so_far = _over if self._whole else _last
+        so_far = _over if self._partial else _last
         return {
-            "client_cpu_seconds": _cpu(known) if self._whole else _used(self._record),
+            "client_cpu_seconds": self._cpu(known) if self._partial else _used(self.record),
             "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
-            "process_max_rss_bytes": self._record.get("max_rss"),
+            "process_max_rss_bytes": self.record.get("max_rss"),
             "process_read_bytes": so_far(known["read_bytes"]),
             "process_write_bytes": so_far(known["write_bytes"]),
         }
@@ -105,7 +113,7 @@ class Usage:
         if len(known["user"]) < 2:
             return {}
         return {
-            "server_cpu_seconds": _cpu(known),
+            "server_cpu_seconds": self._cpu(known),
             "server_rss_bytes": max(_resident(known), default=None),
             "server_read_bytes": _over(known["read_bytes"]),
             "server_write_bytes": _over(known["write_bytes"]),
@@ -124,13 +132,22 @@ def usages(folders: Sequence[Path], records: Sequence[Record]) -> list[Usage | V
     ]
 
 
+def measured(steps: Sequence[Usage], windows: Sequence[Window | None]) -> list[Usage]:
+    """Of what was measured of each step, all at once."""
+    parts = [measurement(step.samples, window, step.record) for step, window in zip(steps, windows, strict=True)]
+    samples = Samples([part.samples for part in parts])
+    return [
+        Usage(step.record, samples, at, step, part) for at, (step, part) in enumerate(zip(steps, parts, strict=True))
+    ]
+
+
 def of(folder: Path) -> Usage:
-    """Of one step alone."""
+    """Of one step alone, with all its samples."""
     return Usage(jsonfile.read(folder / "step.json"), Samples([read(folder)]), 0)
 
 
 def usage(folder: Path, ops: float | None) -> dict[str, float]:
-    return of(folder).figures(ops)
+    return of(folder).within(None).figures(ops)
 
 
 def series(folder: Path) -> list[Named]:

@@ -3,32 +3,80 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from compiler.collect.measurement import Window, within
+from compiler.collect.measurement import Window, measurement
+from compiler.collect.sample import PLACES, Sample, numbers
 from compiler.collect.samples import SERIES
-from compiler.collect.usage import of
+from compiler.collect.usage import of, usage
 
+RECORD = {"seconds": 6.0, "started": "2026-11-22T10:00:00+00:00"}
 SECONDS = (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 16.2)
 
 
+def samples(late: float = 0.0) -> Any:
+    """As many switches as milliseconds; `late`: seconds from the step's start to the first sample."""
+    start = datetime(2026, 11, 22, 10, tzinfo=UTC).timestamp() + late
+    return numbers([Sample(at, t=start + at - SECONDS[0], switches=1000 * (at - 10)) for at in SECONDS])
+
+
 @pytest.mark.parametrize(
-    ("window", "kept"),
+    ("window", "kept", "partial"),
     [
-        (None, SECONDS),
-        ((0.0, 6.2), SECONDS),
-        ((0.2, 5.4), SECONDS),  # what is left out is too short for the kernel's own count to be given up
-        ((0.2, 3.4), SECONDS[:4]),
-        ((2.2, 4.6), SECONDS[2:6]),
-        ((2.2, 2.3), SECONDS),  # no interval
-        ((9.0, 12.0), SECONDS),
+        (None, (*SECONDS[:6], 16.0), False),  # of 6 s
+        ((0.0, 6.2), SECONDS, False),
+        ((0.2, 5.4), (10.2, *SECONDS[1:6], 15.4), True),
+        ((2.0, 4.0), SECONDS[2:5], True),
+        ((2.2, 2.3), (12.2, 12.3), True),
+        ((5.0, 12.0), SECONDS[5:], True),
+        ((9.0, 12.0), SECONDS, False),  # no time
     ],
 )
-def test_samples_next_to_the_edges(window: Window | None, kept: tuple[float, ...]) -> None:
-    assert SECONDS[within(np.array(SECONDS), window)] == kept
+def test_samples_are_cut_at_the_edges(window: Window | None, kept: tuple[float, ...], partial: bool) -> None:
+    found = measurement(samples(), window, RECORD)
+    assert found.samples[:, PLACES[("monotonic",)]] == pytest.approx(kept)
+    assert found.samples[:, PLACES[("switches",)]] == pytest.approx([1000 * (at - 10) for at in kept])
+    assert found.partial == partial
+
+
+def test_without_its_length_all_samples_are_of_a_step() -> None:
+    every = samples()
+    assert measurement(every, None, {}).samples is every
+    assert len(measurement(every[:1], (0.0, 3.0), RECORD).samples) == 1
+
+
+def test_what_was_before_the_first_sample_is_as_what_came_behind() -> None:
+    """A first sample that came half a second late: the window is moved, and what it lacks is weighed in."""
+    found = measurement(samples(late=0.5), (0.0, 4.0), RECORD)
+    assert found.samples[[0, -1], PLACES[("monotonic",)]] == pytest.approx([10.0, 13.5])
+    assert found.weight == pytest.approx(4 / 3.5)
+    assert measurement(samples(late=-3.0), (0.0, 4.0), RECORD).weight == 1  # the clock was set
+
+
+def test_a_missing_counter_stays_missing() -> None:
+    every = samples()
+    every[-1, PLACES[("switches",)]] = np.nan
+    assert np.isnan(measurement(every, (0.0, 6.1), RECORD).samples[-1, PLACES[("switches",)]])
+
+
+def test_per_operation_is_of_the_seconds_of_the_step(tmp_path: Path) -> None:
+    """2.01 s, and samples of 2.13: what the host did in the last 0.12 s is none of the step's operations'."""
+    made = [
+        {"monotonic": 100 + at, "switches": 1000 * at, "server": {"user": at, "system": 0.0, "rss": 1}}
+        for at in (0.0, 1.0, 2.0, 2.13)
+    ]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made))
+    (tmp_path / "step.json").write_text(json.dumps({"seconds": 2.01, "user": 1.5, "system": 0.5}))
+    found = usage(tmp_path, 2010)
+    assert found["context_switches_per_op"] == pytest.approx(1.0)
+    assert found["context_switches_per_s"] == pytest.approx(1000.0)
+    assert found["server_cpu_us_per_op"] == pytest.approx(1000.0)
+    assert found["client_cpu_us_per_op"] == pytest.approx(2e6 / 2010)  # as the kernel counted it
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ PROCESSES = (
         "server_cpu_seconds",
         "s",
         None,
-        "The server's part of cpu_seconds: all processes that it started, from the first sample to the last.",
+        "The server's part of cpu_seconds: all processes that it started.",
         MEASURED,
     ),
     Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", MEASURED),

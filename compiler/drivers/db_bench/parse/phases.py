@@ -38,14 +38,18 @@ def stalled(metrics: Mapping[str, float]) -> dict[str, float]:
 def window(
     folder: Path, benchmarks: Sequence[str], measured: str, metrics: Mapping[str, float]
 ) -> tuple[float, float] | None:
-    """Seconds since the command's start. What is not open time, before the statistics at the end, is opening it."""
+    """Seconds since the command's start. What is not open time, before the statistics at the end, is opening it.
+
+    Without them nobody knows how long that took: where the step drains, it is less than the drain; else it is all.
+    """
     after = _after(benchmarks, measured)
     if after is None or SECONDS not in metrics:
         return None
-    wall, opening = _wall(folder), 0.0
+    wall = _wall(folder)
     if wall is not None and UPTIME in metrics and benchmarks[-1] == STATS:
         opening = max(0.0, wall - metrics[UPTIME])
-    return opening, opening + metrics[SECONDS]
+        return opening, opening + metrics[SECONDS]
+    return (0.0, metrics[SECONDS]) if DRAINING & {*after} else None
 
 
 def _after(benchmarks: Sequence[str], measured: str) -> Sequence[str] | None:
