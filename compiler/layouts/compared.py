@@ -9,7 +9,7 @@ from compiler.layouts.block import Block, Spot
 
 MARK = "*"
 WIDE = 10.0  # farther than that says nothing more
-MARGIN = "±: the 95 % interval, its longer side; all of a table hold together"
+MARGIN = "±: the 95 % interval, its longer side; those of a step and base hold together"
 
 
 def text(spot: Spot, metric: str, shown: str) -> str:

@@ -99,7 +99,7 @@ def _range(point: Point) -> str | None:
 
 def _interval(point: Point) -> str | None:
     found = medians.interval([fmean(runs) for runs in point.values().values()])
-    return f"{numbers.rate(found.low)}-{numbers.rate(found.high)}" if found else None
+    return numbers.reach(found.low, found.high) if found else None
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:

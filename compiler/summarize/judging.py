@@ -16,7 +16,7 @@ from compiler.summarize.statistics import Interval
 from compiler.summarize.timeseries import series_interval
 
 Caveat = Callable[[Point, Point], str | None]  # why two points may have no verdict
-INSIDE = "as far apart as equal arms were on this host"
+INSIDE = "within the noise floor"
 
 
 def _no_floor(_: Point, __: Point) -> float | None:

@@ -28,6 +28,11 @@ def interval(found: Interval) -> str:
     return between(found.low, found.high, ratio)
 
 
+def reach(low: float, high: float) -> str:
+    """Of a rate: 940-1,060."""
+    return f"{rate(low)}-{rate(high)}" if high / low <= WIDEST else UNBOUNDED
+
+
 def between(low: float, high: float, shown: Callable[[float], str]) -> str:
     """[1.08, 1.16]; an end that says nothing is not told in digits."""
     if low > 0 and high / low <= WIDEST:

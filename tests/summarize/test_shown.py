@@ -84,7 +84,7 @@ def test_ratios_to_a_base(report: Report) -> None:
     assert table.before == ("relative to cache=lru",)
     assert lines(table) == ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50 ±0.01"]
     assert table.rows[1][2].value == pytest.approx(1.5)
-    assert table.notes == ("±: the 95 % interval, its longer side; all of a table hold together",)
+    assert table.notes == ("±: the 95 % interval, its longer side; those of a step and base hold together",)
 
 
 def test_a_base_that_the_table_does_not_show(report: Report) -> None:

@@ -99,7 +99,7 @@ relative QPS: cache=lru, threads=1
   1.00 ±0.01*  fillseq
   1.00 ±0.01*  readww
   1.00 ±0.01*  overwrite
-  ±: the 95 % interval, its longer side; all of a table hold together
+  ±: the 95 % interval, its longer side; those of a step and base hold together
   * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 relative QPS: cache=lru, threads=2
