@@ -171,8 +171,8 @@ class WithFiles(Protocol):
 class WithPlaceholders(Protocol):
     """A kind with settings in whose words names in braces are filled in."""
 
-    def placeholders(self, server: bool) -> Mapping[str, Sequence[str]]:
-        """Setting -> the names that there are. `server`: on an engine that is one."""
+    def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Setting -> the names that there are. `server`: those by which the server of the stage is found."""
         ...
 
 

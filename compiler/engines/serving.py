@@ -138,6 +138,18 @@ class Serving(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A server whose spec says how long it may take to be ready and to end; one that must be killed has lost data."""
+
+    ready_within: float  # seconds
+    stop_within: float
+
+    def ending(self, access: Access) -> Command | None:
+        """What asks it to end, in place of the signal."""
+        ...
+
+
+@runtime_checkable
 class Answering(Protocol):
     """A server engine of which one that already runs can be measured."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from compiler.build import unknown
 from compiler.build.declared import SOURCES, extension_faults
 from compiler.build.flags import flag_faults
+from compiler.drivers.command.placeholders import OF_SERVERS, OF_SERVICES
 from compiler.engines import engine as engine_named
 from compiler.engines import names as engine_names
 from compiler.expand.definitions import Defined, place_of_build
@@ -18,6 +19,7 @@ from compiler.language import models
 from compiler.language.nodes import Text, key_place, place
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.read import Document
+from compiler.language.service import Service
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +36,14 @@ class Build:
     where: Where
     patches: tuple[Text, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
+    service: Service | None = None  # of a server program that no engine here knows
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """The placeholders by which a command finds the server of its stage."""
+        if engine_named(self.engine).server:
+            return OF_SERVERS
+        return () if self.service is None else OF_SERVICES
 
 
 def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
@@ -91,10 +101,23 @@ def _members(
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"
         problems.add(fault.code, key_place(named[-1], where), message, fault.hint, len(key))
+    service = _service(family, links, str(engine), problems)
     return [
-        Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe)
+        Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe, service)
         for name, version in versions
     ]
+
+
+def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
+    """The nearest, as a whole."""
+    found: Service | None = _last(links, "service")
+    if found is None or engine == unknown.ENGINE:
+        return found
+    where = place(found.argv[0], Where("", 1, 1))
+    message = f"build `{family}`: `service` is for the engine `{unknown.ENGINE}`, found `{engine}`"
+    hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
+    problems.add("wrong-source", where, message, hint)
+    return None
 
 
 def _joined(links: Sequence[models.Build], kind: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from compiler.drivers import client, driver, with_files
 from compiler.engines import engine
-from compiler.expand import layers, options, settings, setup
+from compiler.expand import layers, options, service, settings, setup
 from compiler.expand.attached import Attached
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
@@ -55,7 +55,7 @@ class Frame:
         whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
         self._runs = Once(whens, self._holds)
         self._settings = Once(given, lambda choice: self._given(choice))
-        around = reads.axes([(STORAGE_ENGINE, "")]).union(setup.axes(there))
+        around = reads.axes([(STORAGE_ENGINE, ""), *service.mentioned(build)]).union(setup.axes(there))
         around |= given if client(item.kind) or with_files(item.kind) else frozenset()
         self._setup = Once(around, self._set_up)
         grouped = _grouped(names, reads)
@@ -90,12 +90,12 @@ class Frame:
 
     def _given(self, choice: Choice) -> Settings | None:
         ground = self._ground
-        server = engine(self._build.engine).server
-        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, server)
+        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, self._build.reached)
 
     def _set_up(self, choice: Choice) -> setup.Setup:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
-        found = setup.resolve(self._item, self._build, points, self._ground.spec, self._scope(choice))
+        ground = self._ground
+        found = setup.resolve(self._item, self._build, points, ground.spec, self._scope(choice), ground.problems)
         item, kind = self._item, with_files(self._item.kind)
         given = self._settings(choice) if kind or client(item.kind) else None
         if given is None:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from compiler.engines import engine
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.frame import Frame, Ground
@@ -15,7 +14,9 @@ from compiler.expand.once import Once
 from compiler.expand.points import Point
 from compiler.expand.reach import Reach
 from compiler.expand.resolved import ResolvedStep, Segment
+from compiler.language.nodes import place
 from compiler.language.problem import Problems, Where
+from compiler.plan.model import SERVICE
 
 
 class Sequences:
@@ -44,8 +45,8 @@ class Sequences:
                 segments.append([])
             else:
                 segments[-1].append(Frame(item, build, self._reach.axes(item), points, self._ground))
-        once = _once_on_a_server if engine(build.engine).server else _once
-        return [once(frames, self._ground.problems) for frames in segments]
+        once = _once_on_a_server if build.reached else _once
+        return [once(frames, build, self._ground.problems) for frames in segments]
 
     def _twice(self, names: Sequence[str]) -> None:
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
@@ -54,19 +55,20 @@ class Sequences:
             self._ground.problems.add("defined-twice", where, message, "give one of them `as: …`", len(name))
 
 
-def _once(frames: Sequence[Frame], problems: Problems) -> Once[Segment]:
+def _once(frames: Sequence[Frame], build: Build, problems: Problems) -> Once[Segment]:
     axes: frozenset[int] = frozenset().union(*(frame.axes for frame in frames))
     return Once(axes, lambda choice: Segment.of(frame.step(choice) for frame in frames))
 
 
-def _once_on_a_server(frames: Sequence[Frame], problems: Problems) -> Once[Segment]:
+def _once_on_a_server(frames: Sequence[Frame], build: Build, problems: Problems) -> Once[Segment]:
     """The steps of a stage share one server: its options cannot change between them."""
-    found = _once(frames, problems)
+    found = _once(frames, build, problems)
 
     def checked(choice: Choice) -> Segment:
         segment = found(choice)
         for one, other in pairwise(segment.steps):
             _same_options(one, other, problems)
+            _same_service(build, one, other, problems)
         return segment
 
     return Once(frozenset().union(*(frame.axes for frame in frames)), checked)
@@ -81,6 +83,16 @@ def _same_options(one: ResolvedStep, other: ResolvedStep, problems: Problems) ->
             message = f"`{name}` differs between `{one.head.name}` and `{other.head.name}`, which share a server"
             hint = f"a change needs a restart: put `{{checkpoint: NAME}}` before `{other.head.name}`"
             problems.add("needs-checkpoint", Where.read(said.where), message, hint, len(name))
+
+
+def _same_service(build: Build, one: ResolvedStep, other: ResolvedStep, problems: Problems) -> None:
+    before, after = (step.setup.values.get(SERVICE) for step in (one, other))
+    if build.service is None or before == after or not (isinstance(before, dict) and isinstance(after, dict)):
+        return
+    name = next(key for key in (*after, *before) if before.get(key) != after.get(key))
+    message = f"`{name}` of the service differs between `{one.head.name}` and `{other.head.name}`, which share it"
+    hint = f"a change needs a restart: put `{{checkpoint: NAME}}` before `{other.head.name}`"
+    problems.add("needs-checkpoint", place(build.service.argv[0], build.where), message, hint)
 
 
 def _points(choices: Sequence[Choice]) -> list[list[Point]]:

@@ -27,9 +27,9 @@ _STEP_KEYS = (
 
 
 def resolve(
-    item: Item, scope: Scope, problems: Problems, meant: Container[str] = (), server: bool = False
+    item: Item, scope: Scope, problems: Problems, meant: Container[str] = (), server: Sequence[str] = ()
 ) -> Settings | None:
-    """`meant`: settings that are there under nearly their names, which is said. `server`: what the engine is."""
+    """`meant`: settings that are there under nearly their names, which is said. `server`: placeholders of it."""
     given, places = _given(item, scope, problems)
     _check_placeholders(item, given, server, problems)
     found = _validated(item, given, problems, meant)
@@ -85,7 +85,9 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
     return own
 
 
-def _check_placeholders(item: Item, given: Mapping[str, tuple[Any, Where]], server: bool, problems: Problems) -> None:
+def _check_placeholders(
+    item: Item, given: Mapping[str, tuple[Any, Where]], server: Sequence[str], problems: Problems
+) -> None:
     kind = driver(item.kind)
     if isinstance(kind, WithPlaceholders):
         for name, known in kind.placeholders(server).items():

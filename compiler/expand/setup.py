@@ -8,15 +8,16 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from compiler.engines import engine
-from compiler.expand import collectors, probes
+from compiler.expand import collectors, probes, service
 from compiler.expand.builds import Build
 from compiler.expand.item import Item
 from compiler.expand.points import Point
 from compiler.expand.reads import STORAGE_ENGINE
 from compiler.expand.scope import UNSET, Scope
 from compiler.language.models import Launch, Probe, Spec
+from compiler.language.problem import Problems
 from compiler.plan.canonical import encode
-from compiler.plan.model import FILES, Json
+from compiler.plan.model import FILES, SERVICE, Json
 
 
 class Setup(NamedTuple):
@@ -31,21 +32,27 @@ class Setup(NamedTuple):
             return self._replace(client=client)
         sums: dict[str, Json] = {name: _sum(text) for name, text in files.items()}
         values = {**self.values, FILES: sums}
-        return Setup(values, encode(values), client, files)
+        return Setup(values, _identity(values), client, files)
 
 
-def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope) -> Setup:
+def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope, problems: Problems) -> Setup:
     chosen, taken = list(points), [probe for probe in spec.probes if probes.takes(build, probe)]
     values: dict[str, Json] = {
         "launch": _launch([spec.launch, *(point.launch for point in chosen)]),
         "start": next((p.start for p in reversed(chosen) if p.start is not None), spec.start),
         STORAGE_ENGINE: storage_engine(build, scope) if engine(build.engine).server else None,
+        SERVICE: service.resolve(build, scope, problems),
         "before": [_probe(probe) for probe in taken if _named(item, probe.before)],
         "after": [_probe(probe) for probe in taken if _named(item, probe.after)],
         "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
     }
     said = {name: value for name, value in values.items() if value}
-    return Setup(said, encode(said) if said else "")
+    return Setup(said, _identity(said) if said else "")
+
+
+def _identity(values: Mapping[str, Json]) -> str:
+    found = values.get(SERVICE)
+    return encode({**values, SERVICE: service.identity(found)} if isinstance(found, dict) else values)
 
 
 @lru_cache(maxsize=1024)  # many steps have the same

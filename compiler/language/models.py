@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from compiler.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
 from compiler.language.nodes import Map, Node
 from compiler.language.problem import Where as Place
+from compiler.language.service import Service
 
 
 class Storage(Model):
@@ -58,6 +59,7 @@ class Build(Model):
     patches: tuple[Label, ...] = ()
     flags: dict[str, Label] = {}
     extensions: dict[str, Label] = {}
+    service: Service | None = None
     options: Options = ()
     params: Given = {}
 

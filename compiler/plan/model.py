@@ -13,6 +13,7 @@ BUILD_PREFIX = "b-"
 STAGE_PREFIX = "s-"
 
 CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's build; name of a file -> checksum
+SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
 
 
 @dataclass(frozen=True, slots=True)

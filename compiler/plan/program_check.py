@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from compiler.drivers.command.words import programs
 from compiler.language.problem import Problem, Problems, Where, nearest
-from compiler.plan.model import Plan, PlannedStep
+from compiler.plan.model import SERVICE, Plan, PlannedStep
 
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: it cannot be told
 
@@ -15,21 +15,32 @@ Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its progr
 def problems(plan: Plan, known: Programs) -> list[Problem]:
     """Each once, with the steps that name it."""
     found = Problems()
-    names = {build.id: build.name for build in plan.builds}
+    builds = {build.id: build for build in plan.builds}
     for stage in plan.stages:
-        there = known.get(stage.build)
+        there, build = known.get(stage.build), builds[stage.build]
         for step in stage.steps if there is not None else ():
-            for name in _asked(step):
-                if name not in (there or ()):
-                    message = f"{names[stage.build]} has no program `{name}`"
-                    where, hint = _where(step, plan.spec), nearest(name, there or ())
-                    found.add("unknown-program", where, message, hint, step=step.name)
+            for name in _unknown(_asked(step), there):
+                where, hint = _where(step, plan.spec), nearest(name, there or ())
+                found.add("unknown-program", where, f"{build.name} has no program `{name}`", hint, step=step.name)
+            for name in _unknown(_of_service(step), there):
+                where, hint = Where.read(build.where), nearest(name, there or ())
+                found.add("unknown-program", where, f"{build.name} has no program `{name}` for its service", hint)
     return found.found
+
+
+def _unknown(asked: Iterable[str], there: Collection[str] | None) -> list[str]:
+    return [name for name in asked if name not in (there or ())]
 
 
 def _asked(step: PlannedStep) -> Iterator[str]:
     words = step.settings.get("argv")
     yield from programs([str(word) for word in words]) if isinstance(words, list) else ()
+
+
+def _of_service(step: PlannedStep) -> Iterator[str]:
+    found: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]
+    for said in (found, found.get("ready", {}), found.get("stop", {})):
+        yield from programs([*said.get("argv", ()), *said.get("command", ())])
 
 
 def _where(step: PlannedStep, spec: str) -> Where:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from compiler.plan.model import PlannedStep
+from compiler.plan.model import SERVICE, PlannedStep
 from compiler.plan.unset import UNSET
 
 Setup: TypeAlias = Mapping[str, Any]
@@ -31,6 +31,7 @@ def fields(step: PlannedStep) -> dict[str, Any]:
         found[f"launch.env.{name}"] = value
     if setup.get("start"):
         found["start"] = setup["start"]
+    found |= _service(setup)
     return found | _engine(step) | _named("probes", _probes(setup)) | _named("collectors", _collectors(setup))
 
 
@@ -38,6 +39,15 @@ def _engine(step: PlannedStep) -> dict[str, Any]:
     """Of a kind without such a setting: with one, the settings say it."""
     engine = step.setup.get("storage_engine")
     return {} if engine is None or step.settings.get("storage_engine") else {"params.storage_engine": engine}
+
+
+def _service(setup: Setup) -> dict[str, Any]:
+    """Without its timeouts, which change no figure."""
+    found = {f"service.{name}": value for name, value in (setup.get(SERVICE) or {}).items()}
+    for part in ("env", "ready", "stop"):
+        inner = found.pop(f"service.{part}", {}).items()
+        found |= {f"service.{part}.{name}": value for name, value in inner if name != "timeout"}
+    return found
 
 
 def _probes(setup: Setup) -> dict[str, Setup]:

@@ -164,3 +164,21 @@ def test_a_program_that_the_build_lacks(folder: Path, capsys: Capture) -> None:
         "a.yaml:5:53: error[unknown-program]: step `get`: mine has no program `bnch.py`",
         "   = did you mean `bench.py`?",
     ]
+
+
+def test_a_program_of_a_service_that_the_build_lacks(folder: Path, capsys: Capture) -> None:
+    source = "source: {debian: fio, suite: trixie}, flags: {programs: usr/bin/fio}"
+    service = (
+        'service: {argv: ["{program:srv}"], ready: {command: ["{program:cli}"]}, stop: {command: ["{program:end}"]}}'
+    )
+    bench = f'title: t\nbuilds: {{mine: {{engine: program, version: "1.0", {source}, {service}}}}}\nsteps:\n'
+    (folder / "a.yaml").write_text(bench + "  - {name: put, kind: command, argv: [a]}\n")
+    (build,) = here.compiled("a.yaml", None).builds
+    made({"mine": {}})
+    (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"server": [], "cli": []}}))
+    assert complaints(capsys) == [
+        "a.yaml:2:10: error[unknown-program]: mine has no program `srv` for its service",
+        "   = did you mean `server`?",
+        "a.yaml:2:10: error[unknown-program]: mine has no program `end` for its service",
+        "   = known here: cli, server",
+    ]

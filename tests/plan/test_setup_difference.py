@@ -8,6 +8,7 @@ import pytest
 
 from compiler.plan.setup_difference import changed, fields
 from compiler.plan.unset import UNSET
+from tests.expand.test_service import SERVICE
 from tests.plan.test_difference import SPEC, Compile, between, chain, named
 
 PROBES = """\
@@ -75,3 +76,20 @@ def test_the_storage_engine_of_a_kind_without_that_setting(compile_text: Compile
     assert fields(replace(step, setup={"storage_engine": "rocksdb"})) == {"params.storage_engine": "rocksdb"}
     settings = {**step.settings, "storage_engine": "rocksdb"}
     assert fields(replace(step, settings=settings, setup={"storage_engine": "rocksdb"})) == {}
+
+
+def test_a_service(compile_text: Compile) -> None:
+    def fields_of(text: str) -> dict[str, object]:
+        return fields(compile_text(text).stages[0].steps[0])
+
+    before, after = (fields_of(text) for text in (SERVICE, SERVICE.replace("5s", "6s").replace("ping", "hello")))
+    assert {name: after[name] for name in after if before[name] != after[name]} == {
+        "service.ready.command": ["{program:cli}", "{port}", "hello"]
+    }
+    assert sorted(after) == [
+        "service.argv",
+        "service.env.LOG",
+        "service.option",
+        "service.ready.command",
+        "service.stop.signal",
+    ]

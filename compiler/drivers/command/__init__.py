@@ -27,8 +27,8 @@ class AnyCommand:
 
         return Settings
 
-    def placeholders(self, server: bool) -> Mapping[str, Sequence[str]]:
-        return {"argv": (*placeholders.GIVEN, *placeholders.OF_SERVERS) if server else placeholders.GIVEN}
+    def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        return {"argv": (*placeholders.GIVEN, *server)}
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return Path(str(settings["argv"][0])).name

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 GIVEN = ("data", "folder", "seed", "options", "program:NAME")
 OF_SERVERS = ("host", "socket", "sockets", "port", "user", "database")
+OF_SERVICES = ("host", "port", "socket", "sockets")  # of a build's `service`, which is told where to listen
 PID = "pid"  # of a collector: the engine's process
 LEFT = "`{ … }` with a space inside is left as it is"
 _LIKE_ONE = re.compile(r"(?<![$%#@\\])\{([A-Za-z_]\w*)(:[^{}]*)?\}")  # other programs have ${x} and %{x}
@@ -29,6 +30,6 @@ def unknown(word: str, known: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _hint(name: str, near: str | None, known: Sequence[str]) -> str:
     listed = f"known here: {' '.join(f'{{{each}}}' for each in known)}; {LEFT}"
-    if name in OF_SERVERS and name not in known:
+    if name in OF_SERVERS and not {*OF_SERVERS} & {*known}:
         return f"only servers have it; {listed}"
     return f"did you mean `{{{near}}}`? {listed}" if near else listed

@@ -6,16 +6,22 @@ from collections.abc import Mapping
 
 from compiler.engines.serving import Access
 
+HOST = "127.0.0.1"  # where a build's `service` listens
+SERVICE = "program"  # the engine of such a build
 PASSWORDS = ("PGPASSWORD", "MYSQL_PWD")  # of the variables below: what is written down has them without a value
 
 
 def placeholders(access: Access) -> Mapping[str, str]:
     """Without the password, which has no place in a command line."""
+    if access.engine == SERVICE:
+        return {"host": HOST, **{name: str(getattr(access, name)) for name in ("port", "socket", "sockets")}}
     names = ("host" if access.host else "socket", *([] if access.host else ["sockets"]), "port", "user", "database")
     return {name: str(getattr(access, name)) for name in names}
 
 
 def environment(access: Access) -> Mapping[str, str]:
+    if access.engine == SERVICE:
+        return {}
     if access.engine == "postgres":
         return {
             "PGHOST": access.host or str(access.sockets),

@@ -8,15 +8,21 @@ from typing import Any
 
 from compiler.drivers.protocol import Context
 
+OPTION = ("--{name}={value}",)  # how one option is written
 _PLACEHOLDER = re.compile(r"\{(data|folder|seed|options|program:([^{}]+))\}")
 
 
 def argv(
-    words: Sequence[str], options: Mapping[str, Any], context: Context, more: Mapping[str, str] | None = None
+    words: Sequence[str],
+    options: Mapping[str, Any],
+    context: Context,
+    more: Mapping[str, str] | None = None,
+    option: Sequence[str] = OPTION,
 ) -> tuple[str, ...]:
-    """`more`: placeholders of one who asks for it."""
+    """`more`: placeholders of one who asks for it. `option`: how one option is written."""
     filled = [_filled(word, more) for word in words] if more else words
-    return tuple(word for given in filled for word in _words(given, options, context))
+    written = [_filled(word, {"name": n, "value": _text(v)}) for n, v in options.items() for word in option]
+    return tuple(word for given in filled for word in _words(given, written, context))
 
 
 def misplaced(words: Sequence[str]) -> str | None:
@@ -37,12 +43,12 @@ def _is_several(match: re.Match[str]) -> bool:
     return match[1] == "options" or match[2] is not None
 
 
-def _words(given: str, options: Mapping[str, Any], context: Context) -> Iterator[str]:
+def _words(given: str, options: Sequence[str], context: Context) -> Iterator[str]:
     whole = _PLACEHOLDER.fullmatch(given)
     if whole and whole[2] is not None:
         yield from _program(whole[2], context)
     elif whole and whole[1] == "options":
-        yield from (f"--{name}={_text(value)}" for name, value in options.items())
+        yield from options
     else:
         yield _PLACEHOLDER.sub(lambda match: _value(match, context), given)
 

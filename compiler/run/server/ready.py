@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from compiler.engines.serving import Connection, Serving
+from compiler.engines.serving import Bounded, Connection, Serving
 from compiler.run.server.process import Server
 from compiler.run.supervision import child as children
 
@@ -19,7 +19,7 @@ def seconds() -> float:
 
 def connected(engine: Serving, server: Server) -> Connection:
     """StageError when it ends, does not let its client in, or takes too long."""
-    allowed = seconds()
+    allowed = engine.ready_within if isinstance(engine, Bounded) else seconds()
     end, said = time.monotonic() + allowed, "nothing"
     while time.monotonic() < end:
         if server.gone():

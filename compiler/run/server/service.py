@@ -13,7 +13,7 @@ from typing import Any, cast
 from compiler import engines
 from compiler.build.declared import runs_already
 from compiler.drivers.protocol import Command
-from compiler.engines.serving import Connection, Home, Serving
+from compiler.engines.serving import Bounded, Connection, Home, Serving
 from compiler.plan.model import PlannedStage
 from compiler.run.attached import attach
 from compiler.run.attempt import Attempt
@@ -21,8 +21,9 @@ from compiler.run.failure import StageError, disk_full, end_of, met_full_disk, t
 from compiler.run.options import Accepted
 from compiler.run.server import home as homes
 from compiler.run.server import ready
+from compiler.run.server.declared import declared
 from compiler.run.server.log import first_complaint
-from compiler.run.server.process import Server
+from compiler.run.server.process import LAST_WORDS, Server
 from compiler.run.server.reached import Reached
 from compiler.run.server.running import reached
 from compiler.run.server.sockets import SocketError, sockets
@@ -36,6 +37,7 @@ from compiler.run.supervision.survivors import SERVER
 from compiler.store.durable import write_json
 
 SET_UP = 3600.0  # seconds for what makes a database
+WHAT = {"initialize": "making the database", "prepare": "preparing the database", "stop": "stopping the server"}
 PATIENCE = 3600.0  # seconds for a server that writes what it holds in memory before it ends
 
 
@@ -44,7 +46,8 @@ def serving(
     attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
 ) -> Iterator[Reached | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
-    engine = engines.served(attempt.job.build.engine)
+    own = folder.resolve() / homes.FOLDER
+    engine = declared(attempt.job, stage, data, own, _options(accepted)) or engines.served(attempt.job.build.engine)
     if engine is None:
         yield None
         return
@@ -52,7 +55,6 @@ def serving(
         with reached(attempt, stage, folder, _options(accepted)) as server:
             yield server
         return
-    own = folder.resolve() / homes.FOLDER
     own.mkdir(parents=True)
     try:
         user = ordinary([data / "x", own / "x", *_programs(attempt.job.programs)])
@@ -117,27 +119,25 @@ class _Service:
             self._run("initialize", self.engine.initialize(home))
         self._run("prepare", self.engine.prepare(home))
 
-    def _run(self, name: str, commands: Sequence[Command]) -> None:
+    def _run(self, name: str, commands: Sequence[Command], seconds: float = SET_UP) -> None:
         for index, command in enumerate(commands):
             began, folder = time.monotonic(), self.home.folder / f"{name}-{index}"
             folder.mkdir()
             argv, env = self._command(command, folder)
-            ended = supervise(argv, env, folder, SET_UP, _nothing, _nothing, user=self.user)
+            ended = supervise(argv, env, folder, seconds, _nothing, _nothing, user=self.user)
             if ended.exit or ended.overdue:
-                raise self._refused(name, folder, ended)
+                raise self._refused(name, folder, ended, seconds)
             for given in command.files:  # a password is in some, and the build has the rest
                 (folder / given).unlink(missing_ok=True)
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
-    def _refused(self, name: str, folder: Path, ended: Ended) -> StageError:
+    def _refused(self, name: str, folder: Path, ended: Ended, seconds: float) -> StageError:
         log = telling(folder)
-        how = f"it did not end within {SET_UP:g} s" if ended.overdue else f"it {children.how(ended.exit)}"
+        how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {children.how(ended.exit)}"
         said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
-        there = name != "initialize"
-        what = "preparing the database" if there else "making the database"
-        return StageError(f"{what} failed: {said or how}", None, log, end_of(log), starting=there)
+        return StageError(f"{WHAT[name]} failed: {said or how}", None, log, end_of(log), starting=name == "prepare")
 
     def _start(self, done: Launched, cage: Cage) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)
@@ -180,15 +180,40 @@ class _Service:
         server.warnings.extend(f"`{name}`: {sentence}" for name, sentence in found.differs.items())
 
     def _stop(self, server: Server) -> None:
-        began, patience = time.monotonic(), float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
-        by_itself = children.stop(server.pid, self.engine.stop, patience)
+        began = time.monotonic()
+        patience, by_itself = self._ended(server)
         status = children.ended(server.pid)
         took = time.monotonic() - began
         self.attempt.journal("server stopped", seconds=took, exit=status, killed=not by_itself)
+        late = f"the server did not end within {patience:g} s, and was killed"
+        if not by_itself and isinstance(self.engine, Bounded):
+            raise server.complaint(f"{late}: its database may be incomplete")
         if not by_itself:
-            server.warnings.append(f"the server did not end within {patience:g} s, and was killed")
-        elif status:
+            server.warnings.append(late)
+        elif status and status not in self._usual:
             server.warnings.append(f"the server {children.how(status)} when it was asked to end")
+
+    def _ended(self, server: Server) -> tuple[float, bool]:
+        """How long it had, and whether it ended by itself."""
+        if not isinstance(self.engine, Bounded):
+            patience = float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
+            return patience, children.stop(server.pid, self.engine.stop, patience)
+        patience, command = self.engine.stop_within, self.engine.ending(self.home.access)
+        if command is None:
+            return patience, children.stop(server.pid, self.engine.stop, patience)
+        try:
+            self._run("stop", [command], patience)
+        except StageError:
+            if not server.gone(LAST_WORDS):  # a client that lost its server has done what was asked of it
+                raise
+        by_itself = server.gone(patience)
+        server.kill()
+        return patience, by_itself
+
+    @property
+    def _usual(self) -> tuple[int, ...]:
+        """Of a program that leaves the signal to the system, or says its number as shells do."""
+        return (-self.engine.stop, 128 + self.engine.stop) if isinstance(self.engine, Bounded) else ()
 
 
 def _nothing(_pid: int) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from compiler.drivers import running
+from compiler.drivers.command.words import argv
 from compiler.drivers.protocol import Context
 
 CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
@@ -43,3 +44,11 @@ def test_the_declared_duration_is_the_deadlines() -> None:
     command = running("command").command({"argv": ["x"], "duration": 5.0}, {}, CONTEXT)
     assert command.duration == 5.0
     assert command.env == {}
+
+
+def test_options_as_a_server_takes_them() -> None:
+    options, form = {"save": "", "io-threads": 2, "sync": True}, ("--{name}", "{value}")
+    assert argv(("x", "{options}"), options, CONTEXT, option=form) == (
+        "x", "--save", "", "--io-threads", "2", "--sync", "true",
+    )  # fmt: skip
+    assert argv(("x", "{options}"), {"a": "{name}"}, CONTEXT) == ("x", "--a={name}")

@@ -1,0 +1,179 @@
+"""Servers that a spec declares: Valkey by the shipped spec; and a small one, which also fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psutil
+import pytest
+
+from tests.integration.conftest import ROOT, Lab
+
+SERVER = """\
+import os, pathlib, signal, socketserver, sys, time
+data, port = pathlib.Path(sys.argv[1], "count"), int(sys.argv[2])
+count = int(data.read_text()) if data.exists() else 0
+def end(*_):
+    data.write_text(str(count))
+    os._exit(0)
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        global count
+        for line in self.rfile:
+            if line == b"die\\n":
+                print("a fault that the log has", file=sys.stderr, flush=True)
+                os._exit(3)
+            count += 1
+            self.wfile.write(b"%d\\n" % count)
+signal.signal(signal.SIGTERM, end)
+print("options", *sys.argv[3:], flush=True)
+time.sleep(float(os.environ.get("SLOW", 0)))
+socketserver.ThreadingTCPServer.allow_reuse_address = True
+socketserver.ThreadingTCPServer(("127.0.0.1", port), Handler).serve_forever()
+"""
+CLIENT = """\
+import socket, sys, time
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as server, server.makefile("rw") as lines:
+    for word in sys.argv[2:]:
+        print(word, file=lines, flush=True)
+        if word == "wait":
+            time.sleep(60)
+        print("count", lines.readline().strip(), flush=True)
+"""
+SPEC = """\
+title: "a server of one's own"
+builds:
+  own:
+    engine: program
+    version: "1.0"
+    source: {{system: python3}}
+    service:
+      argv: ["{{program:python3}}", {folder}/server.py, "{{data}}", "{{port}}", "{{options}}"]
+      {more}
+steps:
+  - {{name: load, kind: command, mutates: true, argv: ["{{program:python3}}", {folder}/client.py, "{{port}}", a, b]}}
+  - checkpoint: loaded
+  - name: ask
+    kind: command
+    argv: ["{{program:python3}}", {folder}/client.py, "{{port}}", {words}]
+    metrics: {{counted: {{pattern: 'count (\\d+)'}}}}
+options: [{{threads: 2, fast: true}}]
+allow: {{no-repeats: a try}}
+"""
+READY = 'ready: {port: "{port}", timeout: 60s}'
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    found = Lab(tmp_path)
+    yield found
+    left = found.processes()
+    for process in left:
+        process.kill()
+    assert not left, f"processes were left behind: {left}"
+
+
+def _write(lab: Lab, words: str = "c", more: str = READY) -> None:
+    lab.write(SPEC.format(folder=lab.folder, words=words, more=more))
+
+
+def _failure(lab: Lab) -> dict[str, Any]:
+    (path,) = lab.folder.glob("outputs/attempts/s-*/*/failure.json")
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: Lab) -> None:
+    _write(lab)
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    (image,) = lab.folder.glob("outputs/images/*/data/count")
+    assert image.read_text() == "2"
+    (step,) = lab.folder.glob("outputs/results/*/*/steps/0-ask")
+    assert (step / "stdout").read_text() == "count 3\n"
+    assert (step.parents[1] / "server/stdout").read_text() == "options --fast=true --threads=2\n"
+    sample = json.loads((step / "samples.jsonl").read_text().splitlines()[-1])
+    assert sample["server"]["rss"] > 0
+    assert "process" in sample
+
+
+def test_one_that_never_gets_ready(lab: Lab) -> None:
+    _write(lab, more='env: {SLOW: "60"}\n      ready: {port: "{port}", timeout: 1s}')
+    done = lab.run()
+    assert done.returncode == 3, done.stderr
+    assert _failure(lab)["message"] == (
+        "the server was not ready within 1 s; its client was told: [Errno 111] Connection refused"
+    )
+    assert _failure(lab)["tail"] == "options --fast=true --threads=2"
+
+
+def test_one_that_dies_in_a_step(lab: Lab) -> None:
+    _write(lab, words="c, die")
+    done = lab.run()
+    assert done.returncode == 3, done.stderr
+    failure = _failure(lab)
+    assert failure["message"] == (
+        "the server ended with exit status 3 while the step ran; the image that it started from was removed: "
+        "the next attempt makes it again"
+    )
+    assert failure["step"] == "ask"
+    assert failure["tail"] == "a fault that the log has"
+
+
+def test_nothing_is_left_of_it_when_its_runner_is_killed(lab: Lab) -> None:
+    _write(lab, words="wait")
+    run = lab.start(lab.argv("run", "spec.yaml"))
+    event = _started(lab)
+    runner = psutil.Process(event["pid"]).parent()
+    assert runner is not None
+    os.kill(runner.pid, signal.SIGKILL)
+    assert run.wait(60) == 3
+    assert not psutil.pid_exists(event["pid"])
+    with closing(socket.socket()) as probe:
+        assert probe.connect_ex(("127.0.0.1", event["port"])) != 0
+
+
+def _started(lab: Lab) -> dict[str, int]:
+    """The server's pid and port, once the step that waits runs."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        for waiting in lab.folder.glob("outputs/attempts/s-*/*/steps/0-ask/stdout"):
+            lines = (waiting.parents[2] / "journal.jsonl").read_text().splitlines()
+            (pid,) = [each["pid"] for each in map(json.loads, lines) if each["event"] == "server started"]
+            argv = json.loads((waiting.parents[2] / "server/command.json").read_text())["argv"]
+            return {"pid": pid, "port": int(argv[3])}
+        time.sleep(0.05)
+    raise AssertionError(f"no step was started: {lab.screen}")
+
+
+@pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+def test_valkey_by_the_shipped_spec(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    lab.write((ROOT / "specs" / "valkey.yaml").read_text(encoding="utf-8"))
+    done = lab.run("--scale", "smoke", timeout=600)
+    assert done.returncode == 0, done.stderr
+    (tables,) = (tmp_path / "outputs/summary").glob("*/tables")
+    with duckdb.connect() as connection:
+        names = "step, axis_size, axis_threads, keys, used_mib, qps, operations, p50_us, max_us"
+        rows = connection.execute(
+            f"SELECT {names} FROM '{tables}/steps.parquet' WHERE measured ORDER BY ALL"
+        ).fetchall()
+    arms = [(size, threads) for size in ("100", "1000") for threads in ("1", "2")]
+    assert [row[:3] for row in rows] == [(step, *arm) for step in ("get", "memory", "set") for arm in arms]
+    memory = [row for row in rows if row[0] == "memory"]
+    assert all(10_000 < row[3] < 15_000 for row in memory), "of 20000 random ones 63 % are there, from the image"
+    assert memory[2][4] > memory[0][4] + 8, "values of 1000 bytes need more memory than those of 100"
+    assert all(row[5] > 0 and row[6] == 20_000 and row[8] >= row[7] > 0 for row in rows if row[0] != "memory")
+    assert lab.processes() == []
