@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from compiler.expand import service
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.frame import Frame, Ground
@@ -69,6 +70,8 @@ def _once_on_a_server(frames: Sequence[Frame], build: Build, problems: Problems)
         for one, other in pairwise(segment.steps):
             _same_options(one, other, problems)
             _same_service(build, one, other, problems)
+        for step in segment.steps if build.service is not None else ():
+            _reached_options(build, step, problems)
         return segment
 
     return Once(frozenset().union(*(frame.axes for frame in frames)), checked)
@@ -93,6 +96,13 @@ def _same_service(build: Build, one: ResolvedStep, other: ResolvedStep, problems
     message = f"`{name}` of the service differs between `{one.head.name}` and `{other.head.name}`, which share it"
     hint = f"a change needs a restart: put `{{checkpoint: NAME}}` before `{other.head.name}`"
     problems.add("needs-checkpoint", place(build.service.argv[0], build.where), message, hint)
+
+
+def _reached_options(build: Build, step: ResolvedStep, problems: Problems) -> None:
+    for name in service.unreached(build, step.options, step.setup.values, step.settings.values):
+        message = f"the option `{name}` does not reach the service of build `{build.family}`"
+        hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
+        problems.add("unused-option", Where.read(step.options[name].where), message, hint, len(name))
 
 
 def _points(choices: Sequence[Choice]) -> list[list[Point]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.drivers.command.placeholders import OF_SERVICES
@@ -13,7 +13,7 @@ from compiler.expand.scope import NOTHING, UNSET, Scope
 from compiler.language.nodes import Seq, place, width
 from compiler.language.problem import Problems
 from compiler.language.service import Ready, Service, Stop
-from compiler.plan.model import Json
+from compiler.plan.model import SERVICE, Json
 
 TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
 PLACES = ("data", "folder", *OF_SERVICES)
@@ -47,6 +47,15 @@ def resolve(build: Build, scope: Scope, problems: Problems) -> Json:
 
 def identity(found: Mapping[str, Json]) -> dict[str, Json]:
     return {name: _timeless(value) for name, value in found.items() if _timeless(value) != {}}
+
+
+def unreached(build: Build, names: Iterable[str], *said: Mapping[str, Json]) -> list[str]:
+    """Options that neither it nor the step has a word for. `said`: the step's setup and settings."""
+    texts = [found.get("argv") for found in (*said, *(each.get(SERVICE) for each in said)) if isinstance(found, dict)]
+    if any(isinstance(words, list) and "{options}" in words for words in texts):
+        return []
+    asked = {name for kind, name in mentioned(build) if kind == reads.OPTIONS}
+    return [] if "" in asked else [name for name in names if name not in asked]
 
 
 class _Found:

@@ -151,3 +151,17 @@ def _said(text: str) -> list[str]:
 )
 def test_what_is_wrong_with_it(old: str, new: str, expected: list[str], complaints: Complaints) -> None:
     assert _said(complaints(SERVICE.replace(old, new))) == expected
+
+
+def test_an_option_that_does_not_reach_it(complaints: Complaints, compile_text: Compile) -> None:
+    given = "options: [{io-threads: 2, save: 1}]\n"
+    alone = SERVICE.replace(', "{options}"]', "]") + given
+    assert _said(complaints(alone)) == [
+        "a.yaml:19:12: error[unused-option]: the option `io-threads` does not reach the service of build `kv`",
+        "add `\"{options}\"` to its `argv`, or a word with `{{ options['io-threads'] }}`",
+        "a.yaml:19:27: error[unused-option]: the option `save` does not reach the service of build `kv`",
+        "add `\"{options}\"` to its `argv`, or a word with `{{ options['save'] }}`",
+    ]
+    asked = alone.replace("--dir,", '"{{ options[\'io-threads\'] }}", "{{ options.save }}", --dir,')
+    assert compile_text(asked).stages[0].steps[0].setup["service"]["argv"][3:5] == ["2", "1"]  # type: ignore[index,call-overload]
+    assert compile_text(SERVICE + given).cells
