@@ -74,7 +74,7 @@ def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
     assert [line for line in lines if not line.startswith("INCOMPLETE")][2:5] == [
         "claims      holds: two threads do more",
         "              qps(threads=2) >= 1.5 * qps(threads=1), at all 2 points",
-        "              rocksdb-7.8.3: 2,000 against 1,500: 1.33 [1.07, 1.67]x, one load, taken for within 25",
+        "              rocksdb-7.8.3: 2,000 against 1,500: 1.33x; one load, ±25 % assumed",
     ]
     assert said == next(Path("outputs").rglob("summary.txt")).read_text()
 
