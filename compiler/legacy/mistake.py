@@ -71,7 +71,7 @@ def _first_of(alike: list[Mistake]) -> Mistake:
     first, many = alike[0], len(alike)
     if many == 1:
         return first
-    return first._replace(message=f"{first.message}; {counted(many, 'line')} are not understood, this is the first")
+    return first._replace(message=f"{first.message}; {counted(many, 'such line')}, this is the first")
 
 
 def _shown(text: str) -> str:

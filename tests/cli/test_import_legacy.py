@@ -89,7 +89,7 @@ def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
 PLOT = " MariaDB(m=4, ef_search=10)   0.900  300.04\n" + 684 * " Some DB {m: 4}   0.900  300.04\n"
 SAID = (
     "plots/o.plot:2: NAME(PARAMETER=VALUE, …), recall and QPS were expected; "
-    "684 lines are not understood, this is the first\n  |  Some DB {m: 4}   0.900  300.04\n"
+    "684 such lines, this is the first\n  |  Some DB {m: 4}   0.900  300.04\n"
 )
 
 

@@ -46,7 +46,7 @@ def test_lines_of_a_plot(tmp_path: Path) -> None:
     expected = "NAME(PARAMETER=VALUE, …), recall and QPS were expected"
     said = (
         f"DIR/o.plot:5: after `Computing knn metrics`, {expected}\n  |  Some DB {{m: 4}}   0.900  300.04\n"
-        f"DIR/o.plot:6: {expected}; 2 lines are not understood, this is the first\n  |   0:  other-db   0.9  100"
+        f"DIR/o.plot:6: {expected}; 2 such lines, this is the first\n  |   0:  other-db   0.9  100"
     )
     assert wrong("vector_search", tmp_path) == said
     assert "\n".join(left_out("vector_search", tmp_path)) == said
@@ -157,7 +157,7 @@ def test_further_results_of_one_output(tmp_path: Path) -> None:
     number = len(log().splitlines()) + 1
     assert wrong("db_bench", tmp_path) == (
         f"DIR/stdout:{number}: of an output with several results the first is taken; "
-        f"2 lines are not understood, this is the first\n  | {more.strip()}"
+        f"2 such lines, this is the first\n  | {more.strip()}"
     )
 
 
