@@ -86,8 +86,15 @@ class _Found:
             else:
                 value = self._scope.value(given)
                 self._check(f"{name}.{form}", [value], PLACES)
-                found[form] = str(value)
+                found[form] = self._port(f"{name}.{form}", value) if form == "port" else str(value)
         return found
+
+    def _port(self, name: str, value: Any) -> str:
+        text = str(value)
+        if text != "{port}" and not (text.isdecimal() and 0 < int(text) < 1 << 16):
+            message = f"{self._whose(name)}: expected `{{port}}` or 1 to 65535, found `{text}`"
+            self._problems.add("wrong-setting", place(value, self._build.where), message, width=width(value))
+        return text
 
     def _check(self, name: str, words: Sequence[Any], known: Sequence[str]) -> None:
         placeholders.check(self._whose(name), words, self._build.where, known, self._problems)

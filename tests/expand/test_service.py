@@ -114,6 +114,14 @@ def _said(text: str) -> list[str]:
             ["a.yaml:11:14: error[out-of-range]: `ready`: needs `port`, `socket` or `command`, found a map"],
         ),
         (
+            'command: ["{program:cli}", "{port}", ping]',
+            "port: http",
+            [
+                "a.yaml:11:21: error[wrong-setting]: build `kv`: service `ready.port`: expected `{port}` or "
+                "1 to 65535, found `http`"
+            ],
+        ),
+        (
             "SIGINT",
             "SIGNIT",
             [

@@ -45,10 +45,21 @@ class Declared:
         return ()
 
     def prepare(self, home: Home) -> Sequence[Command]:
-        """Nothing is run; LookupError, before it is started, of a program that the build lacks."""
+        """Nothing is run: what cannot be right is said before it is started."""
         self.ending(home.access)
-        self._command(self.said["ready"].get("command", ()), home.access)
+        ready = self.said["ready"]
+        self._command(ready.get("command", ()), home.access)
+        if "port" in ready and self._in_use(home.access):
+            port = self._word(ready["port"], home.access)
+            raise ValueError(f"another program listens on port {port}; use `{{port}}`")
         return ()
+
+    def _in_use(self, access: Access) -> bool:
+        try:
+            self.connect(access)
+        except OSError:
+            return False
+        return True
 
     def serve(self, home: Home) -> Command:
         return self._command(self.said["argv"], home.access)

@@ -155,3 +155,11 @@ def test_a_command_that_does_not_end_it(serve: Serve) -> None:
         pass
     assert caught.value.message == "stopping the server failed: it ended with exit status 2"
     assert caught.value.tail == "who"
+
+
+def test_a_port_that_somebody_else_listens_on(serve: Serve) -> None:
+    """Its clients would ask, and fill, another server."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = str(other.getsockname()[1])
+        failure = _failure(serve(ready={"port": port}))
+    assert failure.message == f"the server cannot be set up: another program listens on port {port}; use `{{port}}`"
