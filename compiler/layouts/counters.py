@@ -14,6 +14,8 @@ from compiler.layouts.table import Cell, Table, columns
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",
     "perf_cache_references", "perf_cache_misses", "perf_context_switches", "perf_cpu_migrations", "perf_page_faults",
+    "perf_user_instructions", "perf_user_cycles", "perf_user_instructions_per_cycle", "perf_user_branches",
+    "perf_user_branch_misses", "perf_user_cache_references", "perf_user_cache_misses", "perf_user_page_faults",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from compiler import collectors
 from compiler.collect.metrics import METRICS
-from compiler.collectors.perf_stat import FILE
+from compiler.collectors.perf_stat import FILE, USER
 from compiler.collectors.perf_stat import METRICS as COUNTED
 from compiler.collectors.protocol import Drawing, Target
 from compiler.expand.collectors import SETTINGS
@@ -30,8 +30,18 @@ SAID = """\
 {"counter-value" : "<not supported>", "unit" : "", "event" : "branches", "pcnt-running" : 100.00}
 {"counter-value" : "3000.000000", "unit" : "", "event" : "instructions", "pcnt-running" : 50.00}
 {"counter-value" : "2000.000000", "unit" : "", "event" : "cycles", "pcnt-running" : 50.00}
-{"counter-value" : "7.000000", "unit" : "", "event" : "cache-misses:u", "pcnt-running" : 50.00}
+{"counter-value" : "7.000000", "unit" : "", "event" : "cache-misses:k", "pcnt-running" : 50.00}
 {"counter-value" : "1.0
+"""
+# perf_event_paranoid is 2, and the user is not root: perf asks for user mode by itself
+SAID_TO_A_USER = """\
+{"counter-value" : "5.818311", "unit" : "msec", "event" : "task-clock:u", "pcnt-running" : 100.00}
+{"counter-value" : "0.000000", "unit" : "", "event" : "context-switches:u", "pcnt-running" : 100.00}
+{"counter-value" : "0.000000", "unit" : "", "event" : "cpu-migrations:u", "pcnt-running" : 100.00}
+{"counter-value" : "344.000000", "unit" : "", "event" : "page-faults:u", "pcnt-running" : 100.00}
+{"counter-value" : "3000.000000", "unit" : "", "event" : "instructions:u", "pcnt-running" : 50.00}
+{"counter-value" : "2000.000000", "unit" : "", "event" : "cycles:u", "pcnt-running" : 50.00}
+{"counter-value" : "<not supported>", "unit" : "", "event" : "branches:u", "pcnt-running" : 100.00}
 """
 
 
@@ -65,8 +75,26 @@ def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> N
     }
 
 
+def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
+    """The kernel counts no switch or migration in user mode, and prints 0; task-clock ignores the mode."""
+    (tmp_path / FILE).write_text(SAID_TO_A_USER)
+    assert collectors.collector("perf_stat").parse(tmp_path) == {
+        "perf_task_clock_ms": 5.818311,
+        "perf_user_page_faults": 344.0,
+        "perf_user_instructions": 3000.0,
+        "perf_user_cycles": 2000.0,
+        "perf_user_instructions_per_cycle": 1.5,
+    }
+
+
+def test_instructions_per_cycle_are_of_one_mode(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(SAID_TO_A_USER.replace("cycles:u", "cycles"))
+    found = collectors.collector("perf_stat").parse(tmp_path)
+    assert not [name for name in found if name.endswith("per_cycle")]
+
+
 def test_every_count_is_a_metric() -> None:
-    assert set(COUNTED.values()) <= set(METRICS)
+    assert {*COUNTED.values(), *USER.values()} <= set(METRICS)
 
 
 def test_only_a_recording_is_drawn() -> None:
