@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from compiler.language import render
 from compiler.language.problem import Problems, SpecError
 from compiler.plan.compile import compile_spec
 from compiler.plan.model import Plan
+from tests import needs
 
 TESTS = Path(__file__).resolve().parent
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
@@ -27,6 +29,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS / "integration"):
             item.add_marker(pytest.mark.integration)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture is made."""
+    needs.require(*(name for mark in item.iter_markers("needs") for name in mark.args))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """pytest's own last line follows."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.write_sep("=", "skipped")
+        for line in needs.report(reasons):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import pytest
+from tests.needs import needs
 
-needs_compiler = pytest.mark.skipif(
-    not all(map(shutil.which, ("cc", "c++", "make"))), reason="no C++ compiler, or no make"
-)
-needs_cmake = pytest.mark.skipif(not all(map(shutil.which, ("cmake", "ninja"))), reason="no cmake, or no ninja")
+needs_compiler = needs("cc", "c++", "make")
+needs_cmake = needs("cc", "c++", "cmake", "ninja")
 
 _VERSION = """\
 #define ROCKSDB_MAJOR 9

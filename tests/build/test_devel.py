@@ -1,5 +1,4 @@
 import hashlib
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,8 +8,7 @@ from compiler.build import devel
 from compiler.build.apt.mirrors import Mirror
 from compiler.build.devel import Development, development
 from tests.build.ordering import order
-
-needs_apt = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+from tests.needs import needs
 
 
 @pytest.fixture
@@ -44,7 +42,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devel, "mirrors", lambda: (found,))
 
 
-@needs_apt
+@needs("apt-get", "dpkg-deb")
 @pytest.mark.usefixtures("mirror")
 def test_headers_and_static_libraries_and_nothing_else(tmp_path: Path):
     found = development(order(tmp_path / "build", {}), ["libx-dev"], "one")

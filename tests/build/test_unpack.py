@@ -1,5 +1,4 @@
 import io
-import shutil
 import stat
 import subprocess
 import tarfile
@@ -12,6 +11,7 @@ import pytest
 
 from compiler.build.problem import BuildError
 from compiler.build.unpack import unpack
+from tests.needs import needs
 
 Member = tuple[str, dict[str, Any], bytes]
 
@@ -73,10 +73,10 @@ def test_files_folders_and_links(tmp_path: Path):
     assert (into / "a" / "run").stat().st_mtime == 1_000_000_000, "make compares times"
 
 
-ZSTD = pytest.param("zstd", marks=pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here"))
+COMPRESSIONS = [pytest.param(name, marks=needs(name)) for name in ("gzip", "bzip2", "xz", "zstd")]
 
 
-@pytest.mark.parametrize("how", ["gzip", "bzip2", "xz", ZSTD])
+@pytest.mark.parametrize("how", COMPRESSIONS)
 def test_compressed(how: str, tmp_path: Path):
     plain = tar(tmp_path / "x.tar", file("top/a"))
     with (tmp_path / "x").open("wb") as out:
@@ -163,7 +163,7 @@ def test_other_links_out_are_refused_then_too(tmp_path: Path, refused: Callable[
     assert refused(packed, drop_absolute_links=True) == said
 
 
-@pytest.mark.parametrize("how", ["", "gzip", "bzip2", "xz", ZSTD])
+@pytest.mark.parametrize("how", ["", *COMPRESSIONS])
 def test_one_that_was_cut_off(how: str, tmp_path: Path, refused: Callable[..., str]):
     plain = tar(tmp_path / "x.tar", file("a", bytes(range(256)) * 4000))
     content = subprocess.run([how, "--stdout", str(plain)], stdout=subprocess.PIPE).stdout if how else None

@@ -17,6 +17,7 @@ import pytest
 from compiler.build.programs import programs
 from compiler.store.store import Store
 from tests.integration import servers
+from tests.needs import require
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -117,8 +118,7 @@ def _env(more: dict[str, str]) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """outputs/ with the build of SPEC in it."""
-    if shutil.which("apt-get") is None:
-        pytest.skip("no apt-get here: not a Debian machine")
+    require("apt")
     lab = Lab(tmp_path_factory.mktemp("depot"))
     lab.write(SPEC)
     made = lab.execute(lab.snake("--until", "build"))
@@ -129,8 +129,7 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """outputs/builds with PostgreSQL, MariaDB and MySQL in it."""
-    if not shutil.which("apt-get") or not shutil.which("mvn"):
-        pytest.skip("needs apt-get and mvn")
+    require("apt", "maven")
     lab = Lab(tmp_path_factory.mktemp("servers"))
     lab.write(servers.SPEC)
     made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))

@@ -1,6 +1,5 @@
 """Small artifacts, by the clients of their registries."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from compiler.build.sources import source_of
 from compiler.build.sources.protocol import Material
 from tests.build.ordering import order
+from tests.needs import needs
 
 JFFI = "a38dd049951a27f7a423389fecf0195a5bd414f418e90f5ac9992652c22a5b8e"
 ITOA = "1aab8fc367588b89dcee83ab0fd66b72b50b72fa1904d7095045ace2b0c81c35"
@@ -22,7 +22,7 @@ def obtain(folder: Path, **source: Any) -> Material:
     return source_of(source).fetch(source, folder / "attempt", order(folder / "attempt", source))
 
 
-@pytest.mark.skipif(not shutil.which("mvn"), reason="no mvn here")
+@needs("maven")
 def test_a_jar_with_libraries(tmp_path: Path) -> None:
     material = obtain(tmp_path, maven="com.github.jnr:jffi:1.3.13", classifier="native", sha256=JFFI)
     assert material.prefix is not None
@@ -30,7 +30,7 @@ def test_a_jar_with_libraries(tmp_path: Path) -> None:
     assert not [*material.prefix.rglob("*.class")]
 
 
-@pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo here")
+@needs("cargo")
 def test_a_crate(tmp_path: Path) -> None:
     material = obtain(tmp_path, crate="itoa", version="1.0.1", sha256=ITOA)
     assert material.tree is not None
@@ -38,6 +38,7 @@ def test_a_crate(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
 
 
+@needs("pip")
 @pytest.mark.parametrize("kind", SIX)
 def test_a_python_package(tmp_path: Path, kind: str) -> None:
     material = obtain(tmp_path, pypi="six", version="1.16.0", kind=kind, sha256=SIX[kind])

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +15,12 @@ from compiler.build.programs import programs
 from compiler.plan.model import Plan, PlannedBuild, Report
 from compiler.store import plans
 from compiler.store.store import Store
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = "p-1"
 
-pytestmark = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+pytestmark = needs("apt")
 
 
 @pytest.fixture

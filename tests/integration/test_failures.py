@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
-import subprocess
 from typing import Any
 
 import pytest
 
 from tests.integration.conftest import SPEC
 from tests.integration.test_interrupted import measuring, wait_for
+from tests.needs import needs
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 
@@ -76,14 +75,7 @@ def test_a_step_that_hangs(lab: Any) -> None:
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
 
 
-def _can_mount() -> bool:
-    probe = ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    return (
-        shutil.which("unshare") is not None and subprocess.run(probe, capture_output=True, check=False).returncode == 0
-    )
-
-
-@pytest.mark.skipif(not _can_mount(), reason="no user namespaces here to mount a small disk in")
+@needs("small disks")
 def test_a_full_disk(lab: Any) -> None:
     """The live databases on a disk of 16 MiB: the large data set does not fit, the small one does."""
     sweep = "  data:\n    fits: {params: {keys: 20k}}\n    bursts: {params: {keys: 400k}}\n"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.integration.conftest import ROOT, Lab
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+pytestmark = needs("apt")
 
 
 def test_the_spec_runs_and_its_figures_are_those_of_fio(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from compiler.cli import new
 from tests.integration.language_server import Finding, LanguageServer
+from tests.needs import require
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
@@ -30,9 +30,7 @@ builds: {{a: {{engine: rocksdb, version: 9.10.0, source: {{system: db_bench}}}}}
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LanguageServer]:
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            pytest.skip(f"no {program} here")
+    require("node", *([] if any(ROOT.glob(".venv/language-server-*")) else ["npm"]))
     made = subprocess.run([ROOT / "scripts" / "language-server"], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     found = LanguageServer(ROOT / made.stdout.strip(), ROOT)

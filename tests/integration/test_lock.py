@@ -16,6 +16,7 @@ from compiler.plan.model import PlannedBuild
 from compiler.run import here
 from compiler.store.store import Store
 from tests.build.ordering import order
+from tests.needs import needs
 
 SPEC = """\
 title: t
@@ -26,6 +27,7 @@ params: {keys: 1M}
 CFG_IF = "sha256:baf1de4339761588bc0619e3cbc0120ee582ebb74b53b4efbf79117bd2da40fd"
 
 
+@needs("cargo")
 def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC)

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from compiler.build.apt.pick import fetch
-from compiler.build.problem import BuildError
 from compiler.collect.usage import usage
 from compiler.run.sampling import devices
 from compiler.run.sampling.sampler import Sampler
 from tests.integration import tools
+from tests.needs import require
 
 WINDOWS = (15, 30, 60)  # seconds: of a machine that others use as well, the longer one says more
 WITHIN = 0.05
@@ -79,18 +79,17 @@ OF_VMSTAT = {  # column -> figure, in one of the column's units, and what the co
 def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
     if found := shutil.which("iostat"):
         return found
-    try:
-        return str(fetch("sysstat", tmp_path_factory.mktemp("sysstat")) / "usr/bin/iostat")
-    except BuildError as error:
-        pytest.skip(f"no iostat here: {error}")
+    require("apt")
+    return str(fetch("sysstat", tmp_path_factory.mktemp("sysstat")) / "usr/bin/iostat")
 
 
 @pytest.fixture
 def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
     """Where it works, on which device, and the process group of a busy db_bench."""
+    require("vmstat")
     device = devices.device(tmp_path)
-    if device is None or shutil.which("vmstat") is None:
-        pytest.skip(f"no device below {tmp_path}, or no vmstat here")
+    if device is None:
+        pytest.skip("the temporary folder is on no block device")
     (tmp_path / "direct").mkdir()
     direct = subprocess.Popen([sys.executable, "-c", LOAD, str(tmp_path / "direct")], process_group=0)
     words = ["--benchmarks=overwrite", "--num=1000000", "--duration=600", "--sync=1", f"--db={tmp_path / 'db'}"]

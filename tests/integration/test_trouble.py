@@ -20,6 +20,7 @@ import pytest
 from tests.integration import clock
 from tests.integration.conftest import SPEC, Lab
 from tests.integration.test_interrupted import measuring, wait_for
+from tests.needs import needs, require
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 ALL = ["fillseq", "readrandom", "readrandom"]
@@ -55,11 +56,10 @@ def finished(depot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     assert lab.processes() == []
 
 
+@needs("cc")
 def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
     """By an hour: what follows is named and told apart all the same, and nothing is measured twice."""
     fake = clock.compiled(lab.folder)
-    if fake is None:
-        pytest.skip("no C compiler here")
     lab.write(ONE)
     run = lab.start(lab.argv("run", "spec.yaml"), **fake.env)
     wait_for(lambda: measuring(lab))
@@ -93,9 +93,8 @@ def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_pa
     assert "Traceback" not in ended.stderr
 
 
+@needs("small disks")
 def test_a_disk_without_room_for_another_file(lab: Any) -> None:
-    if not can("mount", "-t", "tmpfs", "tmpfs", "/mnt"):
-        pytest.skip("no user namespaces here to mount a small disk in")
     lab.write(ONE)
     live = lab.folder / "outputs" / "live"
     live.mkdir()
@@ -118,7 +117,8 @@ def disk(tmp_path: Path) -> Path:
     image = tmp_path / "disk"
     with image.open("wb") as file:
         file.truncate(64 << 20)
-    if not shutil.which("mkfs.ext4") or not can("true", root=True):
+    require("mkfs.ext4")
+    if not can("true", root=True):
         pytest.skip("only root can mount a disk that breaks")
     subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
     if not can("mount", "-o", "loop", str(image), "/mnt", root=True):

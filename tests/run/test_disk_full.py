@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.needs import needs
+
 FILL = """
 import os, sys
 try:
@@ -32,15 +34,7 @@ sys.exit(status)
 """
 
 
-def _namespaces():
-    argv = ["unshare", "-Urm", sys.executable, "-c", "pass"]
-    try:
-        return subprocess.run(argv, capture_output=True).returncode == 0
-    except FileNotFoundError:
-        return False
-
-
-@pytest.mark.skipif(not _namespaces(), reason="this host allows no user namespaces")
+@needs("small disks")
 @pytest.mark.parametrize("small", ["outputs", "outputs/live"])
 def test_a_full_disk_is_named_and_leaves_a_failure_and_no_database(checkout, stage, step, small):
     checkout.plan(stage("s-load", step("load", FILL)))
@@ -60,7 +54,7 @@ def test_a_full_disk_is_named_and_leaves_a_failure_and_no_database(checkout, sta
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not _namespaces(), reason="this host allows no user namespaces")
+@needs("small disks")
 def test_an_image_that_does_not_fit(checkout, stage, step):
     big = "import sys; open(sys.argv[1] + '/LOG', 'wb').write(bytes(8 << 20))"
     checkout.plan(stage("s-load", step("load", big), children=["s-read"]), stage("s-read", parent="s-load"))
@@ -74,7 +68,7 @@ def test_an_image_that_does_not_fit(checkout, stage, step):
     assert " of 4.0 MiB free" in failure["message"]
 
 
-@pytest.mark.skipif(not _namespaces(), reason="this host allows no user namespaces")
+@needs("small disks")
 def test_a_live_folder_on_another_file_system(checkout, stage, step):
     """Restored and saved by copies, since links and renames do not reach across."""
     checkout.plan(stage("s-load", children=["s-read"]), stage("s-read", parent="s-load"))

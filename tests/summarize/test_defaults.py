@@ -105,11 +105,11 @@ def test_builds_are_called_as_the_spec_calls_them(tmp_path: Path) -> None:
     for build in (OLD, NEW):
         found.add_build(build)
         file = found.store.build(f"b-{build}") / "build.json"
-        file.write_text(file.read_text().replace(f'"name": "{build}"', '"name": "strange"'))
+        file.write_text(file.read_text().replace(f'"name": "{build}"', '"name": "what-another-spec-called-it"'))
         found.add_load(build, 0)
         found.add(build, "lru", "1", 0, {"readww": 10_000, "overwrite": 20_000})
     assert [build.name for build in scenario.report(found).builds.values()] == [OLD, NEW]
-    assert "strange" not in text(tmp_path) + page(tmp_path)
+    assert "what-another-spec-called-it" not in text(tmp_path) + page(tmp_path)
 
 
 def test_of_long_lists_what_went_and_what_came() -> None:

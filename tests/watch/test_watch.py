@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from compiler.store.runlock import run_lock
+from tests.needs import require
 
 Until = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,8 +45,7 @@ class Screen:
 
 @pytest.fixture
 def screen(folder: Any) -> Iterator[Screen]:
-    if shutil.which("tmux") is None:
-        pytest.skip("tmux is not there: watch was not looked at in a terminal")
+    require("tmux")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "screen", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
     made = Screen(str(folder.path / "tmux"), {name: value for name, value in env.items() if name != "TMUX"})
     yield made

@@ -1,5 +1,4 @@
 import hashlib
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,8 +8,9 @@ from compiler.build.apt.mirrors import Mirror
 from compiler.build.apt.tree import Tree, architecture
 from compiler.build.command import Commands
 from compiler.build.problem import BuildError
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+pytestmark = needs("apt-get")
 
 
 @pytest.fixture

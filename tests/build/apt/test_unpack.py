@@ -1,4 +1,3 @@
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -7,8 +6,9 @@ import pytest
 from compiler.build.apt.unpack import merge_usr, relink, unpack
 from compiler.build.command import Commands
 from compiler.build.problem import BuildError
+from tests.needs import needs
 
-debian = pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="no dpkg-deb here: not a Debian machine")
+debian = needs("dpkg-deb")
 
 
 def test_files_of_an_unmerged_suite_end_in_usr(tmp_path: Path):

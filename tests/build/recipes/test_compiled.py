@@ -1,6 +1,5 @@
 """What every compile does first and last, without an engine."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from compiler.build.sources.protocol import Material
 from compiler.build.toolchain import find
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
+from tests.needs import needs
 
 MARK = "include/x/version.h"
 
@@ -60,7 +60,7 @@ def test_what_fails_is_named_and_the_spec_has_the_last_word(tmp_path: Path):
 
 
 @needs_compiler
-@pytest.mark.skipif(not shutil.which("strip"), reason="no strip")
+@needs("strip")
 def test_what_is_left_of_an_installation(tmp_path: Path):
     placed = order(tmp_path / "build", {})
     compiled = Compile(placed, tmp_path, Flags(), find(placed, Flags()), Development(None))

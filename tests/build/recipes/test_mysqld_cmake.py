@@ -1,6 +1,5 @@
 """The smallest tree that the recipe takes for one of MySQL, compiled."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from compiler.build.recipes import recipe_of
 from compiler.build.recipes.mysqld_cmake import MySQLdCMake
 from compiler.build.sources.protocol import Material
 from tests.build.ordering import order
+from tests.needs import needs
 
-NEEDED = ("cc", "c++", "cmake", "ninja", "bison", "pkg-config")
 CMAKE = """\
 cmake_minimum_required(VERSION 3.10)
 project(server CXX)
@@ -34,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason=f"not all of {', '.join(NEEDED)} are here")
+@needs("cc", "c++", "cmake", "ninja", "bison", "pkg-config")
 def test_a_server_that_is_told_where_its_files_are(tree: Path):
     recipe = {"flags": {"libraries": "system", "cxxflags": "-O1"}}
     asked = order(tree.parent, {"path": "x"}, engine="mysql", recipe=recipe)

@@ -1,6 +1,5 @@
 """A tree that is configured, made and installed as Postgres is, of scripts instead of programs."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,10 @@ from compiler.build.recipes.postgres_configure import PostgresConfigure
 from compiler.build.recipes.postgres_meson import PostgresMeson
 from compiler.build.recipes.protocol import Made
 from compiler.build.sources.protocol import Material
+from compiler.language.site import Site
 from tests.build.ordering import order
 
-pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("cc", "c++", "make", "perl"))), reason="no compiler")
+TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled
 
 CONFIGURE = """\
 #!/bin/sh
@@ -42,7 +42,7 @@ def tree(tmp_path: Path) -> Path:
 
 def make(tree: Path, **flags: Any) -> Made:
     recipe = {"flags": {"libraries": "system", **flags}}
-    asked = order(tree.parent, {"path": "x"}, engine="postgres", recipe=recipe)
+    asked = order(tree.parent, {"path": "x"}, engine="postgres", recipe=recipe, site=TOOLS)
     return PostgresConfigure().make(asked, Material(tree=tree))
 
 

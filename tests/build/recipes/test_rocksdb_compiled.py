@@ -72,7 +72,7 @@ def test_a_compile_that_fails(tmp_path: Path):
 
 def test_a_missing_compiler_is_said_before_anything_is_fetched(tmp_path: Path):
     with pytest.raises(BuildError, match=r"^there is no program no-such-c\+\+, which this build needs: install it"):
-        made(tmp_path, Site(tools={"c++": "no-such-c++"}))
+        made(tmp_path, Site(tools={"cc": "true", "c++": "no-such-c++"}))
 
 
 @needs_compiler

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,8 +11,9 @@ import pytest
 from compiler.build.command import Commands
 from compiler.build.problem import BuildError
 from compiler.build.sources.debian import _read
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="no dpkg-deb here: not a Debian machine")
+pytestmark = needs("dpkg-deb")
 
 
 def made(folder: Path, control: str) -> Path:

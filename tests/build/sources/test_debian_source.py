@@ -14,10 +14,9 @@ from compiler.build.sources import debian_source
 from compiler.build.sources.debian_source import DebianSource
 from compiler.build.sources.protocol import Artifact, Material
 from tests.build.ordering import order
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("apt-get") and shutil.which("dpkg-source")), reason="no apt-get or no dpkg-source here"
-)
+pytestmark = needs("apt-get", "dpkg-source")
 CONTROL = """\
 Source: thing
 Section: misc

@@ -11,7 +11,7 @@ import pytest
 from compiler.run.images.room import room
 from compiler.store import images
 from compiler.store.store import Store
-from tests.run.test_disk_full import _namespaces as namespaces
+from tests.needs import needs
 
 LARGE = """
 import os, sys
@@ -139,7 +139,7 @@ def test_without_a_budget_it_is_what_the_device_has_less_a_reserve(tmp_path, mon
     assert room(Store(tmp_path / "outputs"), 1 << 20).said == "1.0 MiB free of 1.0 MiB (`disk` in the site file)"
 
 
-@pytest.mark.skipif(not namespaces(), reason="this host allows no user namespaces")
+@needs("small disks")
 def test_on_a_small_device_an_image_makes_room(checkout, stage, step):
     load = step("load", LARGE.format(size=1 << 20))
     checkout.plan(stage("s-1", load, children=["s-1r"]), stage("s-2", load, children=["s-2r"]))

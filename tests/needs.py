@@ -1,0 +1,66 @@
+"""What a test needs of the machine. Where the machine lacks it the test is skipped, and the end of the run says why."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from tests.packages import missing, packages
+from tests.registries import REGISTRIES, unreachable
+
+SMALL_DISKS = "small disks"
+_ABSENT = re.compile(r"this machine has no (.+)$")
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Programs by name, registries (tests/registries.py) or `small disks`; looked for when the first test needs it."""
+    return pytest.mark.needs(*names)
+
+
+def require(*names: str) -> None:
+    """The same for a fixture."""
+    if reason := lacking(names):
+        pytest.skip(reason)
+
+
+def lacking(names: Iterable[str]) -> str:
+    """Why a test cannot run here, empty where it can."""
+    wanted = dict.fromkeys(names)
+    programs = [program for name in wanted for program in _programs(name)]
+    if absent := missing(programs):
+        return f"this machine has no {', '.join(absent)}"
+    if SMALL_DISKS in wanted and not _mounts():
+        return "this host allows no mount in a user namespace"
+    return next(filter(None, (unreachable(name) for name in wanted if name in REGISTRIES)), "")
+
+
+def _programs(name: str) -> tuple[str, ...]:
+    if name == SMALL_DISKS:
+        return ("unshare", "mount")
+    return (REGISTRIES[name].program,) if name in REGISTRIES else (name,)
+
+
+@functools.cache
+def _mounts() -> bool:
+    argv = ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+
+def report(reasons: Counter[str]) -> Iterator[str]:
+    """The reasons of all skipped tests, most tests first, and what would install all that is missing."""
+    for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0])):
+        yield f"{count} skipped: {reason}"
+    absent = {name for reason in reasons if (said := _ABSENT.search(reason)) for name in said[1].split(", ")}
+    if found := packages(absent):
+        yield f"to install what is missing: {_installing(found)}"
+
+
+def _installing(found: list[str]) -> str:
+    listed = " ".join(found)
+    return f"sudo apt-get install {listed}" if shutil.which("apt-get") else f"the packages {listed} (names of Debian)"

@@ -1,0 +1,44 @@
+"""The Debian package of each program that some tests need. As a script: the packages that this machine lacks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+PACKAGES = {
+    "bzip2": "bzip2",
+    "bison": "bison",
+    "c++": "g++",
+    "cargo": "cargo",
+    "cc": "gcc",
+    "cmake": "cmake",
+    "dpkg-source": "dpkg-dev",
+    "iostat": "sysstat",
+    "mkfs.ext4": "e2fsprogs",
+    "make": "make",
+    "mount": "mount",
+    "mvn": "maven",
+    "ninja": "ninja-build",
+    "node": "nodejs",
+    "npm": "npm",
+    "perf": "linux-perf",
+    "perl": "perl",
+    "pkg-config": "pkgconf",
+    "strip": "binutils",
+    "tmux": "tmux",
+    "unshare": "util-linux",
+    "vmstat": "procps",
+    "zstd": "zstd",
+}
+
+
+def missing(programs: Iterable[str]) -> list[str]:
+    return [name for name in programs if shutil.which(name) is None]
+
+
+def packages(programs: Iterable[str]) -> list[str]:
+    return sorted({PACKAGES[name] for name in programs if name in PACKAGES})
+
+
+if __name__ == "__main__":
+    print(*packages(missing(PACKAGES)))
