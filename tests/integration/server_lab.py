@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import psutil
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.store import plans
 from compiler.store.store import Store
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,10 +102,9 @@ def events(attempt: Path) -> dict[str, dict[str, Any]]:
 
 def server_of(lab: Lab) -> int:
     """The server's pid, once a step runs."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        for attempt in lab.store.attempts("s-1"):
-            if (attempt / "journal.jsonl").exists() and "started" in (known := events(attempt)):
-                return int(known["server started"]["pid"])
-        time.sleep(0.05)
-    raise AssertionError("no step was started")
+
+    def found() -> int | None:
+        journals = [path for path in lab.store.attempts("s-1") if (path / "journal.jsonl").exists()]
+        return next((events(path)["server started"]["pid"] for path in journals if "started" in events(path)), None)
+
+    return int(until(found))

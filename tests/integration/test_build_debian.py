@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -16,6 +15,7 @@ from compiler.plan.model import Plan, PlannedBuild, Report
 from compiler.store import plans
 from compiler.store.store import Store
 from tests.needs import needs
+from tests.waiting import LONG, SOON, until
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = "p-1"
@@ -124,8 +124,8 @@ def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number:
     job = start(folder, build)
     children = _children(job.pid)
     os.kill(job.pid, number)
-    job.communicate(timeout=20)
-    _, alive = psutil.wait_procs(children, timeout=10)
+    job.communicate(timeout=LONG)
+    _, alive = psutil.wait_procs(children, timeout=SOON)
     assert alive == []
     status, said = make(folder, build)
     assert status == 0, said
@@ -137,9 +137,4 @@ def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number:
 
 def _children(pid: int) -> list[psutil.Process]:
     """apt-get and its helpers, as soon as it is at work."""
-    for _ in range(500):
-        found = psutil.Process(pid).children(recursive=True)
-        if len(found) > 1:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("the build started no apt-get")
+    return until(lambda: found if len(found := psutil.Process(pid).children(recursive=True)) > 1 else [])

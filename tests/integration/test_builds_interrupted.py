@@ -17,7 +17,7 @@ from compiler.store import plans
 from tests.build.repository import Repository
 from tests.conftest import HOST
 from tests.integration.conftest import Lab
-from tests.integration.test_interrupted import wait_for
+from tests.waiting import LONG, until
 
 MAIN = 'def main():\n    print("speed 41")\n'
 PATCH = """\
@@ -94,10 +94,10 @@ def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest
     argv = job(bench, monkeypatch)
     (bench.folder / "slow").write_text(f"{phase}\n")
     first = bench.start(argv)
-    wait_for((bench.folder / "grows").exists)
+    until((bench.folder / "grows").exists)
     first.kill()
     first.wait()
-    wait_for(lambda: not bench.processes())
+    until(lambda: not bench.processes())
     (bench.folder / "slow").unlink()
     again = bench.execute(argv)
     assert again.returncode == 0, again.stderr
@@ -114,10 +114,10 @@ def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
     """The run goes on and says so; whether anybody tries it again or not."""
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
-    wait_for((bench.folder / "grows").exists)
+    until((bench.folder / "grows").exists)
     (made,) = [process for process in bench.processes() if "compiler.build" in process.cmdline()]
     made.kill()
-    assert run.wait(60) == 3
+    assert run.wait(LONG) == 3
     (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")
     assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
     assert "the process that ran it was killed" in bench.screen
@@ -128,12 +128,12 @@ def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) 
     """kill -9 of everything but the compile itself, all at once: the next run ends what is left of it."""
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
-    wait_for((bench.folder / "grows").exists)
+    until((bench.folder / "grows").exists)
     ours = [process for process in bench.processes() if process.name().startswith(("python", "snakemake"))]
     for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: else one would see another die
         for process in ours:
             process.send_signal(number)
-    run.wait(60)
+    run.wait(LONG)
     assert bench.processes(), "the compile goes on"
     (bench.folder / "slow").unlink()
     again = bench.run()

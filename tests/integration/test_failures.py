@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.integration.conftest import SPEC
-from tests.integration.test_interrupted import measuring, wait_for
+from tests.integration.test_interrupted import measuring
 from tests.needs import needs
+from tests.waiting import LONG, until
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 
@@ -66,9 +67,9 @@ def test_an_option_that_one_build_lacks_makes_its_cell_unsupported(lab: Any) -> 
 def test_a_step_that_hangs(lab: Any) -> None:
     lab.write(ONE)
     run = lab.start(lab.argv("run", "spec.yaml"), STEPGRID_GRACE="2")
-    for process in wait_for(lambda: measuring(lab)):
+    for process in until(lambda: measuring(lab)):
         process.send_signal(signal.SIGSTOP)
-    assert run.wait(120) == 3
+    assert run.wait(LONG) == 3
     assert "it did not end within 3 s, and was stopped" in lab.screen
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"]
     assert lab.run().returncode == 0

@@ -5,24 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 import psutil
 import pytest
 
+from tests import waiting
 from tests.integration.conftest import SPEC
 
 LONG = SPEC.replace("duration: 1s", "duration: 3s").replace("repeat: 2", "repeat: 1")
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"nothing within {seconds} s")
 
 
 def measuring(lab: Any) -> list[psutil.Process]:
@@ -46,10 +37,10 @@ def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:
     finished: dict[str, int] = {}
     for _ in range(2):
         run = lab.start(lab.snake())
-        wait_for(lambda: measuring(lab))
+        waiting.until(lambda: measuring(lab))
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
-        wait_for(lambda: not lab.processes(), 5)
+        waiting.until(lambda: not lab.processes(), waiting.SOON)
         assert finished.items() <= lab.results().items()
         finished = lab.results()
         assert lab.steps(set(finished)) == ["fillseq"]
@@ -61,10 +52,10 @@ def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:
 def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> None:
     lab.write(LONG)
     run = lab.start(lab.argv("run", "spec.yaml"))
-    wait_for(lambda: measuring(lab))
+    waiting.until(lambda: measuring(lab))
     for job in runners(lab):
         os.kill(job.pid, signal.SIGKILL)
-    assert run.wait(120) == 3
+    assert run.wait(waiting.LONG) == 3
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"], "the rest of the sweep goes on"
     there = lab.results()
     assert lab.run().returncode == 0
@@ -76,19 +67,19 @@ def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> No
 def test_ctrl_c_stops_within_two_seconds(lab: Any, number: signal.Signals) -> None:
     lab.write(LONG.replace("duration: 3s", "duration: 60s"))
     run = lab.start(lab.argv("run", "spec.yaml"))
-    wait_for(lambda: measuring(lab))
+    waiting.until(lambda: measuring(lab))
     began = time.monotonic()
     os.killpg(run.pid, number)
-    assert run.wait(20) != 0
-    wait_for(lambda: not lab.processes(), 5)
-    assert time.monotonic() - began < 2.0
+    assert run.wait(waiting.SOON) != 0
+    waiting.until(lambda: not lab.processes(), waiting.SOON)
+    assert waiting.in_time(time.monotonic() - began, 2.0)
     assert "Traceback" not in lab.screen
 
 
 def test_a_second_run_in_a_checkout_is_refused(lab: Any) -> None:
     lab.write(LONG.replace("duration: 3s", "duration: 60s"))
     run = lab.start(lab.snake())
-    wait_for(lambda: measuring(lab))
+    waiting.until(lambda: measuring(lab))
     second = lab.run()
     assert second.returncode == 3
     assert f"another run is active in this checkout: pid {run.pid}, started " in second.stderr
@@ -97,4 +88,4 @@ def test_a_second_run_in_a_checkout_is_refused(lab: Any) -> None:
     assert dry.returncode == 0, dry.stderr
     assert measuring(lab), "it goes on"
     run.terminate()
-    assert run.wait(20) == 1
+    assert run.wait(waiting.SOON) == 1

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from compiler.build.programs import programs
 from compiler.plan.model import PlannedStep
 from compiler.run.supervision import cgroup
 from tests.integration.server_lab import Lab, engine_of, opened, server_of, sql
+from tests.waiting import LONG, until
 
 SLEEP = {"mariadb": "select sleep(60)", "postgres": "select pg_sleep(60)"}
 SPEC = """
@@ -67,7 +67,7 @@ def test_a_server_that_crashes_in_a_step(lab: Lab) -> None:
     lab.plan("mariadb", sql(SLEEP["mariadb"]))
     runner = lab.start("compiler.run", "p", "s-1")
     os.kill(server_of(lab), signal.SIGSEGV)
-    assert runner.wait(60) == 1
+    assert runner.wait(LONG) == 1
     failure = lab.failure()
     assert failure["message"] == "the server was killed by SIGSEGV while the step ran"
     assert failure["log"].endswith("/server/stderr")
@@ -80,7 +80,7 @@ def test_a_process_of_a_server_that_crashes(lab: Lab) -> None:
     lab.plan("postgres", step)
     runner = lab.start("compiler.run", "p", "s-1")
     os.kill(_writer(server_of(lab)), signal.SIGSEGV)
-    assert runner.wait(60) == 1
+    assert runner.wait(LONG) == 1
     failure = lab.failure()
     assert failure["message"] == (
         "a process of the server was killed by SIGSEGV while the step ran: background writer; "
@@ -90,13 +90,11 @@ def test_a_process_of_a_server_that_crashes(lab: Lab) -> None:
 
 
 def _writer(server: int) -> int:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        for child in psutil.Process(server).children(recursive=True):
-            if "background writer" in " ".join(child.cmdline()):
-                return int(child.pid)
-        time.sleep(0.05)
-    raise AssertionError("no background writer")
+    def found() -> int | None:
+        children = psutil.Process(server).children(recursive=True)
+        return next((child.pid for child in children if "background writer" in " ".join(child.cmdline())), None)
+
+    return int(until(found))
 
 
 def test_no_connection_is_free(lab: Lab) -> None:

@@ -18,6 +18,7 @@ import pytest
 from compiler.build.programs import programs
 from compiler.plan.model import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
+from tests.waiting import SOON
 
 BUILDS = """
   mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
@@ -130,7 +131,7 @@ def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
     lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
     runner = lab.start("compiler.run", "p", "s-1")
     os.kill(server_of(lab), signal.SIGKILL)
-    assert runner.wait(30) == 1
+    assert runner.wait(SOON) == 1
     failure = lab.failure()
     assert failure["step"] == "ask"
     assert failure["message"] == (
@@ -145,7 +146,7 @@ def test_a_server_that_is_halted(lab: Lab) -> None:
     lab.plan("mariadb", step)
     runner = lab.start("compiler.run", "p", "s-1", STEPGRID_GRACE="1")
     os.kill(server_of(lab), signal.SIGSTOP)
-    assert runner.wait(30) == 1
+    assert runner.wait(SOON) == 1
     assert lab.failure()["message"] == (
         "it did not end within 2 s, and was stopped; the server was halted (state T), by SIGSTOP or a debugger"
     )

@@ -19,8 +19,9 @@ import pytest
 
 from tests.integration import clock
 from tests.integration.conftest import SPEC, Lab
-from tests.integration.test_interrupted import measuring, wait_for
+from tests.integration.test_interrupted import measuring
 from tests.needs import needs, require
+from tests.waiting import LONG, SOON, in_time, until
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 ALL = ["fillseq", "readrandom", "readrandom"]
@@ -62,9 +63,9 @@ def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
     fake = clock.compiled(lab.folder)
     lab.write(ONE)
     run = lab.start(lab.argv("run", "spec.yaml"), **fake.env)
-    wait_for(lambda: measuring(lab))
+    until(lambda: measuring(lab))
     fake.set_back()
-    assert run.wait(120) == 0, lab.screen
+    assert run.wait(LONG) == 0, lab.screen
     assert lab.steps(set(lab.results())) == ALL
     assert all(int(seconds) < 60 for seconds in re.findall(r"ETA ~?(\S+)s", lab.screen)), lab.screen
     assert not re.search(r"ETA ~?-|in -", lab.screen)
@@ -132,9 +133,9 @@ def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
     live.mkdir()
     mount = f'mount -o loop,errors=remount-ro "{disk}" "{live}" && exec "$@"'
     run = lab.start(inside("sh", "-c", mount, "sh", *lab.argv("run", "spec.yaml"), root=True))
-    wait_for(lambda: measuring(lab))
+    until(lambda: measuring(lab))
     Path("/sys/fs/ext4", _loop(disk), "trigger_fs_error").write_text("a disk that breaks")
-    assert run.wait(60) == 3
+    assert run.wait(LONG) == 3
     assert re.search(r"readrandom: the disk of \S+ is read-only now: see the kernel's log \(dmesg\)\n", lab.screen)
     assert "Traceback" not in lab.screen
     assert lab.steps(set(lab.results())) == ["fillseq"]
@@ -145,7 +146,7 @@ def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
     labs = [made(depot, tmp_path / name) for name in ("one", "two")]
     lock = {"STEPGRID_HOST_LOCK": str(tmp_path / "host.lock")}
     runs = [lab.start(lab.argv("run", "spec.yaml"), **lock) for lab in labs]
-    assert [run.wait(120) for run in runs] == [0, 0]
+    assert [run.wait(LONG) for run in runs] == [0, 0]
     assert any("waiting for the host: process " in lab.screen for lab in labs)
     spans = sorted(span for lab in labs for span in _spans(lab))
     assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans)), "never two at once"
@@ -167,12 +168,12 @@ def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     shutil.rmtree(finished.folder / "outputs" / "summary")
     (finished.folder / "screen").unlink(missing_ok=True)
     run = finished.start(finished.argv("run", "spec.yaml"))
-    wait_for(_job(finished, module))
+    until(_job(finished, module))
     began = time.monotonic()
     os.killpg(run.pid, signal.SIGINT)
-    assert run.wait(20) == 3
-    wait_for(lambda: not finished.processes(), 5)
-    assert time.monotonic() - began < 5.0
+    assert run.wait(SOON) == 3
+    until(lambda: not finished.processes(), SOON)
+    assert in_time(time.monotonic() - began, 5.0)
     assert "Traceback" not in finished.screen
     assert finished.screen.endswith(STOPPED)
     again = finished.run()

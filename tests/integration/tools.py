@@ -1,4 +1,4 @@
-"""The real iostat and vmstat beside the sampler: what they say, as means by the names of their columns."""
+"""The real iostat and vmstat beside the sampler: what they say, by the names of their columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Column(NamedTuple):
+    mean: float
+    spread: float  # between its smallest and its largest value
+    rows: int
 
 
 def iostat(program: Path | str, device: str, seconds: int) -> list[str]:
@@ -24,18 +30,18 @@ def start(argv: Sequence[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={"LC_ALL": "C", "S_TIME_FORMAT": "ISO"})
 
 
-def iostat_means(text: str, device: str) -> Mapping[str, float]:
+def iostat_columns(text: str, device: str) -> Mapping[str, Column]:
     """Waiting times and sizes: of the seconds with requests, since one without has none."""
     (host,) = json.loads(text)["sysstat"]["hosts"]
     rows = [disk for each in host["statistics"] for disk in each["disk"] if disk["disk_device"] == device]
     names = [name for name in rows[0] if name != "disk_device"]
-    return {name: _mean(row[name] for row in rows if _asked(row, name)) for name in names}
+    return {name: _column(row[name] for row in rows if _asked(row, name)) for name in names}
 
 
-def vmstat_means(text: str) -> Mapping[str, float]:
+def vmstat_columns(text: str) -> Mapping[str, Column]:
     _, names, _since_boot, *lines = text.splitlines()
     rows = [dict(zip(names.split(), map(float, line.split()), strict=True)) for line in lines]
-    return {name: _mean(row[name] for row in rows) for name in rows[0]}
+    return {name: _column(row[name] for row in rows) for name in rows[0]}
 
 
 def _asked(row: Mapping[str, Any], name: str) -> bool:
@@ -45,6 +51,6 @@ def _asked(row: Mapping[str, Any], name: str) -> bool:
     return True
 
 
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return fmean(found) if found else 0.0
+def _column(values: Iterable[float]) -> Column:
+    found = list(values) or [0.0]
+    return Column(fmean(found), max(found) - min(found), len(found))

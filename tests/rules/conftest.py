@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import waiting
+
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).resolve().parent / "toy"
 SPEC = {"builds": ["p", "q"], "arms": ["a", "b"], "loads": 2, "seconds": 0.05}
@@ -36,7 +38,13 @@ class Checkout:
 
     def execute(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            argv, cwd=self.folder, env=_env(), stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=60
+            argv,
+            cwd=self.folder,
+            env=_env(),
+            stdin=subprocess.DEVNULL,
+            text=True,
+            capture_output=True,
+            timeout=waiting.LONG,
         )
 
     def start(self, argv: list[str]) -> subprocess.Popen[str]:
@@ -126,13 +134,4 @@ def finished(whole_run: tuple[Checkout, subprocess.CompletedProcess[str]], check
 
 @pytest.fixture
 def until() -> Callable[[Callable[[], bool]], None]:
-    return _until
-
-
-def _until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
-    import time
-
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
+    return waiting.until

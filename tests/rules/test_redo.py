@@ -9,6 +9,7 @@ import pytest
 
 from compiler.store import asked, retracted
 from compiler.store.store import ATTEMPT, Store
+from tests.waiting import LONG
 
 pytestmark = pytest.mark.integration
 SUMMARY = ["collect", "summarize"]
@@ -110,7 +111,7 @@ def test_what_is_asked_for_while_a_run_goes_on_is_measured_by_the_next(checkout:
     until(lambda: store_of(checkout).result(first) is not None)
     ask(checkout, first)
     assert checkout.snakemake("-n").returncode == 0  # must not take the mark that the run's jobs wait for
-    assert process.wait(30) == 0, checkout.screen
+    assert process.wait(LONG) == 0, checkout.screen
     assert len(store_of(checkout).results(first)) == 1
     checkout.forget_log()
     assert checkout.snakemake().returncode == 0

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.store import plans
 from compiler.store.store import Store
+from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(Path(__file__).parent))  # machine
@@ -92,7 +92,7 @@ class Checkout:
             env=self.environment(**env),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=waiting.LONG,
         )
 
     def start(self, stage: str, **env: str) -> subprocess.Popen[str]:
@@ -163,16 +163,7 @@ def other_build() -> PlannedBuild:
 
 @pytest.fixture
 def until() -> Callable[..., Any]:
-    """Waits for a condition, and gives what it gave."""
-
-    def wait(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
-        end = time.monotonic() + seconds
-        while not (found := condition()):
-            assert time.monotonic() < end, "it did not happen in time"
-            time.sleep(0.01)
-        return found
-
-    return wait
+    return waiting.until
 
 
 @pytest.fixture

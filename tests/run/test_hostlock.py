@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.run.hostlock import OVERRIDE, host_lock, path
+from tests.waiting import LONG
 
 HOLD = "import sys; from compiler.run.hostlock import host_lock\nwith host_lock(False): print('x', flush=True); input()"
 
@@ -46,7 +47,7 @@ def test_who_waits_is_told_for_whom(lock, capfd):
         assert line.startswith(f"waiting for the host: process {holder.pid} ({sys.executable} -c import sys")
         assert line.endswith(")\n")
         holder.stdin.close()
-        assert waiter.communicate(timeout=10)[0] == "in\n"
+        assert waiter.communicate(timeout=LONG)[0] == "in\n"
 
 
 def test_one_file_for_the_host(monkeypatch):

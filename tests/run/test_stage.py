@@ -9,6 +9,7 @@ import pytest
 
 from compiler.plan.model import PlannedBuild
 from compiler.store import checksums
+from tests.waiting import LONG
 
 
 def test_a_stage_becomes_a_result(checkout, stage, step):
@@ -263,7 +264,7 @@ def test_two_runners_of_one_stage(checkout, stage, step, until):
     second = checkout.run("s-load")
     assert second.returncode == 0
     assert second.stderr == f"waiting: another process ({first.pid}) runs title of s-load\n"
-    assert first.wait(10) == 0
+    assert first.wait(LONG) == 0
     assert len(checkout.store.results("s-load")) == 1
 
 
@@ -277,4 +278,4 @@ def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
         line = until(lambda: next((s for s in iter(runner.stderr.readline, "") if "waiting" in s), None))
         assert line.startswith(f"waiting for the host: process {os.getpid()} (")
         assert not checkout.store.results("s-load")
-    assert runner.wait(10) == 0
+    assert runner.wait(LONG) == 0

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LONG
+
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = 65534
 PACKAGES = sysconfig.get_path("purelib")
@@ -60,7 +62,7 @@ def _runs(checkout, python):
         trial = _as_other(checkout, "-c", "import compiler.run.stage", python=python)
     except OSError:
         return False
-    trial.communicate(timeout=30)
+    trial.communicate(timeout=LONG)
     return trial.returncode == 0
 
 
@@ -93,10 +95,10 @@ def test_one_waits_for_the_other_and_is_told_for_whom(shared, other, until):
     runner = shared.start("s-load")
     until(lambda: list(shared.store.root.glob("attempts/s-load/*/steps/0-load/stdout")))
     waiter = other("-c", WAIT)
-    out, err = waiter.communicate(timeout=30)
+    out, err = waiter.communicate(timeout=LONG)
     assert err.startswith(f"waiting for the host: process {runner.pid} ({sys.executable} ")
     assert err.endswith("p s-load)\n")
-    assert (out, runner.wait(10)) == ("it is my turn\n", 0)
+    assert (out, runner.wait(LONG)) == ("it is my turn\n", 0)
 
 
 def test_a_lock_that_another_user_made(shared):
@@ -110,16 +112,16 @@ def test_a_lock_that_another_user_made(shared):
 def test_results_are_read_by_all_and_written_by_their_owner(shared, other):
     assert shared.run("s-load").returncode == 0
     before = sorted(path for path in shared.store.root.rglob("*"))
-    out, err = other("-c", READ).communicate(timeout=30)
+    out, err = other("-c", READ).communicate(timeout=LONG)
     assert (out, err) == ("1 0 0 outputs\n", "")
-    out, err = other("-c", SPOIL).communicate(timeout=30)
+    out, err = other("-c", SPOIL).communicate(timeout=LONG)
     assert (out, err) == ("refused\n" * 4, "")
     assert sorted(path for path in shared.store.root.rglob("*")) == before
 
 
 def test_who_cannot_write_there_is_told_so(shared, other):
     runner = other(*shared.command("s-load")[1:])
-    _, err = runner.communicate(timeout=30)
+    _, err = runner.communicate(timeout=LONG)
     assert runner.returncode == 1
     assert err.startswith("failed: title of s-load\n  the system refused: [Errno 13] Permission denied: ")
     assert "Traceback" not in err

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from compiler.plan.model import Plan
 from compiler.run import here
 from compiler.run.work import work
 from compiler.store.store import Store
+from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\
@@ -125,16 +125,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     yield made
     for process in made.started:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=waiting.LONG)
 
 
 @pytest.fixture
 def until() -> Callable[..., Any]:
-    def wait(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-        end = time.monotonic() + seconds
-        while not (found := condition()):
-            assert time.monotonic() < end, "it did not happen in time"
-            time.sleep(0.02)
-        return found
-
-    return wait
+    return waiting.until

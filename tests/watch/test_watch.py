@@ -15,6 +15,7 @@ import pytest
 
 from compiler.store.runlock import run_lock
 from tests.needs import require
+from tests.waiting import LONG
 
 Until = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ class Screen:
 
     def tmux(self, *arguments: str) -> str:
         argv = ["tmux", "-u", "-S", self.socket, "-f", os.devnull, *arguments]
-        return subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=20).stdout
+        return subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=LONG).stdout
 
     def open(self, width: int) -> None:
         self.tmux("new-session", "-d", "-x", str(width), "-y", "30", "env PS1='$ ' sh")
@@ -106,7 +107,7 @@ def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, 
         while not any("failed" in line for line in lines):
             lines.append(folder.normal(watch.stdout.readline()))
     rest = folder.normal(watch.stdout.read())
-    assert watch.wait(timeout=20) == 3
+    assert watch.wait(LONG) == 3
     assert begin[0] == "a.yaml: programs that sleep\n"
     assert "HH:MM:SS [1/4 done] done: python, load 1: load in Ns\n" in lines
     title = "python arm=wrong, load 1: warm, read"

@@ -50,7 +50,7 @@ def test_samples_begin_with_the_step_and_end_with_it(busy):
     assert len(busy) >= 2
     first, last = busy[0], busy[-1]
     assert last["monotonic"] - first["monotonic"] >= 0.6
-    assert abs(last["t"] - time.time()) < 5
+    assert abs(last["t"] - time.time()) < 60
     assert set(first["cpu"]) >= {"user", "nice", "system", "idle", "iowait"}
     assert last["switches"] > first["switches"]
     assert last["interrupts"] > first["interrupts"]
@@ -96,7 +96,7 @@ def _cpu(sample):
 
 CHILD = """
 import os, sys, time
-end = time.process_time() + 0.3
+end = time.process_time() + 0.6
 while time.process_time() < end: pass
 file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
 os.write(file, bytes(1 << 20)); os.fsync(file)
@@ -123,7 +123,7 @@ def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
     finally:
         leader.kill()
         leader.communicate()
-    assert 0.3 <= _cpu(after) < 0.6
+    assert 0.6 <= _cpu(after) < 1.2  # what two Pythons need to start is in it
     if "write_bytes" in after:
         assert 1 << 20 <= after["write_bytes"] < 2 << 20
 

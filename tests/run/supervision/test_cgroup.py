@@ -12,6 +12,7 @@ from compiler.run import sysfs
 from compiler.run.supervision import cgroup, cgroup_trees
 from compiler.run.supervision.cgroup import caged
 from compiler.run.supervision.cgroup_trees import V1, V2, Tree, limit, trees
+from tests.waiting import LONG, SOON
 
 DAEMON = """
 import os, time
@@ -38,7 +39,7 @@ limits = pytest.mark.skipif(not cgroup.can_limit(), reason="no cgroup with a mem
 
 def _python(cage, code):
     argv = [sys.executable, "-c", code]
-    return subprocess.run(argv, preexec_fn=cage.joining(lambda: None), capture_output=True, text=True, timeout=20)
+    return subprocess.run(argv, preexec_fn=cage.joining(lambda: None), capture_output=True, text=True, timeout=LONG)
 
 
 @finds
@@ -109,7 +110,7 @@ def test_the_next_stage_ends_what_a_killed_runner_left(checkout, stage, step, go
     outs = checkout.store.root.glob
     daemon = int(until(lambda: "".join(path.read_text() for path in outs("attempts/s-load/*/steps/0-load/stdout"))))
     runner.kill()
-    runner.wait(10)
+    runner.wait(SOON)
     assert not gone(daemon)
     checkout.plan(stage("s-other", step("load", "pass")))
     assert checkout.run("s-other").returncode == 0
