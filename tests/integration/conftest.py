@@ -96,16 +96,25 @@ class Lab:
             step["name"] for r in results for step in json.loads((folder / r / "result.json").read_text())["steps"]
         )
 
-    def processes(self) -> list[psutil.Process]:
-        """Whatever still runs in this folder or works on its files."""
-        return [process for process in psutil.process_iter() if _works_in(process, str(self.folder))]
+    def processes(self, word: str = "") -> list[psutil.Process]:
+        """Whatever still runs in this folder or works on its files; with that word in its command line."""
+        here = [process for process in psutil.process_iter() if _works_in(process, str(self.folder))]
+        return [process for process in here if not word or word in words(process)]
+
+
+def words(process: psutil.Process) -> list[str]:
+    """Its command line; nothing of one that has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def _works_in(process: psutil.Process, folder: str) -> bool:
     try:
         if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return process.cwd().startswith(folder) or any(folder in word for word in process.cmdline())
+        return process.cwd().startswith(folder) or any(folder in word for word in words(process))
     except psutil.Error:
         return False
 

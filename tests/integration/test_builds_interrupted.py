@@ -16,7 +16,7 @@ from compiler.plan.compile import compile_spec
 from compiler.store import plans
 from tests.build.repository import Repository
 from tests.conftest import HOST
-from tests.integration.conftest import Lab
+from tests.integration.conftest import Lab, words
 from tests.waiting import LONG, until
 
 MAIN = 'def main():\n    print("speed 41")\n'
@@ -115,7 +115,7 @@ def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
     until((bench.folder / "grows").exists)
-    (made,) = [process for process in bench.processes() if "compiler.build" in process.cmdline()]
+    (made,) = bench.processes("compiler.build")
     made.kill()
     assert run.wait(LONG) == 3
     (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")
@@ -129,7 +129,7 @@ def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) 
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
     until((bench.folder / "grows").exists)
-    ours = [process for process in bench.processes() if process.name().startswith(("python", "snakemake"))]
+    ours = [process for process in bench.processes() if Path((words(process) or [""])[0]).name.startswith("python")]
     for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: else one would see another die
         for process in ours:
             process.send_signal(number)

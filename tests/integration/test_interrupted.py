@@ -11,25 +11,18 @@ import psutil
 import pytest
 
 from tests import waiting
-from tests.integration.conftest import SPEC
+from tests.integration.conftest import SPEC, words
 
 LONG = SPEC.replace("duration: 1s", "duration: 3s").replace("repeat: 2", "repeat: 1")
 
 
 def measuring(lab: Any) -> list[psutil.Process]:
     """db_bench reading, that is after the load."""
-    return [p for p in lab.processes() if any("--benchmarks=readrandom" in word for word in _words(p))]
+    return [p for p in lab.processes() if any("--benchmarks=readrandom" in word for word in words(p))]
 
 
 def runners(lab: Any) -> list[psutil.Process]:
-    return [p for p in lab.processes() if "compiler.run" in _words(p)]
-
-
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+    return lab.processes("compiler.run")
 
 
 def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:

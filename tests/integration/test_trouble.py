@@ -159,7 +159,7 @@ def _spans(lab: Lab) -> Iterator[tuple[str, str]]:
 
 
 def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
-    return lambda: [process for process in lab.processes() if module in process.cmdline()]
+    return lambda: lab.processes(module)
 
 
 @pytest.mark.parametrize("module", ["compiler.collect", "compiler.summarize"])
