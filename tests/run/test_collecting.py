@@ -11,7 +11,7 @@ import pytest
 from compiler.collect import collected
 from tests.needs import needs
 
-WORK = "import time\nend = time.monotonic() + %s\nwhile time.monotonic() < end: sum(range(1000))"
+WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
 WAITS = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(print('counted')))\ntime.sleep(60)"
 PYTHON = "{program:python}"
 
