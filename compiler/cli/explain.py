@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from compiler.cli import compiled
 from compiler.cli.cell import Nothing, found
 from compiler.cli.told import may_be_size, value
 from compiler.language.counted import counted
-from compiler.plan.model import FILES, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from compiler.plan.model import FILES, SERVICE, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
 Catalogue = Mapping[str, Any] | None
 
@@ -47,6 +48,7 @@ def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -
         yield ""
         yield f"{step.name} ({step.kind}, stage {stage.id})"
         yield from _client(plan, step)
+        yield from _service(step, build.where)
         yield from _settings(step)
         yield from _options(step, known)
         if every and known is not None:
@@ -91,6 +93,19 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
 
         raise Nothing(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
     return chosen
+
+
+def _service(step: PlannedStep, where: str) -> Iterator[str]:
+    """The words of the server program that the build declares, without its timeouts."""
+    from compiler.plan.setup_difference import fields
+
+    found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
+    rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]
+    yield from _table(SERVICE, rows) if rows else ()
+
+
+def _words(said: Any) -> str:
+    return shlex.join(said) if isinstance(said, list) else str(said)
 
 
 def _settings(step: PlannedStep) -> Iterator[str]:

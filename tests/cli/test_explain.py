@@ -192,3 +192,24 @@ allow: {no-repeats: a test, step-short: a test}
     said = capsys.readouterr().out
     assert re.search(r"^  client b-\w{20}: sysbench 1.0.20 \(debian: sysbench, suite: bookworm\)$", said, re.MULTILINE)
     assert f"\n  file mine.lua {sha256(b'-- mine' + bytes([10])).hexdigest()[:12]}…\n" in said
+
+
+def test_the_words_of_a_service(capsys: Capture) -> None:
+    service = 'service: {argv: [srv, "{port}", "", "{options}"], env: {A: "1"}, ready: {port: "{port}", timeout: 9s}}'
+    build = f'builds: {{kv: {{engine: program, version: "1.0", source: {{system: srv}}, {service}}}}}\n'
+    steps = "steps: [{name: ask, kind: command, argv: [ask]}]\noptions: [{threads: '{{ 1 + 1 }}'}]\n"
+    Path("a.yaml").write_text(f"title: t\n{build}{steps}allow: {{no-repeats: a test}}\n")
+    assert main(["explain", "a.yaml", "build=kv"]) == 0
+    assert capsys.readouterr().out.splitlines()[5:] == [
+        "  service",
+        "    argv        srv '{port}' '' '{options}'  a.yaml:2:10",
+        "    env.A       1                            a.yaml:2:10",
+        "    ready.port  {port}                       a.yaml:2:10",
+        "  settings",
+        "    argv      [ask]  a.yaml:3:42",
+        "    metrics   {}     default of command",
+        "    series    null   default of command",
+        "    duration  null   default of command",
+        "  options",
+        "    threads  2  a.yaml:4:12",
+    ]

@@ -173,3 +173,23 @@ def test_an_option_that_does_not_reach_it(complaints: Complaints, compile_text: 
     asked = alone.replace("--dir,", '"{{ options[\'io-threads\'] }}", "{{ options.save }}", --dir,')
     assert compile_text(asked).stages[0].steps[0].setup["service"]["argv"][3:5] == ["2", "1"]  # type: ignore[index,call-overload]
     assert compile_text(SERVICE + given).cells
+
+
+def test_versions_and_heirs(compile_text: Compile) -> None:
+    """The nearest counts as a whole; its words may depend on the version."""
+    words = """[kv, {when: "version >= '2'", value: --new}, "{options}"]"""
+    family = SERVICE.replace('version: "1.0"', "versions: [1.0, 2.0]").replace(
+        '["{program:kv}", --port, "{port}", --dir, "{data}", --threads, "{{ params.io }}", "{options}"]', words
+    )
+    heir = family.replace("params: {io: 1}\n", "").replace(
+        "steps:", "  heir: {extends: kv, version: '3.0', service: {argv: [other], ready: {port: '7'}}}\nsteps:"
+    )
+    plan = compile_text(heir)
+    names = {build.id: build.name for build in plan.builds}
+    found = {names[stage.build]: stage.steps[0].setup["service"] for stage in plan.stages}
+    assert {name: said["argv"] for name, said in found.items()} == {  # type: ignore[index,call-overload]
+        "kv-1.0": ["kv", "{options}"],
+        "kv-2.0": ["kv", "--new", "{options}"],
+        "heir": ["other"],
+    }
+    assert found["heir"] == {"argv": ["other"], "ready": {"port": "7"}}
