@@ -30,12 +30,21 @@ def rows(store: Store, plan: Plan) -> Iterator[Row]:
         yield from _rows("requested", node, options)
     for stage in plan.stages:
         yield from _retracted(store, stage.id)
+        yield from _unknown_contents(store, stage)
 
 
 def _retracted(store: Store, stage: str) -> Iterator[Row]:
     for result in store.all_results(stage):
         if note := retracted.of(result):
             yield from _rows("retracted", f"{stage}/{result.name}", asdict(note))
+
+
+def _unknown_contents(store: Store, stage: PlannedStage) -> Iterator[Row]:
+    """Of results that do not say what was in the files that their commands read."""
+    files = sorted({name.partition("/")[2] for name in stage.contents})
+    for result in store.results(stage.id) if files else ():
+        if "contents" not in jsonfile.read(result / "attempt.json"):
+            yield from _rows("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
 
 
 def _defaults(path: Path) -> dict[str, str]:

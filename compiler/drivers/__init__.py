@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from compiler.drivers.protocol import Driver, Runner, WithFiles
+    from compiler.drivers.protocol import Driver, Runner, WithFiles, WithInputs
 
 _MODULES = {
     "db_bench": "compiler.drivers.db_bench",
@@ -50,6 +50,15 @@ def with_files(kind: str) -> WithFiles | None:
 
     found = driver(kind)
     return found if isinstance(found, WithFiles) else None
+
+
+@cache
+def with_inputs(kind: str) -> WithInputs | None:
+    """A kind whose commands read files of the spec's author."""
+    from compiler.drivers.protocol import WithInputs
+
+    found = driver(kind)
+    return found if isinstance(found, WithInputs) else None
 
 
 @cache

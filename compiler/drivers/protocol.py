@@ -30,6 +30,7 @@ class Context(NamedTuple):
     server: Access | None = None  # of an engine that is a server: the one that was started for the stage
     device: str | None = None  # that the database is on, where the site file says so
     client_version: str | None = None  # of the step's client, where that is a build of its own
+    inputs: Mapping[str, str] = {}  # files that its command reads: the names that the spec gives them -> absolute paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,22 @@ class WithFiles(Protocol):
 
         `own` gives the text of a file that the spec brings, by its name, or raises: what it raises is the caller's.
         """
+        ...
+
+
+@runtime_checkable
+class WithInputs(Protocol):
+    """A kind whose commands read files where they lie: what is in them is part of the identity.
+
+    Its setting `files` lists them; the names are no part of the identity.
+    """
+
+    def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """Those that may name a file."""
+        ...
+
+    def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """Files and folders that there must be."""
         ...
 
 

@@ -31,7 +31,7 @@ class Attached:
 
     def _reader(self, item: Item, settings: Settings) -> Callable[[str], str]:
         def own(name: str) -> str:
-            where, quoted = _said(name, item, settings)
+            where, quoted = said(name, item, settings)
             # a file is meant from the one that names it, as patches are
             base = where.file if where.file in self._files else self._spec
             return self._text(Path(base).parent / name, where, quoted)
@@ -75,7 +75,7 @@ def _content(path: Path) -> bytes:
         raise Unfit("file-not-found", f"`{path}` cannot be read: {error.strerror}") from None
 
 
-def _said(name: str, item: Item, settings: Settings) -> tuple[Where, int]:
+def said(name: str, item: Item, settings: Settings) -> tuple[Where, int]:
     """Where the setting stands that names a file."""
     for setting, at in settings.values.at.items():
         if name in _texts(settings.values.get(setting)):

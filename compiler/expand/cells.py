@@ -17,6 +17,7 @@ from compiler.expand.clients import Clients
 from compiler.expand.frame import Ground
 from compiler.expand.grid import Also, Grid
 from compiler.expand.hardware import Differs, Machines, stands_in_for_none
+from compiler.expand.inputs import Inputs
 from compiler.expand.item import Checkpoint, Item
 from compiler.expand.layers import Layers
 from compiler.expand.names import Names
@@ -77,7 +78,8 @@ def expand(
     unknown = _unknown(document, axes, items, defined)
     layers = Layers(defined.options, problems)
     clients = Clients(document, defined, problems)
-    ground = Ground(spec, whole.where, layers, names, problems, clients, Attached(document, problems), unknown.meant)
+    files = Attached(document, problems), Inputs(document, problems)
+    ground = Ground(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     made = [dict.fromkeys(choice.build for choice in choices), clients.used]
     used, brought = (sources.builds(each, names, problems) for each in made)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from compiler.drivers import client, driver, with_files
+from compiler.drivers import client, driver, with_files, with_inputs
 from compiler.engines import engine
 from compiler.expand import layers, options, service, settings, setup
 from compiler.expand.attached import Attached
 from compiler.expand.builds import Build
 from compiler.expand.choice import Choice
 from compiler.expand.clients import Asked, Clients
+from compiler.expand.inputs import Inputs
 from compiler.expand.item import Item
 from compiler.expand.labels import Label
 from compiler.expand.layers import Entries, Layers
@@ -37,6 +38,7 @@ class Ground(NamedTuple):
     problems: Problems
     clients: Clients
     attached: Attached
+    inputs: Inputs
     meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
 
 
@@ -56,7 +58,7 @@ class Frame:
         self._runs = Once(whens, self._holds)
         self._settings = Once(given, lambda choice: self._given(choice))
         around = reads.axes([(STORAGE_ENGINE, ""), *service.mentioned(build)]).union(setup.axes(there))
-        around |= given if client(item.kind) or with_files(item.kind) else frozenset()
+        around |= given if client(item.kind) or with_files(item.kind) or with_inputs(item.kind) else frozenset()
         self._setup = Once(around, self._set_up)
         grouped = _grouped(names, reads)
         self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
@@ -96,12 +98,13 @@ class Frame:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
         ground = self._ground
         found = setup.resolve(self._item, self._build, points, ground.spec, self._scope(choice), ground.problems)
-        item, kind = self._item, with_files(self._item.kind)
-        given = self._settings(choice) if kind or client(item.kind) else None
+        item, kind, reads = self._item, with_files(self._item.kind), with_inputs(self._item.kind)
+        given = self._settings(choice) if kind or reads or client(item.kind) else None
         if given is None:
             return found
         files = self._ground.attached.of(kind, item, given) if kind else {}
-        return found.along(self._client(given), files)
+        inputs = self._ground.inputs.of(reads, item, given) if reads else {}
+        return found.along(self._client(given), files).reading(inputs)
 
     def _client(self, given: Settings) -> Build | None:
         item, wanted = self._item, client(self._item.kind)

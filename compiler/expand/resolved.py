@@ -59,13 +59,17 @@ class ResolvedStep:
     setup: Setup
     texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
 
-    def identity(self, client: str | None = None) -> str:
-        """Everything that decides what is run, but the seed: JSON with sorted keys. `client`: the id of its build."""
+    def identity(self, client: str | None = None, contents: bool = True) -> str:
+        """Everything that decides what is run, but the seed: JSON with sorted keys. `client`: the id of its build.
+
+        `contents`: with those of the files that its command reads, which ids have not had at first.
+        """
         texts: dict[str, str] = {}
         for part in self.texts:
             texts |= part
         options = ",".join([texts[name] for name in self.head.options if name in texts])
-        around = f",{self.setup.text}" if self.setup.text else ""
+        setup = self.setup.text if contents else self.setup.bare
+        around = f",{setup}" if setup else ""
         if client is not None:
             around += f",{encode(client)}"
         return f"[{encode(self.head.kind)},{self.head.revision},{self.settings.text},{{{options}}}{around}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
-from compiler.drivers import client, driver
+from compiler.drivers import client, driver, with_inputs
 from compiler.drivers.protocol import WithPlaceholders
 from compiler.drivers.quantity import Quantity
 from compiler.expand import placeholders, reads
@@ -17,7 +17,7 @@ from compiler.language.nodes import Map, Text, key_place, place, width
 from compiler.language.problem import Problems, Where, nearest
 from compiler.language.validate import sentence
 from compiler.plan.canonical import encode
-from compiler.plan.model import CLIENT
+from compiler.plan.model import CLIENT, FILES
 
 FAULTY = object()  # a value of which is said already what is wrong
 _STEP_KEYS = (
@@ -37,6 +37,7 @@ def resolve(
         return None
     kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
     named = {CLIENT} if client(item.kind) else set()  # a label: its build is what decides
+    named |= {FILES} if with_inputs(item.kind) else set()  # names: what is in the files decides
     text = encode(found.model_dump(mode="json", exclude_defaults=True, exclude=named))
     return Settings(complete, text, kind.seed_key(complete), kind.estimate(complete))
 

@@ -17,7 +17,14 @@ from compiler.expand.scope import UNSET, Scope
 from compiler.language.models import Launch, Probe, Spec
 from compiler.language.problem import Problems
 from compiler.plan.canonical import encode
-from compiler.plan.model import FILES, SERVICE, Json
+from compiler.plan.model import FILES, INPUTS, SERVICE, Json
+
+
+class Input(NamedTuple):
+    """A file that a step's command reads where it lies."""
+
+    path: str
+    checksum: str
 
 
 class Setup(NamedTuple):
@@ -25,6 +32,22 @@ class Setup(NamedTuple):
     text: str  # what identity has of it; empty where there is nothing
     client: Build | None = None  # of the step: its id, which identity has, is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
+    without_inputs: str | None = None  # the text without what the command reads; None where it reads nothing
+
+    @property
+    def bare(self) -> str:
+        return self.text if self.without_inputs is None else self.without_inputs
+
+    def reading(self, inputs: Mapping[str, Input]) -> Setup:
+        """The same with the files that its command reads: identity has what is in them, not where they lie."""
+        if not inputs:
+            return self
+        given = self.values.get(FILES)
+        sums: dict[str, Json] = {**(given if isinstance(given, dict) else {})}
+        sums |= {name: each.checksum for name, each in inputs.items()}
+        values = {**self.values, FILES: sums}
+        places: dict[str, Json] = {name: each.path for name, each in inputs.items()}
+        return self._replace(values={**values, INPUTS: places}, text=_identity(values), without_inputs=self.text)
 
     def along(self, client: Build | None, files: Mapping[str, str]) -> Setup:
         """The same with what the step brings along: of files identity has the checksums."""

@@ -13,6 +13,7 @@ class Witness(NamedTuple):
     files: dict[str, str | None]  # path -> digest of the content that was read; None = there was no file
     programs: dict[str, str]  # name -> what held it still
     trees: dict[str, tuple[str, str]]  # path -> a mark that is cheap to compare, what held it still
+    inputs: dict[str, tuple[str, str]]  # path -> a mark likewise, the checksum
 
 
 _watching: ContextVar[Witness | None] = ContextVar("watching", default=None)
@@ -20,7 +21,7 @@ _watching: ContextVar[Witness | None] = ContextVar("watching", default=None)
 
 @contextmanager
 def watching() -> Iterator[Witness]:
-    found = Witness({}, {}, {})
+    found = Witness({}, {}, {}, {})
     token = _watching.set(found)
     try:
         yield found
@@ -42,6 +43,11 @@ def saw_program(name: str, pin: str) -> None:
 def saw_tree(path: str, mark: str, pin: str) -> None:
     if (witness := _watching.get()) is not None:
         witness.trees[path] = (mark, pin)
+
+
+def saw_input(path: str, mark: str, checksum: str) -> None:
+    if (witness := _watching.get()) is not None:
+        witness.inputs[path] = (mark, checksum)
 
 
 def digest(content: bytes) -> str:

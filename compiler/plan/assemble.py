@@ -28,15 +28,16 @@ def assemble(
     problems: Problems,
     narrowed: bool = False,
     made: builds.OfStore = lambda node: None,
+    kept: stages.OfResults = stages.has_none,
 ) -> Plan:
     """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
 
-    `made`: what the store has of a build."""
+    `made`: what the store has of a build; `kept`: of a stage's earlier id."""
     spec = document.spec
     every = (*expansion.builds, *expansion.clients)
     planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
     ids = {name: build.id for name, build in planned.items()}
-    tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids))
+    tree = stages.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids), kept)
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     alike.check(_telling(expansion), cells, problems)

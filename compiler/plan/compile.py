@@ -18,6 +18,7 @@ from compiler.language.read import read
 from compiler.plan import builds, pins
 from compiler.plan.assemble import assemble
 from compiler.plan.model import Plan
+from compiler.plan.stages import OfResults, has_none
 from compiler.plan.uncollected import uncollected
 
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
@@ -33,11 +34,13 @@ def compile_spec(
     sets: Sequence[str] = (),
     differs: Differs = stands_in_for_none,
     made: builds.OfStore = lambda node: None,
+    kept: OfResults = has_none,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
     `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
     `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
+    `kept`: whether results under an id without the contents of files count for such contents.
     """
     found = problems or Problems()
     with uncollected():
@@ -50,7 +53,7 @@ def compile_spec(
         held = _pins(document.path, every, pin, found)
         if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
             _warn_of_unused(document.path, (build.source for build in every), found)
-        return assemble(document, expansion, held, found, bool(only), made)
+        return assemble(document, expansion, held, found, bool(only), made, kept)
 
 
 def check_scales(

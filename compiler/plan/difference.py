@@ -133,8 +133,9 @@ def _steps(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
 
 
 def _settings(step: PlannedStep) -> Mapping[str, Any]:
-    """A client's name is a label: what it names decides."""
-    return {name: value for name, value in step.settings.items() if name != CLIENT} if step.client else step.settings
+    """Without names whose meaning decides: of a client, of files."""
+    labels = {FILES, CLIENT} if step.client else {FILES}
+    return {name: value for name, value in step.settings.items() if name not in labels}
 
 
 def _options(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:

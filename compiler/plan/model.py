@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ STAGE_PREFIX = "s-"
 
 CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's build; name of a file -> checksum
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
+INPUTS = "inputs"  # of a step's setup: name of a file that its command reads -> path; its checksum is among FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,16 @@ class PlannedStep:
         return None if found is None else str(found)
 
 
+def contents_of(setups: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+    """The checksums of all that the commands of some steps read, by step and name."""
+    found: dict[str, str] = {}
+    for index, setup in enumerate(setups):
+        inputs, sums = setup.get(INPUTS), setup.get(FILES)
+        if isinstance(inputs, Mapping) and isinstance(sums, Mapping):
+            found |= {f"{index}/{name}": str(sums[name]) for name in inputs}
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedStage:
     """The steps between two boundaries: what one job runs."""
@@ -104,6 +115,11 @@ class PlannedStage:
     def clients(self) -> tuple[str, ...]:
         """The builds of its steps' clients."""
         return tuple(dict.fromkeys([client for step in self.steps if (client := step.client) is not None]))
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Of the files that its commands read: checksums."""
+        return contents_of([step.setup for step in self.steps])
 
     @property
     def builds(self) -> tuple[str, ...]:

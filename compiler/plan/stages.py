@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from compiler.expand.resolved import ResolvedStep, Segment
 from compiler.plan import identity
 from compiler.plan.called import called
-from compiler.plan.model import PlannedStep, Repeat
+from compiler.plan.model import PlannedStep, Repeat, contents_of
 from compiler.plan.seeds import Seeding, Seeds
 from compiler.plan.setups import Setups
 
@@ -43,11 +43,22 @@ class Root:
         return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
 
 
-class Tree:
-    """Grows by cells; a stage that is there already is shared."""
+OfResults: TypeAlias = Callable[[str, Mapping[str, str]], bool]  # an id without contents, the contents
 
-    def __init__(self, seed: int, loads: int, runs: int, setups: Setups) -> None:
+
+def has_none(node: str, contents: Mapping[str, str]) -> bool:
+    return False
+
+
+class Tree:
+    """Grows by cells; a stage that is there already is shared.
+
+    `kept`: whether results under an id without the contents of files count for such contents.
+    """
+
+    def __init__(self, seed: int, loads: int, runs: int, setups: Setups, kept: OfResults = has_none) -> None:
         self.drafts: dict[str, Draft] = {}
+        self._kept = kept
         self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
         self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
 
@@ -79,9 +90,17 @@ class Tree:
         above = None if parent is None else parent.id
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
-            texts = [step.identity(self._setups.client(step.setup)) for step in segment.steps]
-            self._ids[key] = identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
+            contents = contents_of([step.setup.values for step in segment.steps])
+            earlier = self._made(root, above, segment, seeds, load, run, contents=False) if contents else None
+            there = earlier is not None and self._kept(earlier, contents)
+            self._ids[key] = earlier if earlier and there else self._made(root, above, segment, seeds, load, run)
         return self._ids[key]
+
+    def _made(
+        self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int, contents: bool = True
+    ) -> str:
+        texts = [step.identity(self._setups.client(step.setup), contents) for step in segment.steps]
+        return identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
 
     def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:
         head = step.head

@@ -31,13 +31,16 @@ def compiled(
     from compiler.plan.uncollected import uncollected
 
     with uncollected():  # imports make what stays, too
+        from compiler.language.checksum import knowing
         from compiler.plan.compile import compile_spec
         from compiler.store.builds import made
+        from compiler.store.contents import stands_for
 
         here = store()
-        facts, known = host(here), partial(made, here)
+        facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
         differs = differing(of_environment(), facts)
-        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known)
+        with knowing(here.checksums()):
+            return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept)
 
 
 def use(given: str | None) -> Sequence[Problem]:

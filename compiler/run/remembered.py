@@ -95,6 +95,7 @@ def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
         plan = here.compiled(request.spec, request.scale, problems, request.only, request.sets)
     said = render.text(problems.warnings)
     with suppress(OSError):  # a store that cannot be written
+        store.note_checksums(seen.inputs)
         _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))
     return plan, said
 
@@ -148,6 +149,7 @@ def _as_it_was(kept: Mapping[str, Any]) -> bool:
         all(_file(path) == was for path, was in kept["files"].items())
         and all(_program(name) == was for name, was in kept["programs"].items())
         and all(_tree(path, *was) for path, was in kept["trees"].items())
+        and all(_input(path, *was) for path, was in kept["inputs"].items())
     )
 
 
@@ -160,6 +162,12 @@ def _program(name: str) -> str:
     from compiler.build.pin import pin
 
     return pin({"system": name})
+
+
+def _input(path: str, mark: str, was: str) -> bool:
+    from compiler.language.checksum import as_it_was
+
+    return as_it_was(path, mark, was)
 
 
 def _tree(path: str, mark: str, was: str) -> bool:

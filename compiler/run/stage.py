@@ -116,6 +116,8 @@ def _measure(attempt: Attempt) -> None:
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
         _note_who_asked(attempt)
+        if job.stage.contents:
+            attempt.note(contents=job.stage.contents)
         _refuse_other_host(job, attempt.describe_host(data))
         _refuse_changed_build(job)
         start = _database(attempt, data)

@@ -15,7 +15,7 @@ from compiler.drivers.command.reach import PASSWORDS
 from compiler.drivers.protocol import Command, Context, Runner
 from compiler.engines import served
 from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import outcome, progress
+from compiler.run import inputs, outcome, progress
 from compiler.run.attached import attach, forget
 from compiler.run.attempt import Attempt
 from compiler.run.collecting import Collecting, collecting
@@ -54,11 +54,13 @@ class Bench:
 
     def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
         self._refuse_what_cannot_run()
+        inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.BEFORE)
         try:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
                 records = [self._step(index, options, server) for index, options in enumerate(accepted)]
         finally:
             marked.end(marked.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
+        inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
         draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records
 
@@ -198,7 +200,10 @@ class _Step:
         access = self.server.access if self.server else None
         folder, seed, device = self.folder.resolve(), self.step.seed, self._device
         version = str(job.record["version"])
-        return Context(programs, version, data, folder, seed, access, device, client.version if client else None)
+        version_of_client = client.version if client else None
+        return Context(
+            programs, version, data, folder, seed, access, device, version_of_client, inputs.paths(self.step)
+        )
 
     @property
     def _device(self) -> str | None:

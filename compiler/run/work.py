@@ -13,7 +13,7 @@ from compiler.run.again import again
 from compiler.run.machines import elsewhere
 from compiler.run.products import Products
 from compiler.run.soundness import Look
-from compiler.store import plans
+from compiler.store import contents, plans
 from compiler.store.lock import holders
 from compiler.store.runlock import NAME as RUN
 from compiler.store.store import Store
@@ -135,6 +135,7 @@ class Work:
 def work(plan: Plan, store: Store) -> Work:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
     plans.publish(store, plan)
+    contents.note(store, plan.stages)
     builds = {build.id: build for build in plan.builds}
     stages = {stage.id: stage for stage in plan.stages}
     look = Look(store, plan)

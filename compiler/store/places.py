@@ -73,6 +73,14 @@ class Places:
         """How large databases became that were made alike."""
         return self.root / "learnt" / f"{shape}.json"
 
+    def contents(self, stage: str) -> Path:
+        """Of the files that its commands read, where its id has none."""
+        return self.root / "contents" / f"{stage}.json"
+
+    def known_checksums(self) -> Path:
+        """Of files that specs name: a cache. Hidden: it is no plan."""
+        return self.root / "plans" / ".checksums.json"
+
     def asked(self, stage: str) -> Path:
         """Who wants it measured again, and why."""
         return self.root / "asked" / f"{stage}.json"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from compiler.store import halfmade, later
+from compiler.store import halfmade, jsonfile, later
 from compiler.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 from compiler.store.folders import below, publish
 from compiler.store.places import STAMP, Places
@@ -39,6 +39,20 @@ class Store(Places):
         path = self.remembered(request)
         make_folder(path.parent)
         write_json(path, kept)
+
+    def checksums(self) -> dict[str, tuple[str, str]]:
+        """Path -> mark and checksum, of files that were read before."""
+        found = jsonfile.read(self.known_checksums())
+        return {path: (str(mark), str(known)) for path, (mark, known) in found.items()}
+
+    def note_checksums(self, seen: Mapping[str, tuple[str, str]]) -> None:
+        """Of those that a mark is known of; files that are gone are left out."""
+        new = {os.path.abspath(path): known for path, known in seen.items() if known[0]}  # noqa: PTH100 - keeps links
+        before = self.checksums()
+        if any(before.get(path) != known for path, known in new.items()):
+            make_folder(self.known_checksums().parent)
+            there = {path: known for path, known in before.items() if Path(path).exists()}
+            write_json(self.known_checksums(), there | new)
 
     def new_attempt(self, node: str) -> Path:
         folder = self.root / "attempts" / node / self._new_name(node)

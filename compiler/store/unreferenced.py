@@ -9,8 +9,8 @@ from pathlib import Path
 from compiler.store.measured import folder_bytes
 from compiler.store.store import Store
 
-KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", "asked", "learnt")
-FILES = ("asked", "learnt")  # a small one each
+KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", "asked", "learnt", "contents")
+FILES = ("asked", "learnt", "contents")  # a small one each
 IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from compiler.summarize import apart, starts, taken_out
+from compiler.summarize import apart, starts, taken_out, unknown_contents
 from compiler.summarize.builds import Build
 from compiler.summarize.quality import spread
 from compiler.summarize.tables import Run, Tables
@@ -24,6 +24,7 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from apart.whole(tables.runs)
     yield from starts.mixed(tables.runs, tables.facts.get("image", {}))
     yield from taken_out.sentences(tables.facts.get("retracted", {}), tables.runs)
+    yield from unknown_contents.sentences(tables.facts.get("unknown contents", {}), tables.runs)
 
 
 def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:

@@ -78,6 +78,7 @@ def test_metrics() -> None:
             }
         },
         "series": None,
+        "files": [],
         "duration": None,
     }
     path = _node({"p99": {"json": "$.p['99.00']", "times": "0.001"}})

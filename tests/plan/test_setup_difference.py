@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from compiler.plan.difference import differences
 from compiler.plan.setup_difference import changed, fields
 from compiler.plan.unset import UNSET
 from tests.expand.test_service import SERVICE
@@ -71,6 +73,16 @@ def test_collectors(compile_text: Compile) -> None:
     assert fields(new)["collectors.perf_stat.events"] == ["instructions"]
 
 
+def test_what_waits_is_no_input_beside_a_file(compile_text: Compile, tmp_path: Path) -> None:
+    text = SERVICE.replace("[bench, ", "[./bench.sh, ")
+    (tmp_path / "bench.sh").touch()
+    old = compile_text(text)
+    new = compile_text(text.replace("SIGINT", "SIGTERM").replace("timeout: 5s", "timeout: 6s"))
+    assert named(differences(chain(old), chain(new))) == [("service.stop.signal", "SIGINT", "SIGTERM")]
+    waits = compile_text(text.replace("timeout: 5s", "timeout: 6s"))
+    assert [stage.id for stage in waits.stages] == [stage.id for stage in old.stages]
+
+
 def test_the_storage_engine_of_a_kind_without_that_setting(compile_text: Compile) -> None:
     step = chain(compile_text(SPEC))[0].stage.steps[0]
     assert fields(replace(step, setup={"storage_engine": "rocksdb"})) == {"params.storage_engine": "rocksdb"}
@@ -78,7 +90,7 @@ def test_the_storage_engine_of_a_kind_without_that_setting(compile_text: Compile
     assert fields(replace(step, settings=settings, setup={"storage_engine": "rocksdb"})) == {}
 
 
-def test_a_service(compile_text: Compile) -> None:
+def test_a_service(compile_text: Compile, tmp_path: Path) -> None:
     def fields_of(text: str) -> dict[str, object]:
         return fields(compile_text(text).stages[0].steps[0])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler.drivers.command import placeholders
-from compiler.drivers.command.words import argv
+from compiler.drivers.command.words import argv, candidates
 from compiler.drivers.protocol import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ class AnyCommand:
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
         return {"argv": (*placeholders.GIVEN, *server)}
+
+    def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return candidates(settings["argv"])
+
+    def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return tuple(settings["files"])
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return Path(str(settings["argv"][0])).name

@@ -124,7 +124,10 @@ class Settings(Model):
     argv: Annotated[
         tuple[Word, ...],
         AfterValidator(_words),
-        Field(description="program and arguments; {data} {folder} {seed} {options} {program:NAME} are filled in"),
+        Field(
+            description="program and arguments; {data} {folder} {seed} {options} {program:NAME} are filled in; "
+            "what is in files that it names is part of the identity"
+        ),
     ]
     metrics: Annotated[
         dict[MetricName, Metric],
@@ -132,6 +135,10 @@ class Settings(Model):
         Field(default_factory=dict, description="figures by name, each {pattern: …} or {json: …}"),
     ]
     series: Annotated[Series | None, Nested(), Field(description="operations per second over time")] = None
+    files: Annotated[
+        tuple[Annotated[str, StringConstraints(min_length=1)], ...],
+        Field(description="files and folders that it reads beside those that `argv` names"),
+    ] = ()
     duration: Annotated[
         Seconds | None, DURATION, Field(description="how long it runs, where that is known: for the deadline")
     ] = None

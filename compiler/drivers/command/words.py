@@ -25,6 +25,13 @@ def argv(
     return tuple(word for given in filled for word in _words(given, written, context))
 
 
+def candidates(words: Sequence[str]) -> list[str]:
+    """Those that may name a file: the first is looked for on PATH where it is a plain name, and others are seldom
+    files without a dot or a slash."""
+    named = [word for n, word in enumerate(words) if "/" in word or (n and "." in word)]
+    return [word for word in named if not _PLACEHOLDER.search(word)]
+
+
 def misplaced(words: Sequence[str]) -> str | None:
     """A placeholder that stands for several words, inside one."""
     for word in words:
@@ -45,7 +52,9 @@ def _is_several(match: re.Match[str]) -> bool:
 
 def _words(given: str, options: Sequence[str], context: Context) -> Iterator[str]:
     whole = _PLACEHOLDER.fullmatch(given)
-    if whole and whole[2] is not None:
+    if given in context.inputs:
+        yield context.inputs[given]
+    elif whole and whole[2] is not None:
         yield from _program(whole[2], context)
     elif whole and whole[1] == "options":
         yield from options

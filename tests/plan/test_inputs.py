@@ -1,0 +1,137 @@
+"""Files that commands read: what is in them is part of the identity, where they lie is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from compiler.language.problem import SpecError
+from compiler.plan.compile import compile_spec
+from compiler.plan.difference import differences
+from compiler.plan.model import FILES, INPUTS, Plan
+from tests.conftest import HOST
+from tests.plan.test_difference import Compile, chain, named
+
+SPEC = """\
+title: t
+builds: {mine: {engine: program, version: "1.0", source: {system: sh}}}
+steps:
+  - {name: put, kind: command, argv: [%s], mutates: true%s}
+  - checkpoint: loaded
+  - {name: get, kind: command, argv: [cat, "{data}/x"]}
+"""
+
+
+@pytest.fixture
+def ids(compile_text: Compile, tmp_path: Path) -> Callable[..., list[str]]:
+    """Of the stages, in the order of the chain, with these files beside the spec."""
+
+    def compiled(argv: str, more: str = "", **files: str) -> list[str]:
+        for name, text in files.items():
+            (tmp_path / name.replace("_", ".")).write_text(text)
+        return [link.stage.id for link in chain(compile_text(SPEC % (argv, more)))]
+
+    return compiled
+
+
+@pytest.mark.parametrize("argv", ["sh, ./my.sh", "./my.sh", "sh, my.sh", "sh, {folder}/my.sh"])
+def test_what_is_in_a_file_that_a_word_names_counts(ids: Callable[..., list[str]], tmp_path: Path, argv: str) -> None:
+    argv = argv.replace("{folder}", str(tmp_path))
+    first, second = ids(argv, my_sh="one"), ids(argv, my_sh="two")
+    assert first[0] != second[0]
+    assert first[1] != second[1]  # what comes after it, too
+    assert ids(argv, my_sh="one") == first
+
+
+def test_what_names_no_file_leaves_the_id_alone(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+    """A program of PATH, a plain word, a folder, a word that holds more than a name, and one with a placeholder."""
+    words = 'sh, run, ./folder, "--config=my.cnf", "{data}/my.sh", 3.14'
+    before = ids(words)
+    (tmp_path / "folder").mkdir()
+    assert ids(words, sh="1", run="1", my_cnf="1", my_sh="1") == before
+
+
+def test_a_touched_file_is_the_same_file(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+    first = ids("sh, my.sh", my_sh="one")
+    os.utime(tmp_path / "my.sh", (1, 1))
+    assert ids("sh, my.sh") == first
+
+
+def test_listed_files_and_folders_count(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a").write_text("1")
+    listed = ", files: [my.cnf, lib]"
+    found = [ids("sh, -c, 'true'", listed, my_cnf="one"), ids("sh, -c, 'true'", listed, my_cnf="two")]
+    (tmp_path / "lib" / "a").write_text("2")
+    found.append(ids("sh, -c, 'true'", listed))
+    assert len({one for one, _ in found}) == 3
+
+
+def test_a_listed_file_must_be_there(compile_text: Compile, tmp_path: Path) -> None:
+    (tmp_path / "my.cnf").write_text("1")
+    with pytest.raises(SpecError) as caught:
+        compile_text(SPEC % ("sh", ", files: [my.cn]"))
+    (problem,) = (each for each in caught.value.problems if each.severity == "error")
+    assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-not-found")
+    assert (problem.message, problem.hint) == ("there is no file `my.cn`", "did you mean `my.cnf`?")
+
+
+def test_a_file_is_meant_from_the_one_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("specs").mkdir()
+    Path("specs/my.sh").write_text("one")
+    Path("specs/a.yaml").write_text(SPEC % ("sh, my.sh", ""))
+    step = chain(compile_spec("specs/a.yaml", None, HOST))[0].stage.steps[0]
+    assert step.setup[INPUTS] == {"my.sh": "specs/my.sh"}
+
+
+def test_the_reason_is_the_file(compile_text: Compile, tmp_path: Path) -> None:
+    (tmp_path / "my.sh").write_text("one")
+    old = chain(compile_text(SPEC % ("sh, my.sh", "")))
+    (tmp_path / "my.sh").write_text("two")
+    new = chain(compile_text(SPEC % ("sh, my.sh", "")))
+    sums = [str(each[0].stage.steps[0].setup[FILES]["my.sh"])[:12] for each in (old, new)]  # type: ignore[index, call-overload]
+    assert named(differences(old, new)) == [("files.my.sh", *sums)]
+
+
+class Kept:
+    """A store with results under some ids without contents."""
+
+    def __init__(self, *stages: str) -> None:
+        self.stages, self.asked = stages, list[Mapping[str, str]]()
+
+    def __call__(self, stage: str, contents: Mapping[str, str]) -> bool:
+        self.asked.append(contents)
+        return stage in self.stages
+
+
+def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+    earlier = ids("sh, my.sh")  # as if the file were none: ids were made so
+    now = ids("sh, my.sh", my_sh="one")
+    assert not set(earlier) & set(now)
+
+    def planned(*kept: str) -> list[str]:
+        return [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, kept=Kept(*kept)))]
+
+    assert planned() == now
+    assert planned(*earlier) == earlier
+    assert planned(earlier[0]) == earlier  # the second reads nothing of its own
+
+
+def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) -> None:
+    ids("sh, my.sh", my_sh="")
+    kept = Kept()
+    compile_spec("a.yaml", None, HOST, kept=kept)
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert kept.asked == [{"0/my.sh": empty}]
+
+
+def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
+    compile_text(SPEC % ("sh, -c, 'true'", ""))
+    kept = Kept()
+    plan: Plan = compile_spec("a.yaml", None, HOST, kept=kept)
+    assert kept.asked == []
+    assert all(INPUTS not in step.setup for stage in plan.stages for step in stage.steps)

@@ -1,0 +1,55 @@
+"""Files that a stage's commands read: they are what was planned, from the first step to the last."""
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+
+from compiler.plan.model import FILES, INPUTS
+
+READ = "print(open('../../../../../../my.txt').read())"  # of the step's folder, six below the checkout's
+
+
+@pytest.fixture
+def reading(checkout, stage, step):
+    """A stage whose step reads my.txt."""
+
+    def make(code=READ, planned="one"):
+        (checkout.folder / "my.txt").write_text("one")
+        checksum = hashlib.sha256(planned.encode()).hexdigest()
+        setup = {FILES: {"my.txt": checksum}, INPUTS: {"my.txt": "my.txt"}}
+        checkout.plan(stage("s-load", replace(step("load", code), setup=setup)))
+        checkout.build()
+        return checkout.run("s-load")
+
+    return make
+
+
+def test_the_checksums_are_kept_with_the_result(checkout, reading):
+    assert reading().returncode == 0
+    assert checkout.attempt("s-load")["contents"] == {"0/my.txt": hashlib.sha256(b"one").hexdigest()}
+
+
+def test_a_file_that_changed_since_the_plan(checkout, reading):
+    assert reading(planned="two").returncode == 1
+    failure = checkout.failure("s-load")
+    assert (failure["step"], failure["message"]) == (
+        "load",
+        "`my.txt` changed after this run was planned: start the run again, which plans it anew",
+    )
+    assert not (checkout.store.attempts("s-load")[-1] / "steps").exists()
+
+
+def test_a_file_that_the_stage_changes(checkout, reading):
+    assert reading("open('../../../../../../my.txt', 'w').write('two')").returncode == 1
+    assert checkout.failure("s-load")["message"] == (
+        "`my.txt` changed while the stage ran: have programs write to `{folder}`, leave what they read alone, "
+        "and start the run again"
+    )
+
+
+def test_a_file_that_is_gone(checkout, reading):
+    assert reading("import os; os.remove('../../../../../../my.txt')").returncode == 1
+    assert checkout.failure("s-load")["message"].startswith(
+        "`my.txt` could not be read (No such file or directory) while the stage ran: "
+    )

@@ -1,0 +1,68 @@
+"""Which contents the results under an id without contents count for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.language.witness import watching
+from compiler.plan.model import FILES, INPUTS, PlannedStage, PlannedStep
+from compiler.store import contents
+from compiler.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "outputs")
+
+
+def measured(store: Store, stage: str) -> None:
+    folder = store.results_of(stage) / "20260101T000000.000000Z"
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+
+
+def reading(stage: str, checksum: str | None) -> PlannedStage:
+    setup = {FILES: {"x": checksum}, INPUTS: {"x": "x"}} if checksum else {}
+    step = PlannedStep("put", "command", 1, {}, {}, 7, setup=setup)  # type: ignore[arg-type]
+    return PlannedStage(stage, "t", "b-1", None, (), 0, 0, "h", (step,), 1.0, 0)
+
+
+def test_without_results_there_is_nothing_to_count(store: Store) -> None:
+    assert not contents.stands_for(store, "s-1", {"0/x": "1"})
+
+
+def test_until_a_run_they_count_for_whatever_is_there(store: Store) -> None:
+    measured(store, "s-1")
+    assert contents.stands_for(store, "s-1", {"0/x": "1"})
+    assert contents.stands_for(store, "s-1", {"0/x": "2"})
+
+
+def test_the_first_run_decides(store: Store) -> None:
+    measured(store, "s-1")
+    contents.note(store, [reading("s-1", "1")])
+    contents.note(store, [reading("s-1", "2")])
+    assert contents.stands_for(store, "s-1", {"0/x": "1"})
+    assert not contents.stands_for(store, "s-1", {"0/x": "2"})
+
+
+def test_a_lost_result_keeps_its_id(store: Store) -> None:
+    """Else all that comes after it would have another one as well."""
+    measured(store, "s-1")
+    contents.note(store, [reading("s-1", "1")])
+    for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
+        path.unlink()
+    assert contents.stands_for(store, "s-1", {"0/x": "1"})
+
+
+def test_nothing_is_noted_of_other_stages(store: Store) -> None:
+    measured(store, "s-1")
+    contents.note(store, [reading("s-1", None), reading("s-2", "1")])
+    assert not (store.root / "contents").exists()
+
+
+def test_a_plan_knows_that_it_looked(store: Store) -> None:
+    with watching() as seen:
+        contents.stands_for(store, "s-1", {"0/x": "1"})
+    assert seen.files == {str(store.contents("s-1")): None}
