@@ -3,7 +3,7 @@ import sys
 
 sys.path.insert(0, workflow.basedir)
 
-from compiler.run import leaving
+from compiler.run import leaving, metadata
 
 leaving.at_once()
 leaving.no_folder(workflow.snakemake_tmp_dir)
@@ -28,6 +28,7 @@ quieten(hooks, workflow.output_settings)
 
 onstart:
     workflow.scheduler.job_rate_limiter = None  # with one it looks again and again, by timers, while jobs wait
+    metadata.spare(workflow.persistence)
     hooks.start()
 
 
@@ -50,3 +51,5 @@ include: "rules/build.smk"
 include: "rules/run.smk"
 include: "rules/collect.smk"
 include: "rules/summarize.smk"
+
+leaving.no_folder(workflow.snakemake_tmp_dir)  # the rules have been read

@@ -66,13 +66,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(_meant(given[0]))
     try:
         parsed = parser.parse_args(given)
-        return int(parsed.run(parsed))
+        return _called(parsed)
     except KeyboardInterrupt:
         print("stopped by SIGINT before anything was started", file=sys.stderr)
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+
+
+def _called(parsed: argparse.Namespace) -> int:
+    """A command that writes may find the disk full."""
+    try:
+        return int(parsed.run(parsed))
+    except Exception as error:
+        from compiler.run import full_disk, here
+
+        if not full_disk.is_full(error):
+            raise
+        print(full_disk.sentence(here.store()), file=sys.stderr)
+        return 3
 
 
 def _meant(word: str) -> str:

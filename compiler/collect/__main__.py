@@ -12,6 +12,7 @@ from compiler.collect.tables import collect
 from compiler.plan import files
 from compiler.plan.model import Plan
 from compiler.plan.uncollected import uncollected
+from compiler.run.full_disk import DiskFull, with_reserve
 from compiler.run.leaving import leave
 from compiler.run.revision import revision
 from compiler.store.store import Store
@@ -28,11 +29,20 @@ def main(arguments: list[str] | None = None) -> int:
     except FileNotFoundError:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1
+    try:
+        known = with_reserve(store, lambda: _collected(store, plan))
+    except DiskFull as full:
+        print(f"collect: {full}", file=sys.stderr)
+        return 1
+    return _report(plan, known, options.partial)
+
+
+def _collected(store: Store, plan: Plan) -> Mapping[str, State]:
     store.drop_stamps(plan.digest)
     with uncollected():
         known = collect(store, plan)
     store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
-    return _report(plan, known, options.partial)
+    return known
 
 
 def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:

@@ -29,6 +29,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(plan: str, stage: str) -> int:
     from compiler.language.problem import SpecError
     from compiler.language.site import of_environment
+    from compiler.run.attempt import refuse
     from compiler.run.here import store
     from compiler.run.job import Job
     from compiler.run.stage import run
@@ -46,7 +47,7 @@ def _run(plan: str, stage: str) -> int:
     try:
         return 0 if run(job) else 1
     except OSError as error:  # before there is an attempt, or while it ends
-        print(f"failed: {job.stage.title}\n  the system refused: {error}", file=sys.stderr)
+        print(refuse(job, error).block(job.stage.title), file=sys.stderr)
         return 1
 
 

@@ -7,17 +7,20 @@ import os
 import platform
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from compiler.run import host
-from compiler.run.failure import StageError
+from compiler.run.failure import StageError, is_disk_full
+from compiler.run.full_disk import DiskFull, sentence, with_reserve
 from compiler.run.job import Job
 from compiler.run.supervision import survivors
 from compiler.run.supervision.marked import MARK
-from compiler.store import checksums, halfmade
+from compiler.store import checksums, halfmade, reserve
 from compiler.store.durable import write_json
+from compiler.store.lock import Busy, locked
 from compiler.store.store import Store
 
 JOURNAL = "journal.jsonl"
@@ -80,11 +83,15 @@ class Attempt:
             "steps": self.steps,
             "files": checksums.of(self.folder),  # last: who looks at many results reads their first bytes alone
         }
-        write_json(self.folder / "result.json", result)
-        return self.job.store.publish_result(self.job.stage.id, self.folder)
+        store = self.job.store
+        try:
+            with_reserve(store, lambda: write_json(self.folder / "result.json", result))
+            return with_reserve(store, lambda: store.publish_result(self.job.stage.id, self.folder))
+        except DiskFull as full:
+            raise StageError(str(full)) from None
 
     def fail(self, failure: StageError, status: str = FAILED) -> None:
-        write_failure(self.folder, self.job.stage.id, failure, status)
+        with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))
 
 
 def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
@@ -99,6 +106,19 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
     }
     halfmade.below(folder)
     write_json(folder / "failure.json", record)
+
+
+def refuse(job: Job, error: OSError) -> StageError:
+    """A stage whose attempt could not begin, or end, gets one that says why, with the space kept in reserve."""
+    node, full = job.stage.id, is_disk_full(error)
+    failure = StageError(sentence(job.store) if full else f"the system refused: {error}")
+    if full:
+        reserve.release(job.store)
+    with suppress(OSError, Busy), locked(job.store.lock(node), wait=False):
+        last = job.store.attempts(node)[-1:]
+        begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)
+        write_failure(begun or job.store.new_attempt(node), node, failure, FAILED)
+    return failure
 
 
 def close_abandoned(store: Store, stage: str) -> None:

@@ -77,7 +77,12 @@ def telling(folder: Path) -> Path:
 def met_full_disk(folder: Path, data: Path) -> bool:
     """The engine says so, or could not even say it: its log is on a disk as well."""
     said = any(DISK_FULL in last_bytes(folder / name) for name in ("stderr", "stdout"))
-    return said or any(_free(path) < NOTHING or _without_inodes(path) for path in (folder, data))
+    return said or has_no_room(folder, data)
+
+
+def has_no_room(*paths: Path) -> bool:
+    """One of them."""
+    return any(_free(path) < NOTHING or _without_inodes(path) for path in paths)
 
 
 def read_only(*folders: Path) -> str | None:

@@ -30,7 +30,7 @@ from compiler.run.unstarted import unstarted
 from compiler.run.until import in_force
 from compiler.run.work import Work, work
 from compiler.run.workflow import refused
-from compiler.store import halfmade, left
+from compiler.store import halfmade, left, reserve
 from compiler.store.lock import Busy
 from compiler.store.runlock import NAME, Record, active, run_lock
 
@@ -50,6 +50,7 @@ class Hooks:
         """Before the first job."""
         fresh = not self.work.store.lock(NAME).exists()
         self._take_lock()
+        reserve.keep(self.work.store)
         halfmade.everywhere(self.work.store.root)
         left.forget(self.work.store)
         self.listen()

@@ -25,9 +25,10 @@ def at_once(status: int | None = None) -> None:
 
 
 def no_folder(temporary: Path) -> None:
-    """Snakemake makes one for what only remote jobs need: a run that is killed, or leaves, would leave it behind."""
-    with suppress(OSError):
-        temporary.rmdir()
+    """Snakemake keeps its sources there while it reads them: a run that is killed, or leaves, would leave it behind."""
+    from shutil import rmtree
+
+    rmtree(temporary, ignore_errors=True)
 
 
 def leave(status: int | None = None) -> NoReturn:

@@ -16,6 +16,7 @@ FAILED = "returned non-zero exit status 1."  # our commands say why; a signal or
 
 def quieten(hooks: Hooks, settings: Any) -> None:
     """Filters the screen, not the log file; --verbose and a dry run show what Snakemake says."""
+    logging.raiseExceptions = False  # a log file that cannot grow is no traceback
     if settings.verbose:
         return
     for handler in logging.getLogger("snakemake.logging").handlers:

@@ -15,6 +15,7 @@ from compiler.collect.states import Broken
 from compiler.run import options, progress
 from compiler.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
 from compiler.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
+from compiler.run.full_disk import DiskFull
 from compiler.run.hostlock import host_lock
 from compiler.run.images import image
 from compiler.run.images.budget import make_room
@@ -207,7 +208,7 @@ def _failed(attempt: Attempt, failure: StageError) -> None:
     print(failure.block(attempt.job.stage.title), file=sys.stderr, flush=True)
     try:
         attempt.fail(failure)
-    except OSError as error:
+    except (OSError, DiskFull) as error:
         print(f"  failure.json could not be written: {error}", file=sys.stderr, flush=True)
 
 

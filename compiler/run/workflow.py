@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.build.declared import runs_already
 from compiler.language.site import GIVEN, of_environment
 from compiler.run import here, remembered, until
+from compiler.run.full_disk import is_full, refusal, sentence
 from compiler.run.here import named
 from compiler.run.machines import contradicted
 from compiler.run.work import Work, work
@@ -80,6 +81,8 @@ def _looked(plan: Plan, store: Store) -> Work:
         found = work(plan, store)
     except OSError as error:
         raise Fault(refused(store, error), REFUSED) from None
+    if not found.is_over and (full := refusal(store)):
+        raise Fault(full, REFUSED)
     if (folder := store.unwritable()) and not found.is_over:
         raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), REFUSED)
     return found
@@ -87,6 +90,8 @@ def _looked(plan: Plan, store: Store) -> Work:
 
 def refused(store: Store, error: OSError) -> str:
     """The one place where everything goes cannot be used."""
+    if is_full(error):
+        return sentence(store)
     where = f" ({error.filename})" if error.filename else ""
     if error.filename and store.data != store.root and Path(error.filename).is_relative_to(store.data.parent):
         return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"

@@ -69,10 +69,11 @@ class Store(Places):
             (self.root / "attempts" / node).rmdir()
 
     def publish_result(self, stage: str, attempt: Path) -> Path:
-        """An attempt that holds result.json becomes a result, by rename."""
+        """An attempt that holds result.json becomes a result, by rename. Called again where there was no room."""
         target = self.root / "results" / stage / attempt.name
-        later.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
-        publish(attempt, target)
+        if attempt.exists():
+            later.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
+            publish(attempt, target)
         self.set_mark(stage, target / "result.json")
         return target
 

@@ -7,6 +7,7 @@ import sys
 
 from compiler.plan import files
 from compiler.plan.uncollected import uncollected
+from compiler.run.full_disk import DiskFull, with_reserve
 from compiler.run.revision import revision
 from compiler.store.durable import write_text
 from compiler.store.store import Store
@@ -24,12 +25,21 @@ def main(arguments: list[str] | None = None) -> int:
     if problem := _unready(store, options.plan):
         print(f"summarize: {problem}", file=sys.stderr)
         return 1
-    with keeping(store.kept(options.plan)):
-        found = read(store, options.plan)
-        _warn(found, options.partial)
-        write(store, found)
-    store.stamp_report(options.plan, revision())
+    try:
+        found = with_reserve(store, lambda: _written(store, options.plan))
+    except DiskFull as full:
+        print(f"summarize: {full}", file=sys.stderr)
+        return 1
+    _warn(found, options.partial)
     return 0
+
+
+def _written(store: Store, plan: str) -> Report:
+    with keeping(store.kept(plan)):
+        found = read(store, plan)
+        write(store, found)
+    store.stamp_report(plan, revision())
+    return found
 
 
 def _warn(found: Report, partial: bool) -> None:

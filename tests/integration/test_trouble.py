@@ -213,3 +213,46 @@ def test_a_damaged_file_of_a_result(finished: Lab) -> None:
     assert "3 done (measured steps)" in text.read_text()
     assert there - set(finished.results()) == {damaged}
     assert len(finished.results()) == len(there)
+
+
+FILLER = """
+import glob, os, time
+while not glob.glob("outputs/results/*/*/result.json"):
+    time.sleep(0.01)
+file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
+size = 1 << 20
+while size:
+    try:
+        os.write(file, bytes(size))
+    except OSError:
+        size //= 2
+"""
+SMALL = """
+mount -t tmpfs -o size=200m tmpfs "$1"
+cd "$1" && cp -a "$2"/. . && shift 2
+python3 filler.py &
+"$@"; echo "first: $?"
+cat outputs/summary/*/summary.txt
+rm outputs/filler
+"$@" >/dev/null; echo "second: $?"
+"""
+
+
+@needs("small disks")
+def test_the_disk_of_the_checkout_becomes_full(depot: Path, tmp_path: Path) -> None:
+    """That of outputs/ and of Snakemake's notes: stages fail, the report is made, and the run can go on later."""
+    lab = made(depot, tmp_path / "lab")
+    (lab.folder / "filler.py").write_text(FILLER)
+    (tmp_path / "small").mkdir()
+    command = ["sh", "-c", SMALL, "sh", str(tmp_path / "small"), str(lab.folder), *lab.argv("run", "spec.yaml")]
+    ended = lab.execute(inside(*command))
+    assert "Traceback" not in ended.stderr, ended.stderr
+    first, _, second = ended.stdout.partition("first: 3\n")
+    assert second.endswith("second: 0\n"), ended.stdout + ended.stderr
+    assert first == ""
+    assert "INCOMPLETE: 2 of 3 measured steps have no figures yet" in second
+    full = f"the disk of {tmp_path.resolve()}/small/outputs is full: 0 B of 200.0 MiB free; "
+    assert full in ended.stderr, ended.stderr
+    assert full in re.sub(r"\s+", " ", second), second
+    assert "the run is not complete: [1/3 done] failed 2, left 0" in ended.stderr
+    assert "summary of what there is: outputs/summary/" in ended.stderr

@@ -36,11 +36,11 @@ class Checkout:
     def stepgrid_run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self.execute([sys.executable, "stepgrid_run.py", *arguments])
 
-    def execute(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+    def execute(self, argv: list[str], **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             argv,
             cwd=self.folder,
-            env=_env(),
+            env=_env() | env,
             stdin=subprocess.DEVNULL,
             text=True,
             capture_output=True,
