@@ -209,6 +209,7 @@ def test_the_words_of_a_service(capsys: Capture) -> None:
         "    argv      [ask]  a.yaml:3:42",
         "    metrics   {}     default of command",
         "    series    null   default of command",
+        "    files     []     default of command",
         "    duration  null   default of command",
         "  options",
         "    threads  2  a.yaml:4:12",
