@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from compiler.collect import columnar, environment, probed, schema
+from compiler.collect import columnar, environment, misses, probed, schema
 from compiler.collect.columnar import Point, Rows, Table
 from compiler.collect.damage import damage, explained
 from compiler.collect.figures import StepFigures, every
@@ -28,7 +29,9 @@ Columns = Mapping[str, "columnar.Column"]
 class Part:
     """Grows by some results after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, stages: Mapping[str, PlannedStage] = MappingProxyType({})) -> None:
+        """`stages`: of the plan, by id."""
+        self._stages = stages
         types = schema.PARTS
         self.grids = {name: Grid(types[name]) for name in ("samples", "series")}
         self.levels = Records(types["levels"])
@@ -51,7 +54,7 @@ class Part:
                 assert state.result is not None
                 broken.append(Broken(stage.id, state.result, why))
             else:
-                self._result(stage, state, explained(state, own))
+                self._result(stage, state, misses.told(stage, self._stages, explained(state, own)))
         return broken
 
     def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:

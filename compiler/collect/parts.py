@@ -106,7 +106,7 @@ class _Writer:
 
     def read(self, wanted: Mapping[str, Entry], stages: Stages, states: Mapping[str, State]) -> list[Broken]:
         """The rest, from the results themselves."""
-        part, results, broken = Part(), dict[str, Entry](), list[Broken]()
+        part, results, broken = Part(stages), dict[str, Entry](), list[Broken]()
         left = sorted(set(wanted) - self._covered)
         for some in batches((stages[stage], _whole(states[stage], stages[stage])) for stage in left):
             broken += (found := part.add(some))
@@ -114,7 +114,7 @@ class _Writer:
             results |= {stage.id: wanted[stage.id] for stage, _ in some if stage.id not in lost}
             if part.rows >= LARGE:
                 self._write(part, results)
-                part, results = Part(), {}
+                part, results = Part(stages), {}
         if results or not self.parts:
             self._write(part, results)
         return broken

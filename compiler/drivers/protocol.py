@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from compiler.engines.serving import Access
+    from compiler.plan.model import PlannedStep
 
 
 class Context(NamedTuple):
@@ -88,6 +89,10 @@ class ParseError(Exception):
     """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
 
 
+class RefusedError(Exception):
+    """Why a step is not started, as a sentence."""
+
+
 class Driver(Protocol):
     """The planning half."""
 
@@ -146,6 +151,15 @@ class Complains(Protocol):
 
     def complaint(self, folder: Path) -> str | None:
         """Of a program that ended with an error, as a sentence; None where its output has none."""
+        ...
+
+
+@runtime_checkable
+class Finds(Protocol):
+    """A kind that says how many of its lookups should find a key: a read that finds nothing is no figure of a read."""
+
+    def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
+        """Of each step of a sequence that begins without a database: a share; None where it is unknown."""
         ...
 
 

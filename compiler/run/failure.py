@@ -22,6 +22,7 @@ OUTSIDE = (
     *(f"was killed by {name}" for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGXFSZ")),
 )
 DISK_FULL = "No space left on device"
+FOUND_NOTHING = "it found none of the keys that it looked up; {:.3g} % were expected"
 FEWER = "remove some, or use another disk"
 MEANS = {
     "SIGKILL": "by the kernel when memory runs out, or by someone",
@@ -100,6 +101,11 @@ def read_only(*folders: Path) -> str | None:
 def is_from_outside(failure: StageError) -> bool:
     """A disk in trouble, or somebody's signal: neither says anything of the image that a step started from."""
     return DISK_FULL in failure.tail or any(words in failure.message for words in OUTSIDE)
+
+
+def is_of_missing_keys(failure: StageError) -> bool:
+    """The database lacks what was loaded, whichever step notices."""
+    return FOUND_NOTHING.partition(";")[0] in failure.message
 
 
 def is_disk_full(error: OSError) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from compiler.drivers import hit_rate
 from compiler.drivers.protocol import Complains, ParseError, Runner
 from compiler.plan.model import PlannedStep
-from compiler.run.failure import disk_full, is_disk_full, killed_by, met_full_disk, read_only
+from compiler.run.failure import FOUND_NOTHING, disk_full, is_disk_full, killed_by, met_full_disk, read_only
 from compiler.run.probes import Probed
 from compiler.run.server.reached import Reached
 from compiler.run.server.refusal import refused
 from compiler.run.supervision.supervise import Ended
+
+Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
 
 
 def complaint(
@@ -36,17 +39,18 @@ def complaint(
     return own or f"it ended with exit status {ended.exit}"
 
 
-def unreadable(kind: Runner, settings: Mapping[str, Any], folder: Path, data: Path) -> str | None:
-    """Why its output cannot be read; None where it can."""
+def wrong_output(kind: Runner, step: PlannedStep, folder: Path, data: Path, ran: Ran) -> str | None:
+    """Why it cannot be read, or measures something else. `ran`: the steps from an empty database on, up to this one."""
     try:
-        kind.parse(folder, settings)
+        found = kind.parse(folder, step.settings).metrics
     except ParseError as error:
         return disk_full(data, folder) if met_full_disk(folder, data) else str(error)
     except OSError as error:
         if is_disk_full(error):
             raise
         return f"its output cannot be read: {error}"
-    return None
+    wanted = hit_rate.expected(ran())[-1] if found.get(hit_rate.FOUND) == 0 else None
+    return FOUND_NOTHING.format(wanted) if wanted and hit_rate.is_nothing(found, wanted, step) else None
 
 
 def record(

@@ -7,12 +7,14 @@ import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
 from compiler.drivers import runnable, running
 from compiler.drivers.command.reach import PASSWORDS
-from compiler.drivers.protocol import Command, Context, Runner
+from compiler.drivers.protocol import Command, Context, RefusedError, Runner
 from compiler.engines import served
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run import inputs, outcome, progress
@@ -63,6 +65,12 @@ class Bench:
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
         draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records
+
+    def until(self, step: PlannedStep) -> list[PlannedStep]:
+        """What is done to its database, from an empty one on, up to this step of the stage."""
+        before = takewhile(lambda stage: stage.id != self.stage.id, self.attempt.job.ancestors())
+        steps = self.stage.steps
+        return [*(each for stage in before for each in stage.steps), *steps[: steps.index(step) + 1]]
 
     def _refuse_what_cannot_run(self) -> None:
         """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
@@ -144,7 +152,7 @@ class _Step:
         return (
             outcome.complaint(ended, deadline, folder, data, self.server, kind)
             or complaint(self._launch, folder / "stderr")
-            or outcome.unreadable(kind, self.step.settings, folder, data)
+            or outcome.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
         )
 
     def _lost(self, failed: bool) -> StageError | None:
@@ -182,6 +190,8 @@ class _Step:
         try:
             made = kind.command(self.step.settings, self.accepted.options, self._context())
             done = launched(made, self._launch)
+        except RefusedError as error:
+            raise StageError(str(error), self.step.name) from None
         except (LookupError, ValueError) as error:
             raise StageError(f"no {self.step.kind} command can be made: {error}", self.step.name) from None
         except LaunchError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from compiler.plan.model import Axis
-from compiler.summarize import builds, unsteady
+from compiler.summarize import builds, misses, unsteady
 from compiler.summarize.builds import Build
 from compiler.summarize.floor import Floors, floors
 from compiler.summarize.judging import Caveat, Evidence
@@ -57,3 +57,4 @@ def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:
 def _marks(around: Surroundings, point: Point, base: Point) -> Iterator[str]:
     yield from around.marks(point, base)
     yield from unsteady.marks(point, base)
+    yield from misses.marks(point, base)

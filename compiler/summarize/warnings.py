@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from compiler.summarize import apart, starts, taken_out, unknown_contents
+from compiler.drivers.hit_rate import SAID
+from compiler.summarize import apart, misses, starts, taken_out, unknown_contents
 from compiler.summarize.builds import Build
 from compiler.summarize.quality import spread
 from compiler.summarize.tables import Run, Tables
@@ -19,6 +20,7 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from _unlike("builds", [build for build in builds.values() if not build.client])
     yield from _unlike("clients", [build for build in builds.values() if build.client])
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
+    yield from misses.sentences(tables.runs)
     yield from _hosts(tables.facts.get("host", {}))
     yield from _noisy(tables.facts.get("noise", {}), tables.runs)
     yield from apart.whole(tables.runs)
@@ -55,7 +57,7 @@ def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:
     names: dict[str, dict[str, None]] = {}
     for run in runs:
         for text in run.warnings:
-            if _sentence(text) not in known:
+            if _sentence(text) not in known and SAID not in text:
                 names.setdefault(text, {})[f"{run.step} of {run.build}"] = None
     for text, said in names.items():
         yield f"{', '.join(list(said)[:3])}{' and others' if len(said) > 3 else ''}: {_sentence(text)}"

@@ -17,6 +17,7 @@ from compiler.collect.figures import figures
 from compiler.collect.metrics import METRICS
 from compiler.collect.states import read
 from compiler.collect.usage import series, usage
+from compiler.drivers.hit_rate import expected
 from compiler.plan import files
 from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from compiler.store import plans
@@ -126,3 +127,74 @@ def test_a_step_that_db_bench_refuses(checkout: Path) -> None:
     failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
     assert failure["message"] == "it ended with exit status 1"
     assert failure["tail"] == "ERROR: unknown command line flag 'no_such_flag'"
+
+
+IN_LOG = {"write_buffer_size": Option(64 << 20), "compression_type": Option("none")}
+SMALL = replace(LOAD, steps=(replace(LOAD.steps[0], options=IN_LOG),))  # all of it is in the write-ahead log
+LOOKUP = replace(READ, steps=(replace(_step("reads", benchmarks=["readrandom"], reads=20_000), options=IN_LOG),))
+
+
+def _plan(checkout: Path, *stages: PlannedStage) -> Store:
+    store = Store(checkout / "outputs")
+    plan = files.read(store.plan("p"))
+    shutil.rmtree(store.plan("p"))
+    plans.write(replace(plan, stages=stages), store.plan("p"))
+    return store
+
+
+def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout: Path) -> None:
+    store = _plan(checkout, SMALL, LOOKUP)
+    assert _run(checkout, "s-load").returncode == 0
+    (log,) = (store.image("s-load") / "data").glob("*.log")
+    before = log.stat().st_mtime_ns
+    log.write_bytes(bytes(log.stat().st_size))  # RocksDB takes it for a log that was cut off, and opens
+    os.utime(log, ns=(before, before))  # as a disk does that loses what it held
+    assert _run(checkout, "s-read").returncode == 1
+    failure = json.loads((store.attempts("s-read")[-1] / "failure.json").read_text())
+    assert (failure["step"], failure["message"]) == (
+        "reads",
+        "it found none of the keys that it looked up; 100 % were expected; "
+        "the image that it started from was removed: the next attempt makes it again",
+    )
+    done = _run(checkout, "s-read")
+    assert done.returncode == 0, done.stderr
+    result = store.result("s-read")
+    assert result is not None
+    assert json.loads((result / "attempt.json").read_text())["image"]["stages_replayed"] == ["s-load"]
+    assert figures(read(result, LOOKUP), LOOKUP.steps)[0].metrics["found_pct"] == 100
+
+
+def test_lookups_that_are_to_miss_find_nothing(checkout: Path) -> None:
+    misses = replace(LOOKUP, steps=(_step("misses", benchmarks=["readmissing"], reads=20_000),))
+    store = _plan(checkout, SMALL, misses)
+    assert [_run(checkout, stage).returncode for stage in ("s-load", "s-read")] == [0, 0]
+    assert store.result("s-read")
+
+
+def test_a_first_step_without_a_database_is_refused_with_a_sentence(checkout: Path) -> None:
+    store = _plan(checkout, replace(LOOKUP, id="s-load", parent=None, children=()))
+    assert _run(checkout, "s-load").returncode == 1
+    failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
+    assert (failure["step"], failure["message"]) == (
+        "reads",
+        "`readrandom` needs a loaded database; put a load step first or set `fresh: true`",
+    )
+
+
+@pytest.mark.parametrize("load", ["fillseq", "fillrandom", "filluniquerandom"])
+def test_as_many_keys_are_found_as_are_expected(checkout: Path, load: str) -> None:
+    small = {"keys": 20_000, "threads": 1}
+    steps = (
+        _step("load", benchmarks=[load], fresh=True, **small),
+        replace(_step("deletes", benchmarks=["deleterandom"], **small), options={**OPTIONS, "deletes": Option(5_000)}),
+        _step("reads", benchmarks=["readrandom"], reads=20_000, **small),
+        _step("seeks", benchmarks=["seekrandom"], reads=20_000, **small),
+    )
+    stage = replace(LOAD, steps=tuple(replace(step, seed=seed) for seed, step in enumerate(steps)), children=())
+    store = _plan(checkout, stage)
+    done = _run(checkout, "s-load")
+    assert done.returncode == 0, done.stderr
+    result = store.result("s-load")
+    assert result is not None
+    found = [each.metrics.get("found_pct") for each in figures(read(result, stage), stage.steps)]
+    assert found == pytest.approx(expected(stage.steps), abs=3)

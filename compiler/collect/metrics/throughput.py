@@ -40,6 +40,13 @@ THROUGHPUT = (
     Metric("mb_per_s", "MiB/s", "higher", "Bytes of keys and values per second of wall time.", BENCHMARK),
     Metric("found_pct", "%", None, "Keys found, of those looked up; of one client where there are several.", BENCHMARK),
     Metric(
+        "found_expected_pct",
+        "%",
+        None,
+        "Keys that the lookups should find at least, of those that the steps before them loaded; where that is known.",
+        BENCHMARK,
+    ),
+    Metric(
         "writer_qps",
         "operations/s",
         None,

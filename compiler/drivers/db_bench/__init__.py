@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from compiler.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
+    from compiler.plan.model import PlannedStep
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
@@ -58,6 +59,11 @@ class DbBench:
 
         latencies = ("Latency", "Latency by kind of operation")
         return names("Throughput", *latencies, "State of the tree", "Work of the engine", "Stalls")
+
+    def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
+        from compiler.drivers.db_bench.keyspace import found
+
+        return found(steps)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return live.readings(folder)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from compiler.drivers.db_bench.benchmarks import PRINTING, TIMED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from compiler.drivers.protocol import Command, Context
 
 REPORT = "report.csv"
@@ -41,11 +43,21 @@ OBSERVATION: Mapping[str, Any] = MappingProxyType(
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
     from compiler.drivers.protocol import Command
 
+    _refuse_without_database(settings, context.data)
     if refused := sorted(RESERVED.keys() & options.keys()):
         raise ValueError(f"{refused[0]} cannot be given as an option: {_meaning(refused[0])}")
     flags = {**_own(settings, context), **OBSERVATION, **options}
     argv = (*context.programs["db_bench"], *(f"--{name}={_text(value)}" for name, value in flags.items()))
     return Command(argv=argv, duration=declared_seconds(settings))
+
+
+def _refuse_without_database(settings: Mapping[str, Any], data: Path) -> None:
+    """Some releases end with an error there, others make an empty database and read nothing of it."""
+    from compiler.drivers.protocol import RefusedError
+
+    if not settings.get("fresh", False) and data.is_dir() and not any(data.iterdir()):
+        name = settings["benchmarks"][0]
+        raise RefusedError(f"`{name}` needs a loaded database; put a load step first or set `fresh: true`")
 
 
 def _meaning(option: str) -> str:

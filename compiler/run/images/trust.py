@@ -11,7 +11,7 @@ from pathlib import Path
 from compiler.plan import files
 from compiler.plan.model import PlannedStage, PlannedStep
 from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError, is_from_outside
+from compiler.run.failure import StageError, is_from_outside, is_of_missing_keys
 from compiler.run.images.live import DATA
 from compiler.run.images.tree import scan
 from compiler.run.images.verification import doubt
@@ -48,7 +48,7 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
 
 
 def _is_of_the_database(failure: StageError, stage: PlannedStage) -> bool:
-    return failure.starting or failure.step == stage.steps[0].name
+    return failure.starting or failure.step == stage.steps[0].name or is_of_missing_keys(failure)
 
 
 def _has_served_so(attempt: Attempt, image: str, stage: PlannedStage) -> bool:
