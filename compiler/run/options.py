@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compiler.build.catalogue_values import wrong
@@ -28,6 +28,9 @@ class Accepted:
 def check(job: Job, stage: PlannedStage) -> list[Accepted]:
     """One per step. A build without a catalogue is not checked: what it knows cannot be told."""
     catalogue = _catalogue(job, stage.build)
+    for step in stage.steps:
+        if faults := [*_faults(job, step, catalogue)]:
+            raise StageError("; ".join(faults), step.name)
     return [_accept(job, step, catalogue) for step in stage.steps]
 
 
@@ -46,12 +49,14 @@ def _later(job: Job, stage: PlannedStage, catalogue: Catalogue | None) -> Iterat
 
 
 def _faults(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Iterator[str]:
-    try:
-        _accept(job, step, catalogue)
-    except StageError as fault:
-        yield fault.message
-    except UnsupportedError:
-        pass  # its stage says so
+    """Of each of its options."""
+    for name in step.options:
+        try:
+            _accept(job, replace(step, options={name: step.options[name]}), catalogue)
+        except StageError as fault:
+            yield fault.message
+        except UnsupportedError:
+            pass  # its stage says so
 
 
 def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepted:

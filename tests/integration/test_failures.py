@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 from typing import Any
 
@@ -40,10 +41,10 @@ def test_a_build_that_cannot_be_had(lab: Any, source: str, message: str) -> None
 
 
 def test_a_step_that_fails(lab: Any) -> None:
-    lab.write(with_build("{extends: rocksdb, options: {cache_type: of_nobody}}"))
+    lab.write(with_build("{extends: rocksdb, options: {secondary_cache_uri: of_nobody}}"))
     run = lab.run()
     assert run.returncode == 3
-    assert "Cache type not supported" in run.stderr or "of_nobody" in run.stderr
+    assert "No secondary cache registered" in run.stderr
     assert "stderr" in run.stderr, "the log's path"
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
 
@@ -51,17 +52,30 @@ def test_a_step_that_fails(lab: Any) -> None:
 def test_an_option_that_no_build_knows(lab: Any) -> None:
     lab.write(ONE.replace("write_buffer_size: 1MiB", "write_bufer_size: 1MiB"))
     run = lab.run()
-    assert run.returncode == 3
-    assert "spec.yaml:4:12" in run.stderr
-    assert "write_bufer_size" in run.stderr
-    assert "did you mean write_buffer_size?" in run.stderr
+    assert run.returncode == 1
+    assert "spec.yaml:4:12: error[unknown-option]: rocksdb has no option `write_bufer_size`" in run.stderr
+    assert "did you mean `write_buffer_size`?" in run.stderr
+    assert lab.results() == {}
 
 
 def test_an_option_that_one_build_lacks_makes_its_cell_unsupported(lab: Any) -> None:
     lab.write(ONE.replace("block_cache_trace_max_trace_file_size_in_bytes: 2000000", "option_of_nobody: 1"))
     run = lab.run()
-    assert run.returncode == 3, "no build knows it: that is a typo"
+    assert run.returncode == 1, "no build knows it: that is a typo"
     assert "option_of_nobody" in run.stderr
+
+
+def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_first(lab: Any) -> None:
+    bad = "{name: readrandom, kind: db_bench, benchmarks: [readrandom], options: {cache_siz: 1, bloom_bits: 64MB}}"
+    lab.write(ONE.replace("{name: readrandom, kind: db_bench, benchmarks: [readrandom]}", bad))
+    for build in (lab.folder / "outputs" / "builds").iterdir():
+        shutil.rmtree(build)
+    run = lab.run()
+    assert run.returncode == 3
+    assert "stages that start from it would fail: " in run.stderr
+    assert "rocksdb has no option cache_siz; did you mean cache_size?" in run.stderr
+    assert "bloom_bits takes a number (int32), not `64MB`" in run.stderr
+    assert lab.results() == {}
 
 
 def test_a_step_that_hangs(lab: Any) -> None:

@@ -119,6 +119,12 @@ def test_what_was_measured_does_not_stop_a_load(checkout, stage, step):
     assert checkout.run("s-load").returncode == 0
 
 
+def test_all_faults_of_a_step_are_said_at_once(checkout, with_options):
+    with_options({"nope": Option(1, where="a.yaml:1:1"), "cache_siz": Option(2), "cache_size": Option("64MB")})
+    message = checkout.failure("s-load")["message"]
+    assert [part.split("; ")[0] for part in message.split("trial-1.0 has no option ")[1:]] == ["cache_siz", "nope"]
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "why"),
     [
