@@ -7,7 +7,7 @@ loaded are not expected to be missed: who looks them up measures something else,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING, first_measured
@@ -24,6 +24,7 @@ LOOKUPS = _READS | {
 _NO_WRITES = PRINTING | DRAINING | _READS | {"readrandomfast", "readmissing", "readseq", "readreverse", "readtocache"}
 _MORE = {"mergerandom", "xorupdaterandom", "appendrandom", "readrandomwriterandom", "readrandommergerandom"}
 _OVERWRITES = {"overwrite", "updaterandom"}
+_WRITES = (LOOKUPS - _READS) | _MORE | _OVERWRITES
 # options with which keys are chosen, lost or told apart in another way, and the values that leave all as it is
 _OTHERWISE: Mapping[str, tuple[Any, ...]] = {
     "compaction_style": (0, 1, 3),  # 2: FIFO forgets
@@ -116,7 +117,7 @@ def after(space: Keyspace | None, step: Step) -> Keyspace | None:
     if step.kind != "db_bench" or _is_otherwise(step) or not step.settings.get("keys"):
         return None
     for name in step.settings["benchmarks"]:
-        space = _ran(str(name), space, step.settings, _deletes(step))
+        space = _ran(str(name), space, step)
     return space
 
 
@@ -131,22 +132,32 @@ def _rate(space: Keyspace, step: Step) -> float | None:
     return space.share(loaded) if loaded else 0.0
 
 
-def _ran(name: str, space: Keyspace | None, settings: Mapping[str, Any], deletes: int | None) -> Keyspace | None:
+def _ran(name: str, space: Keyspace | None, step: Step) -> Keyspace | None:
+    if name in _NO_WRITES:
+        return space
+    settings = step.settings
     keys, threads, timed = settings["keys"], settings.get("threads", 1), settings.get("duration") is not None
     each = settings.get("writes") or keys
     if name in _LOADS:
         return _LOADS[name](keys, each, threads, timed) if settings.get("fresh") else space  # else it is skipped
-    if name in _OVERWRITES and space is not None and not timed:
+    if space is None:
+        return None
+    if name in _OVERWRITES and not timed:
         return space.changed(keys, lambda share: 1 - (1 - share) * _missed(each * threads, keys))
-    if name == "deleteseq" and space is not None:
-        return space.changed(_given(deletes, keys), lambda _: 0.0)
-    if name == "deleterandom" and space is not None and not timed:
-        return space.changed(keys, lambda share: share * _missed(_given(deletes, keys) * threads, keys))
-    if name in _NO_WRITES:
-        return space
-    if name in LOOKUPS | _MORE | _OVERWRITES:  # nobody knows how many keys: there are no fewer of those that were there
-        return space if space is not None and keys <= space.end else None
-    return None
+    if name in _WRITES:  # nobody knows how many keys: there are no fewer of those that were there
+        return space if keys <= space.end else None
+    return _deleted(name, space, step, timed)
+
+
+def _deleted(name: str, space: Keyspace, step: Step, timed: bool) -> Keyspace | None:
+    keys, deletes = step.settings["keys"], _deletes(step)
+    each = keys if deletes is None or deletes < 0 else deletes
+    if name == "deleteseq":
+        return space.changed(each, lambda _: 0.0)
+    if name == "deleterandom" and not timed:
+        draws = each * step.settings.get("threads", 1)
+        return space.changed(keys, lambda share: share * _missed(draws, keys))
+    return None  # nobody knows what it does
 
 
 def _sequential(keys: int, each: int, threads: int, timed: bool) -> Keyspace:
@@ -176,19 +187,16 @@ def _missed(draws: float, keys: float) -> float:
     return math.exp(-draws / keys)
 
 
-def _given(deletes: int | None, keys: int) -> int:
-    return keys if deletes is None or deletes < 0 else deletes
-
-
 def _deletes(step: Step) -> int | None:
-    value = _value(step.options.get("deletes"))
+    value = next((value for _, value in _values(step, {"deletes"})), None)
     return int(value) if isinstance(value, int | float) else None
 
 
 def _is_otherwise(step: Step) -> bool:
-    given = ((_value(step.options.get(name)), plain) for name, plain in _OTHERWISE.items())
-    return any(value is not None and value not in plain for value, plain in given)
+    return any(value not in _OTHERWISE[name] for name, value in _values(step, _OTHERWISE.keys()))
 
 
-def _value(option: Any) -> Any:
-    return getattr(option, "value", option)
+def _values(step: Step, names: Set[str]) -> Iterator[tuple[str, Any]]:
+    """Of the options that are given. By their parts: of many steps, few have one of these."""
+    for part in getattr(step.options, "parts", (step.options,)):
+        yield from ((name, getattr(part[name], "value", part[name])) for name in names & part.keys())
