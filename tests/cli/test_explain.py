@@ -28,6 +28,7 @@ params: {keys: 200k}
 sweep: {threads: [1, 2], data: {small: {options: {bloom_bits: 10}}, large: {params: {write_rate: 2MiB}}}}
 allow:
   defaults-differ: a test
+  keys-not-loaded: a test
   load-capped: a test
   load-not-drained: a test
   load-slowed: a test
