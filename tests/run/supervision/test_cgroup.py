@@ -12,19 +12,9 @@ from compiler.run import sysfs
 from compiler.run.supervision import cgroup, cgroup_trees
 from compiler.run.supervision.cgroup import caged
 from compiler.run.supervision.cgroup_trees import V1, V2, Tree, limit, trees
+from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
-DAEMON = """
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        print(os.getpid(), flush=True)
-        os.closerange(0, 3)
-        time.sleep(60)
-    os._exit(0)
-os.wait()
-"""
 HOLD = f"""
 import subprocess, sys, time
 from compiler.run.supervision.cgroup import caged

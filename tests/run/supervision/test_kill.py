@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.daemons import DAEMON
 from tests.waiting import SOON, in_time
 
 SLEEP = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
@@ -160,23 +161,6 @@ def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout,
         assert dead.exists()
     assert runner.wait(SOON) == 0
     assert not dead.exists()
-
-
-DAEMON = """
-import os, time
-reader, writer = os.pipe()
-if os.fork() == 0:
-    os.setsid()
-    os.chdir("/")
-    if os.fork() == 0:
-        print(os.getpid(), flush=True)
-        os.closerange(0, 25)
-        time.sleep(60)
-    os._exit(0)
-os.wait()
-os.close(writer)
-os.read(reader, 1)  # nothing: the daemon has closed its end
-"""
 
 
 @pytest.fixture
