@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import time
@@ -18,6 +17,7 @@ import psutil
 import pytest
 
 from tests.integration.conftest import ROOT, Lab
+from tests.needs import needs
 from tests.waiting import until
 
 SERVER = """\
@@ -164,7 +164,7 @@ def _started(lab: Lab) -> dict[str, int]:
     raise AssertionError(f"no step was started: {lab.screen}")
 
 
-@pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt-get here: not a Debian machine")
+@needs("apt")
 def test_valkey_by_the_shipped_spec(tmp_path: Path) -> None:
     lab = Lab(tmp_path)
     lab.write((ROOT / "specs" / "valkey.yaml").read_text(encoding="utf-8"))

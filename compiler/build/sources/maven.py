@@ -25,6 +25,8 @@ _COMPLAINTS = {
     " check the group, the artifact, the version and the classifier",
     r"[Cc]hecksum validation failed": "{what} arrived broken, with another checksum than its repository says:"
     " run the same command again",
+    r"Could not create local repository at (?P<folder>\S+)": "mvn cannot create its local repository {folder}:"
+    " make its folder, or name another one: export MAVEN_OPTS=-Dmaven.repo.local=FOLDER",
     r"JAVA_HOME|java: not found": "mvn has no Java to run on: install one (Debian package default-jre-headless)",
 }
 _ADVICE = "declare the version that it says, or name another artifact"

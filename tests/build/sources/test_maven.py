@@ -80,6 +80,19 @@ def test_what_no_repository_has(mvn: Path) -> None:
     )
 
 
+def test_a_home_that_is_not_there(mvn: Path) -> None:
+    """mvn takes the home of the user database, whatever HOME says."""
+    mvn.write_text(
+        "#!/bin/sh\necho '[ERROR] Could not create local repository at /home/x/.m2/repository -> [Help 1]'\nexit 1\n"
+    )
+    with pytest.raises(BuildError) as caught:
+        obtain(mvn, JAR)
+    assert str(caught.value) == (
+        "mvn cannot create its local repository /home/x/.m2/repository: make its folder, or name another one: "
+        "export MAVEN_OPTS=-Dmaven.repo.local=FOLDER"
+    )
+
+
 def test_no_mvn(tmp_path: Path) -> None:
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path / "not-there", JAR)
