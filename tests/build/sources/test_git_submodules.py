@@ -31,7 +31,8 @@ def family(tmp_path_factory: pytest.TempPathFactory, origin: Repository) -> Repo
 @pytest.fixture
 def nested(tmp_path: Path, family: Repository) -> Repository:
     """`outer`, to be changed."""
-    shutil.copytree(family.folder.with_name("origin"), tmp_path / "origin", symlinks=True, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "origin", ignore_errors=True)  # git's objects cannot be written over, but by root
+    shutil.copytree(family.folder.with_name("origin"), tmp_path / "origin", symlinks=True)
     return Repository.copied(family, tmp_path / "outer")
 
 
