@@ -23,6 +23,7 @@ def main() -> int:
         install("--require-hashes", "-r", str(ROOT / "requirements-build.lock"))
         install("--require-hashes", "--no-build-isolation", "-r", str(ROOT / "requirements.lock"))
         install("--no-build-isolation", "--no-deps", "--editable", str(ROOT))
+        compile_modules()
     except subprocess.CalledProcessError as error:
         say(f"failed: {' '.join(map(str, error.cmd[:6]))} … (exit status {error.returncode}); see above")
         return 1
@@ -77,6 +78,11 @@ ADVICE = (
 def install(*arguments: str, **env: str) -> None:
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--use-pep517", *arguments]
     subprocess.run(pip, check=True, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL)
+
+
+def compile_modules() -> None:
+    """Else each process compiles them again, where PYTHONDONTWRITEBYTECODE keeps Python from writing."""
+    quiet(str(PYTHON), "-m", "compileall", "-q", str(ROOT / "compiler"))
 
 
 def quiet(*argv: str) -> bool:

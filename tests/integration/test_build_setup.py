@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.build.apt.pick import fetch
+from scripts import environment
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,3 +60,14 @@ def test_a_lock_names_no_index_and_has_a_checksum_for_all(name: str):
     blocks = [block for block in text.replace("\\\n", "").splitlines() if "==" in block]
     assert blocks
     assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_modules_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Else each process of a run does it, where the environment keeps Python from writing."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "PYTHON", Path(sys.executable))
+    (tmp_path / "compiler").mkdir()
+    (tmp_path / "compiler" / "a.py").write_text("b = 1\n")
+    environment.compile_modules()
+    assert [path.name.split(".")[0] for path in (tmp_path / "compiler" / "__pycache__").iterdir()] == ["a"]
