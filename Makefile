@@ -24,7 +24,7 @@ gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/g
 	@$(BIN)/python scripts/gallery.py
 
 test: lint  # pytest last: its summary is the end of the output
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(STAMP)
 	@$(BIN)/ruff check

@@ -1,9 +1,11 @@
 """What all tests share."""
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -13,8 +15,10 @@ from compiler.language.problem import Problems, SpecError
 from compiler.plan.compile import compile_spec
 from compiler.plan.model import Plan
 from tests import needs
+from tests.scheduler import Scheduler
 
 TESTS = Path(__file__).resolve().parent
+SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 
 Compile = Callable[..., Plan]
@@ -29,6 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS / "integration"):
             item.add_marker(pytest.mark.integration)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduler:
+    return Scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,6 +63,15 @@ def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         patch.setenv("STEPGRID_HOST_LOCK", str(tmp_path_factory.mktemp("host") / "lock"))
         patch.setenv("STEPGRID_LOOK", "0")  # how noisy it is beside other tests says nothing
         yield
+
+
+@pytest.fixture(autouse=True)
+def signal_handlers() -> Iterator[None]:
+    """A command that a test runs in this process sets its own: Ctrl-C would end pytest without a word."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,14 @@
+"""Which tests one process takes together."""
+
+from tests.scheduler import ENGINES, Scheduler
+
+
+def test_real_engines_are_one_share_and_so_is_each_other_file() -> None:
+    split = Scheduler._split_scope
+    shares = {
+        "tests/integration/test_chaos.py::test_a": ENGINES,
+        "tests/integration/test_fio.py::test_b[x::y]": ENGINES,
+        "tests/run/test_host.py::test_c[a/b.py]": "tests/run/test_host.py",
+    }
+    scheduler = Scheduler.__new__(Scheduler)
+    assert {name: split(scheduler, name) for name in shares} == shares
