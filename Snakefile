@@ -1,17 +1,17 @@
 # snakemake --config spec=specs/quickstart.yaml [scale=NAME] [site=FILE]       (stepgrid run SPEC is the same in one line)
 import sys
 
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, f"{workflow.basedir}/compiler")
 
-from compiler.run import leaving, metadata
+from stepgrid.run import leaving, metadata
 
 leaving.at_once()
 leaving.no_folder(workflow.snakemake_tmp_dir)
 
-from compiler.run.hooks import Hooks
-from compiler.run.revision import revision
-from compiler.run.screen import quieten
-from compiler.run.workflow import Fault, work_of
+from stepgrid.run.hooks import Hooks
+from stepgrid.run.revision import revision
+from stepgrid.run.screen import quieten
+from stepgrid.run.workflow import Fault, work_of
 
 try:
     work = work_of(config)

@@ -10,12 +10,12 @@ from subprocess import run
 from typing import Any, NamedTuple
 
 from bench.server import serving
-from compiler.build.programs import absolute
-from compiler.drivers.protocol import Command, Context
-from compiler.drivers.sysbench import DRIVER, Sysbench
-from compiler.engines.serving import Access
-from compiler.run.attached import attach
-from compiler.run.supervision.supervise import environment
+from stepgrid.build.programs import absolute
+from stepgrid.drivers.protocol import Command, Context
+from stepgrid.drivers.sysbench import DRIVER, Sysbench
+from stepgrid.engines.serving import Access
+from stepgrid.run.attached import attach
+from stepgrid.run.supervision.supervise import environment
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {

@@ -20,10 +20,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import measured  # noqa: E402  # the checkout's own
-from compiler.drivers.db_bench.settings import Settings  # noqa: E402
-from compiler.language.expressions import evaluate  # noqa: E402
-from compiler.plan.compile import compile_spec  # noqa: E402
-from compiler.store import plans  # noqa: E402
+from stepgrid.drivers.db_bench.settings import Settings  # noqa: E402
+from stepgrid.language.expressions import evaluate  # noqa: E402
+from stepgrid.plan.compile import compile_spec  # noqa: E402
+from stepgrid.store import plans  # noqa: E402
 
 HOST = {"cpu": "any", "cores": 2}
 SPEC = """\
@@ -118,7 +118,7 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 def _command(arguments: list[str], folder: Path, says: str = "") -> float:
-    return _child(["-m", "compiler.cli", *arguments], folder, says)
+    return _child(["-m", "stepgrid.cli", *arguments], folder, says)
 
 
 def _child(arguments: list[str], folder: Path, says: str = "") -> float:
@@ -126,7 +126,7 @@ def _child(arguments: list[str], folder: Path, says: str = "") -> float:
     for _ in range(7):
         before = _children()
         ended = subprocess.run(
-            [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            [sys.executable, *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
             check=True, capture_output=True, text=True,
         )  # fmt: skip
         found.append(_children() - before)

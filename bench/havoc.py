@@ -68,7 +68,7 @@ class Checkout:
     def start(self) -> subprocess.Popen[bytes]:
         """In a session of its own, as a terminal would start it."""
         self.runs += 1
-        argv = [sys.executable, "-m", "compiler.cli", "run", "spec.yaml"]
+        argv = [sys.executable, "-m", "stepgrid.cli", "run", "spec.yaml"]
         with (self.folder / "screen").open("ab") as screen:
             return subprocess.Popen(
                 argv, cwd=self.folder, env=self._env(), stdin=subprocess.DEVNULL, stdout=screen, stderr=screen,
@@ -85,7 +85,7 @@ class Checkout:
     def _env(self) -> dict[str, str]:
         own = {"TMPDIR": str(self.folder / "tmp"), "STEPGRID_HOST_LOCK": str(self.folder / "host.lock")}
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **own}
+        return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "compiler"), **own}
 
 
 @dataclass(slots=True)

@@ -8,10 +8,10 @@ from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
-from compiler.plan.model import PlannedStage
-from compiler.run import work, workflow
-from compiler.run.over import Products
-from compiler.store.store import Store
+from stepgrid.plan.model import PlannedStage
+from stepgrid.run import work, workflow
+from stepgrid.run.over import Products
+from stepgrid.store.store import Store
 
 
 def make(spec: str) -> None:

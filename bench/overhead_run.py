@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
-from compiler.drivers import running
-from compiler.plan import files
-from compiler.plan.model import PlannedStage
-from compiler.store.store import ATTEMPT, Store
+from stepgrid.drivers import running
+from stepgrid.plan import files
+from stepgrid.plan.model import PlannedStage
+from stepgrid.store.store import ATTEMPT, Store
 
 SPEC = (
     "title: overhead\n"

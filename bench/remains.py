@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.victims import working_in
-from compiler.plan.files import read as read_plan
-from compiler.run.soundness import full_fault
-from compiler.store.lock import holders
-from compiler.store.store import Store
+from stepgrid.plan.files import read as read_plan
+from stepgrid.run.soundness import full_fault
+from stepgrid.store.lock import holders
+from stepgrid.store.store import Store
 
 OWN = {".requests"}  # hidden, and meant to stay
 ENDS = ("failed", "interrupted")

@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.synthetic import Results  # noqa: E402  # the checkout's own
-from compiler.plan.model import Plan  # noqa: E402
-from compiler.run import work, workflow  # noqa: E402
-from compiler.store.store import Store  # noqa: E402
+from stepgrid.plan.model import Plan  # noqa: E402
+from stepgrid.run import work, workflow  # noqa: E402
+from stepgrid.store.store import Store  # noqa: E402
 
 SPEC = """\
 title: made-up results
@@ -137,8 +137,8 @@ def _ratio(more: tuple[Cost, Cost], floor: tuple[Cost, Cost]) -> str:
 
 def _both(plan: Plan) -> tuple[Cost, Cost]:
     """Collect, summarize."""
-    return _spent(["-m", "compiler.collect"], [plan.digest, "--partial"])[0], _spent(
-        ["-m", "compiler.summarize"], [plan.digest, "--partial"]
+    return _spent(["-m", "stepgrid.collect"], [plan.digest, "--partial"])[0], _spent(
+        ["-m", "stepgrid.summarize"], [plan.digest, "--partial"]
     )[0]
 
 
@@ -160,7 +160,7 @@ def _spent(program: Sequence[str], arguments: Sequence[str]) -> tuple[Cost, ...]
 def _environment() -> dict[str, str]:
     """As a run has it: what is compiled once is read from then on."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPATH": str(ROOT)}
+    return {**kept, "PYTHONPATH": str(ROOT / "compiler")}
 
 
 def _adopt() -> None:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compiler.run import sysfs
-from compiler.run.sampling import devices
-from compiler.run.sampling.sampler import Sampler
+from stepgrid.run import sysfs
+from stepgrid.run.sampling import devices
+from stepgrid.run.sampling.sampler import Sampler
 
 DEFAULTS = (300, 100, 5000, 30)
 SERVER = """
@@ -75,7 +75,7 @@ def start(code: str, count: int) -> int:
 
 def end(leader: int) -> None:
     """All that it started, in whatever session."""
-    from compiler.run.sampling.group import Group
+    from stepgrid.run.sampling.group import Group
 
     for pid in sorted(Group(leader).members(), reverse=True):
         os.kill(pid, signal.SIGKILL)

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from compiler import engines
-from compiler.build.programs import programs
-from compiler.drivers.protocol import Command
-from compiler.engines.serving import Access, Home, Serving
-from compiler.run.attached import attach
-from compiler.run.server import ready
-from compiler.run.server.process import Server
-from compiler.run.server.sockets import sockets
-from compiler.run.server.stepdown import User, give, ordinary
-from compiler.run.supervision import child as children
-from compiler.run.supervision.supervise import environment, supervise
+from stepgrid import engines
+from stepgrid.build.programs import programs
+from stepgrid.drivers.protocol import Command
+from stepgrid.engines.serving import Access, Home, Serving
+from stepgrid.run.attached import attach
+from stepgrid.run.server import ready
+from stepgrid.run.server.process import Server
+from stepgrid.run.server.sockets import sockets
+from stepgrid.run.server.stepdown import User, give, ordinary
+from stepgrid.run.supervision import child as children
+from stepgrid.run.supervision.supervise import environment, supervise
 
 PATIENCE, SET_UP = 60.0, 300.0
 

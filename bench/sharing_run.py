@@ -9,10 +9,10 @@ from shutil import rmtree
 from typing import NamedTuple
 
 from bench.spent import Spent, stepgrid
-from compiler.drivers import running
-from compiler.plan import files
-from compiler.plan.model import Plan, PlannedCell, PlannedStage
-from compiler.store.store import Store
+from stepgrid.drivers import running
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan, PlannedCell, PlannedStage
+from stepgrid.store.store import Store
 
 KEPT = ("builds", "plans", "locks")
 

@@ -40,5 +40,5 @@ def spent(argv: Sequence[str], folder: Path, environment: Mapping[str, str] | No
 
 def stepgrid(folder: Path, *arguments: str) -> Spent:
     """The command of this checkout, started as a person does in a folder that holds outputs/."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return spent([sys.executable, "-m", "compiler.cli", *arguments], folder, environment)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    return spent([sys.executable, "-m", "stepgrid.cli", *arguments], folder, environment)

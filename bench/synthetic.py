@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler.plan.model import Plan, PlannedStage
-from compiler.store import checksums
-from compiler.store.store import Store
+from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.store import checksums
+from stepgrid.store.store import Store
 
 ATTEMPT = "20260101T000000.000000Z"
 STARTED = "2026-01-01T00:00:00+00:00"

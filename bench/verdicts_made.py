@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from compiler.collect.states import DONE
-from compiler.plan.model import Axis
-from compiler.summarize.series import made
-from compiler.summarize.tables import Run, Tables
+from stepgrid.collect.states import DONE
+from stepgrid.plan.model import Axis
+from stepgrid.summarize.series import made
+from stepgrid.summarize.tables import Run, Tables
 
 SHARES = {"load": 0.5, "run": 0.25, "series": 0.15, "drift": 0.1}
 TAILS = 4

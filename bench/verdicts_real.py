@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from bench.small_tree import SMALL_TREE
 from bench.spent import stepgrid
-from compiler.plan import files
-from compiler.store.store import Store
-from compiler.summarize.command import read
-from compiler.summarize.comparison import RATIO, Comparison
-from compiler.summarize.report import Report
+from stepgrid.plan import files
+from stepgrid.store.store import Store
+from stepgrid.summarize.command import read
+from stepgrid.summarize.comparison import RATIO, Comparison
+from stepgrid.summarize.report import Report
 
 SPEC = (
     "title: verdicts\n"

@@ -7,4 +7,4 @@ rule build:
         "build {params.title}"
     priority: 1  # all builds before any stage: else the blocks of the order could not be complete
     shell:
-        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m compiler.build {PLAN} {wildcards.id}"
+        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m stepgrid.build {PLAN} {wildcards.id}"

@@ -10,4 +10,4 @@ rule run:
     threads: workflow.cores  # a measured stage has the host to itself
     priority: lambda wildcards: -work.rank(wildcards.id)
     shell:
-        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m compiler.run {PLAN} {wildcards.id}"
+        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m stepgrid.run {PLAN} {wildcards.id}"

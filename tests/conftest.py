@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from compiler.language import render
-from compiler.language.problem import Problems, SpecError
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
+from stepgrid.language import render
+from stepgrid.language.problem import Problems, SpecError
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
 from tests import needs
 from tests.scheduler import Scheduler
 

@@ -18,9 +18,9 @@ SECONDS = 25.0  # clients retry for many minutes
 _APT = """
 import sys
 from pathlib import Path
-from compiler.build.apt.mirrors import mirrors
-from compiler.build.apt.tree import Tree, architecture
-from compiler.build.command import Commands
+from stepgrid.build.apt.mirrors import mirrors
+from stepgrid.build.apt.tree import Tree, architecture
+from stepgrid.build.command import Commands
 
 folder, known = Path(sys.argv[1]), mirrors()
 commands = Commands(folder / "log", folder)

@@ -20,9 +20,9 @@ LONGEST = 300
 
 AUDITED = """
 import sys
-from compiler import drivers, engines
-from compiler.plan.compile import check_scales, compile_spec
-from compiler.language.problem import Problems
+from stepgrid import drivers, engines
+from stepgrid.plan.compile import check_scales, compile_spec
+from stepgrid.language.problem import Problems
 from tests.conftest import HOST
 
 def look(event, arguments):
@@ -42,7 +42,7 @@ for path in sys.argv[1:]:
 
 def modules(*parts: str) -> Iterator[tuple[Path, ast.Module]]:
     for part in parts:
-        for path in sorted((ROOT / "compiler" / part).rglob("*.py")):
+        for path in sorted((ROOT / "compiler" / "stepgrid" / part).rglob("*.py")):
             yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -70,7 +70,7 @@ def test_what_is_pure_writes_nothing() -> None:
 
 def test_what_is_pure_asks_no_store() -> None:
     """Nor what runs and reports: of `build` and `collect` it takes what says which sources and metrics there are."""
-    world = ("compiler.store", "compiler.run", "compiler.summarize", "compiler.watch", "compiler.cli")
+    world = ("stepgrid.store", "stepgrid.run", "stepgrid.summarize", "stepgrid.watch", "stepgrid.cli")
     found = [
         f"{path}: {node.module}"
         for path, tree in modules(*PURE)

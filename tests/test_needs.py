@@ -76,7 +76,7 @@ def test_a_client_that_heard_something_is_waited_for_no_longer(monkeypatch: pyte
 
 
 def test_packages_are_those_that_messages_of_builds_name() -> None:
-    from compiler.build.toolchain import _PACKAGES
+    from stepgrid.build.toolchain import _PACKAGES
 
     assert {name: PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES} == {
         name: _PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources.protocol import Material
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources.protocol import Material
 
 Fetch = Callable[..., Material]
 

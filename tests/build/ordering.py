@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.build.command import Commands
-from compiler.build.order import Order
-from compiler.language.site import Site
-from compiler.plan.model import PlannedBuild
+from stepgrid.build.command import Commands
+from stepgrid.build.order import Order
+from stepgrid.language.site import Site
+from stepgrid.plan.model import PlannedBuild
 from tests.build.snake import Snake
 
 

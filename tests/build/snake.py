@@ -6,10 +6,10 @@ import re
 import sys
 from collections.abc import Mapping
 
-from compiler.build.pin import key, pin
-from compiler.engines.protocol import Identity, OptionInfo, Run
-from compiler.plan.identity import build_id
-from compiler.plan.model import PlannedBuild
+from stepgrid.build.pin import key, pin
+from stepgrid.engines.protocol import Identity, OptionInfo, Run
+from stepgrid.plan.identity import build_id
+from stepgrid.plan.model import PlannedBuild
 
 VERSION = sys.version.split()[0]
 

@@ -3,9 +3,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compiler.build import attempt as attempts
-from compiler.build.surroundings import COOKIE, client, compiler
-from compiler.store.store import Store
+from stepgrid.build import attempt as attempts
+from stepgrid.build.surroundings import COOKIE, client, compiler
+from stepgrid.store.store import Store
 
 
 def test_tidy_leaves_no_history_and_no_temporary_file(tmp_path: Path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.build.catalogue import differences, same
+from stepgrid.build.catalogue import differences, same
 
 
 def info(kind: str, default: str) -> dict[str, str]:

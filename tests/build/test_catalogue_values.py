@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from compiler.build.catalogue_values import wrong
-from compiler.plan.model import Value
+from stepgrid.build.catalogue_values import wrong
+from stepgrid.plan.model import Value
 
 BUFFERS = {"type": "number", "least": "16", "most": "1073741823"}
 LEVELS = {"type": "enum", "choices": ["minimal", "replica", "logical"]}

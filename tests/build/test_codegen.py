@@ -1,7 +1,7 @@
 import subprocess
 from pathlib import Path
 
-from compiler.build.codegen import codegen, published
+from stepgrid.build.codegen import codegen, published
 from tests.build.compilers import needs_compiler
 
 

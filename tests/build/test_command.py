@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.command import Commands
-from compiler.build.problem import BuildError
+from stepgrid.build.command import Commands
+from stepgrid.build.problem import BuildError
 
 
 def test_all_that_is_said_is_logged(tmp_path: Path):
@@ -107,7 +107,7 @@ def test_all_of_one_that_hangs_is_ended(tmp_path: Path):
 JOB = """
 import sys
 from pathlib import Path
-from compiler.build.command import Commands
+from stepgrid.build.command import Commands
 Commands(Path(sys.argv[1]) / "log", Path(sys.argv[1])).compile([sys.executable, "-c", sys.argv[2], sys.argv[3]], 60)
 """
 
@@ -115,7 +115,7 @@ Commands(Path(sys.argv[1]) / "log", Path(sys.argv[1])).compile([sys.executable, 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_all_of_a_killed_job_is_ended(number: signal.Signals, tmp_path: Path):
     grows, code = tmp_path / "grows", STRAY + "\ntime.sleep(60)\n"
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "compiler")}
     job = subprocess.Popen([sys.executable, "-c", JOB, str(tmp_path), code, str(grows)], env=env)
     wait_for(grows)
     job.send_signal(number)

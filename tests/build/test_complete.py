@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from compiler.build.complete import complete
-from compiler.build.declared import faults
+from stepgrid.build.complete import complete
+from stepgrid.build.declared import faults
 
 URL = "https://host.example/a.git"
 ROCKSDB, SPEEDB = "https://github.com/facebook/rocksdb.git", "https://github.com/speedb-io/speedb.git"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.content import content, stamp
+from stepgrid.build.content import content, stamp
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.build.declared import SOURCES, extension_faults, faults, kind_of
-from compiler.build.sources import SOURCES as BUILDABLE
+from stepgrid.build.declared import SOURCES, extension_faults, faults, kind_of
+from stepgrid.build.sources import SOURCES as BUILDABLE
 
 URL = "https://host.example/a/b.git"
 SUM = "0123456789abcdef" * 4
@@ -188,7 +188,7 @@ def test_extensions() -> None:
 
 def test_checking_imports_nothing_that_touches_the_world() -> None:
     program = (
-        "import sys, compiler.build.declared; heavy = ('subprocess', 'socket', 'pydantic', 'compiler.build.sources'); "
+        "import sys, stepgrid.build.declared; heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.sources'); "
         "print([module for module in heavy if module in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

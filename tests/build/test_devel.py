@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build import devel
-from compiler.build.apt.mirrors import Mirror
-from compiler.build.devel import Development, development
+from stepgrid.build import devel
+from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build.devel import Development, development
 from tests.build.ordering import order
 from tests.needs import needs
 

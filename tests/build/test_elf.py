@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.elf import Elf, comments, read_elf
+from stepgrid.build.elf import Elf, comments, read_elf
 
 
 def elf(comment: bytes, order: str = "<", machine: int = 183, interpreter: bytes = b"/lib/ld.so\0") -> bytes:

@@ -1,7 +1,7 @@
 import pytest
 
-from compiler.build.declared import Fault
-from compiler.build.flags import Flags, flag_faults, read
+from stepgrid.build.declared import Fault
+from stepgrid.build.flags import Flags, flag_faults, read
 
 
 def faults(engine: str = "rocksdb", **flags: object) -> list[Fault]:

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from compiler.build import job
-from compiler.build.changed import changed
-from compiler.build.content import content
-from compiler.build.pin import pin
-from compiler.build.problem import BuildError
-from compiler.build.programs import programs
-from compiler.engines.program import Program
-from compiler.engines.protocol import Identity, Run
-from compiler.plan.model import PlannedBuild
-from compiler.run.supervision.signals import Interrupted
-from compiler.store.store import Store
+from stepgrid.build import job
+from stepgrid.build.changed import changed
+from stepgrid.build.content import content
+from stepgrid.build.pin import pin
+from stepgrid.build.problem import BuildError
+from stepgrid.build.programs import programs
+from stepgrid.engines.program import Program
+from stepgrid.engines.protocol import Identity, Run
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run.supervision.signals import Interrupted
+from stepgrid.store.store import Store
 from tests.build.snake import VERSION, Snake, planned
 
 ID = planned().id
@@ -176,7 +176,7 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
 def test_a_binary_that_is_another_program_is_told_without_a_traceback(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    from compiler.engines.protocol import IdentityError
+    from stepgrid.engines.protocol import IdentityError
 
     def identify(self: Snake, run: Run) -> Identity:
         raise IdentityError("it did not say what it is")

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.launcher import BUILD, aside, write
-from compiler.build.programs import absolute
+from stepgrid.build.launcher import BUILD, aside, write
+from stepgrid.build.programs import absolute
 
 SAYS = '#!/bin/sh\necho "$0 $BASE $*"\n'
 

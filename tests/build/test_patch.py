@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from compiler.build.patch import apply
-from compiler.build.problem import BuildError
-from compiler.build.sources.protocol import Material
+from stepgrid.build.patch import apply
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 from tests.build.repository import Repository
 

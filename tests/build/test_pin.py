@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from compiler.build import pin as pins
-from compiler.build.content import content
-from compiler.language.witness import watching
+from stepgrid.build import pin as pins
+from stepgrid.build.content import content
+from stepgrid.language.witness import watching
 
 COMMIT = "5ec0ffee" * 5
 JAR = {"maven": "org.rocksdb:rocksdbjni:9.9.3", "classifier": "linux64"}

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.command import Commands
-from compiler.build.elf import read_elf
-from compiler.build.prefix import argv_of, find_programs, library_folders
-from compiler.build.problem import BuildError
-from compiler.build.programs import absolute
+from stepgrid.build.command import Commands
+from stepgrid.build.elf import read_elf
+from stepgrid.build.prefix import argv_of, find_programs, library_folders
+from stepgrid.build.problem import BuildError
+from stepgrid.build.programs import absolute
 
 ECHO = Path(shutil.which("echo") or "/bin/echo").resolve()
 HOST = read_elf(ECHO)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.relocation import stays
+from stepgrid.build.relocation import stays
 from tests.build.compilers import needs_compiler
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.build.secrets import hidden
+from stepgrid.build.secrets import hidden
 
 
 @pytest.mark.parametrize(

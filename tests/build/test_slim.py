@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build import slim
-from compiler.build.elf import SWITCHES, strings
-from compiler.build.problem import BuildError
-from compiler.language.site import Site
+from stepgrid.build import slim
+from stepgrid.build.elf import SWITCHES, strings
+from stepgrid.build.problem import BuildError
+from stepgrid.language.site import Site
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.build.test_codegen import compiled

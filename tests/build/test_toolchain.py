@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.flags import Flags
-from compiler.build.problem import BuildError
-from compiler.build.toolchain import code_flags, find, require
-from compiler.language.site import Site
+from stepgrid.build.flags import Flags
+from stepgrid.build.problem import BuildError
+from stepgrid.build.toolchain import code_flags, find, require
+from stepgrid.language.site import Site
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 

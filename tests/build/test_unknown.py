@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from compiler.build.unknown import command, environment, faults, only_names, paths
+from stepgrid.build.unknown import command, environment, faults, only_names, paths
 from tests.conftest import Compile, Complaints
 
 SPEC = """\

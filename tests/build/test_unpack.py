@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.unpack import unpack
+from stepgrid.build.problem import BuildError
+from stepgrid.build.unpack import unpack
 from tests.needs import needs
 
 Member = tuple[str, dict[str, Any], bytes]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import export as exporting
-from compiler.cli import main
-from compiler.plan.model import Plan, PlannedStage
-from compiler.run import here, workflow
-from compiler.store import checksums
-from compiler.store.durable import make_folder, write_json
-from compiler.store.store import Store
+from stepgrid.cli import export as exporting
+from stepgrid.cli import main
+from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.run import here, workflow
+from stepgrid.store import checksums
+from stepgrid.store.durable import make_folder, write_json
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 
 SUMMARIZED = exporting._summarized

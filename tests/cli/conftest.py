@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language import render
-from compiler.store.store import Store
+from stepgrid.language import render
+from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.samples import SPEC
 

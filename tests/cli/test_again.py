@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.plan.model import Plan
-from compiler.store import asked
-from compiler.store.durable import write_json
-from compiler.store.lock import locked
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.plan.model import Plan
+from stepgrid.store import asked
+from stepgrid.store.durable import write_json
+from stepgrid.store.lock import locked
+from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
 Capture = pytest.CaptureFixture[str]
@@ -176,8 +176,8 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
-    from compiler.run.images.checksums import sums_of
-    from compiler.run.images.tree import scan
+    from stepgrid.run.images.checksums import sums_of
+    from stepgrid.run.images.tree import scan
 
     assert out(capsys, "images") == "there is no image\n"
     load = next(stage for stage in plan.stages if stage.parent is None)
@@ -214,7 +214,7 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
 
 
 def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> None:
-    from compiler.run.images.image import save
+    from stepgrid.run.images.image import save
 
     load = next(stage for stage in plan.stages if stage.parent is None and "7.8.3" in stage.title)
     assert main(["redo", "a.yaml", "build=rocksdb-7.8.3,threads=2"]) == 0

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main
-from compiler.cli.builds_list import declared
-from compiler.run import here
-from compiler.store.lock import locked
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.cli.builds_list import declared
+from stepgrid.run import here
+from stepgrid.store.lock import locked
+from stepgrid.store.store import Store
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,8 +190,8 @@ def test_what_is_stopped_goes_on_with_the_same_command(folder: Path) -> None:
     (folder / "a.yaml").write_text(spec)
     started, slow = folder / "started", folder / "slow"
     slow.touch()
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "STARTED": str(started), "SLOW": str(slow)}
-    argv = [sys.executable, "-m", "compiler.cli", "builds", "a.yaml", "--make", "good"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STARTED": str(started), "SLOW": str(slow)}
+    argv = [sys.executable, "-m", "stepgrid.cli", "builds", "a.yaml", "--make", "good"]
     with subprocess.Popen(argv, env=env, stderr=subprocess.PIPE, text=True) as making:
         for _ in range(600):
             if started.exists():

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.store.store import Store
 
 Capture = pytest.CaptureFixture[str]
 OLD = {

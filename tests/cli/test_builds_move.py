@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from compiler.build import importing
-from compiler.build.programs import programs
-from compiler.cli import main
-from compiler.run import here
-from compiler.store.store import Store
+from stepgrid.build import importing
+from stepgrid.build.programs import programs
+from stepgrid.cli import main
+from stepgrid.run import here
+from stepgrid.store.store import Store
 from tests.cli.bundles import Members, rewrite
 
 Capture = pytest.CaptureFixture[str]

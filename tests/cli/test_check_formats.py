@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
+from stepgrid.cli import main
 from tests.cli.samples import LIBRARY, SPEC
 
 

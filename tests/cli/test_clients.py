@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from compiler.build.locking import wanted
-from compiler.cli import main
-from compiler.collect.states import states
-from compiler.plan.model import Plan, PlannedBuild
-from compiler.run.work import work
-from compiler.store.durable import write_json
-from compiler.store.store import Store
-from compiler.watch.look import Looker
+from stepgrid.build.locking import wanted
+from stepgrid.cli import main
+from stepgrid.collect.states import states
+from stepgrid.plan.model import Plan, PlannedBuild
+from stepgrid.run.work import work
+from stepgrid.store.durable import write_json
+from stepgrid.store.store import Store
+from stepgrid.watch.look import Looker
 from tests.cli.test_plan import kept
 
 Capture = pytest.CaptureFixture[str]

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.recipes import RECIPES
-from compiler.cli import main
-from compiler.cli.doctor import verdict
-from compiler.run import hostlock, sysfs
-from compiler.run.checkup import kernel, places, tools
-from compiler.run.noise import look, record
-from compiler.run.noise.finding import STOPS, UNKNOWN, WARNING, Finding
-from compiler.store.store import Store
+from stepgrid.build.recipes import RECIPES
+from stepgrid.cli import main
+from stepgrid.cli.doctor import verdict
+from stepgrid.run import hostlock, sysfs
+from stepgrid.run.checkup import kernel, places, tools
+from stepgrid.run.noise import look, record
+from stepgrid.run.noise.finding import STOPS, UNKNOWN, WARNING, Finding
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]

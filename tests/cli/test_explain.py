@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main, told
-from compiler.run import here
-from compiler.store.store import Store
+from stepgrid.cli import main, told
+from stepgrid.run import here
+from stepgrid.store.store import Store
 
 Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")

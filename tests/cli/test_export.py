@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import export as exporting
-from compiler.cli import main
-from compiler.run import workflow
-from compiler.store import asked, plans, retracted
-from compiler.store.durable import make_folder, write_json
-from compiler.store.lock import locked
-from compiler.store.store import Store
+from stepgrid.cli import export as exporting
+from stepgrid.cli import main
+from stepgrid.run import workflow
+from stepgrid.store import asked, plans, retracted
+from stepgrid.store.durable import make_folder, write_json
+from stepgrid.store.lock import locked
+from stepgrid.store.store import Store
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
 from tests.cli.samples import SPEC
 

@@ -9,7 +9,7 @@ WATCH = """
 import atexit, gc, sys
 searches = []
 atexit.register(lambda: print("kept from the last search:", gc.get_freeze_count() > 10_000))
-from compiler.cli import main
+from stepgrid.cli import main
 gc.collect()
 gc.callbacks.append(lambda phase, info: searches.append(phase))
 sys.argv[1:] = ["check", "specs/quickstart.yaml"]
@@ -24,14 +24,14 @@ def test_a_check_never_looks_for_garbage_not_even_at_its_end() -> None:
 
 
 def test_other_commands_look_for_garbage_seldom() -> None:
-    code = "import gc, sys; from compiler.cli import main; sys.argv[1:] = ['schema', 'spec']; main()"
+    code = "import gc, sys; from stepgrid.cli import main; sys.argv[1:] = ['schema', 'spec']; main()"
     code += "; print(gc.isenabled(), gc.get_threshold()[0])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "True 100000", done.stderr
 
 
 def test_a_process_that_used_duckdb_says_nothing_at_its_end() -> None:
-    code = "import duckdb; from compiler.plan.uncollected import unsearched; unsearched(); "
+    code = "import duckdb; from stepgrid.plan.uncollected import unsearched; unsearched(); "
     code += "duckdb.connect().execute('SELECT 1')"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.run import here
-from compiler.store import plans
-from compiler.store.lock import locked
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.run import here
+from stepgrid.store import plans
+from stepgrid.store.lock import locked
+from stepgrid.store.store import Store
 from tests.cli.samples import LIBRARY, SPEC
 from tests.cli.test_plan import built, kept, measured
 

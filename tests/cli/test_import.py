@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.run import importing
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.run import importing
+from stepgrid.store.store import Store
 from tests.cli.bundles import Capture, Members, export, planned, rewrite, sealed
 
 pytestmark = pytest.mark.usefixtures("one")

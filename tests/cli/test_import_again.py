@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.store import asked
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.store import asked
+from stepgrid.store.store import Store
 from tests.cli.bundles import Capture, export, measured, planned, result
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.store.store import Store
 from tests.legacy.made import run, sysbench
 
 Capture = pytest.CaptureFixture[str]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
-from compiler.run import here
-from compiler.store import contents
-from compiler.store.store import Store
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
+from stepgrid.run import here
+from stepgrid.store import contents
+from stepgrid.store.store import Store
 from tests.cli.test_plan import Capture, built, kept, measured, told
 
 pytestmark = pytest.mark.usefixtures("folder")

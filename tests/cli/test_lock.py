@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.job import make
-from compiler.build.programs import programs
-from compiler.cli import main
-from compiler.language import lock
-from compiler.language.problem import Problems
-from compiler.plan.model import Plan
-from compiler.run import here
-from compiler.store.store import Store
+from stepgrid.build.job import make
+from stepgrid.build.programs import programs
+from stepgrid.cli import main
+from stepgrid.language import lock
+from stepgrid.language.problem import Problems
+from stepgrid.plan.model import Plan
+from stepgrid.run import here
+from stepgrid.store.store import Store
 from tests.build.repository import Repository
 from tests.cli.test_plan import built, kept, measured
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.job import make
-from compiler.cli import main
-from compiler.run import here, remembered
-from compiler.store.store import Store
+from stepgrid.build.job import make
+from stepgrid.cli import main
+from stepgrid.run import here, remembered
+from stepgrid.store.store import Store
 from tests.build.repository import Repository
 from tests.cli.test_plan import kept, measured
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from bench import synthetic
-from compiler.cli import main
-from compiler.collect.states import DONE
-from compiler.plan.model import Plan, PlannedStage
-from compiler.run import here, workflow
-from compiler.store.store import Store
-from compiler.summarize.current import current
+from stepgrid.cli import main
+from stepgrid.collect.states import DONE
+from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.run import here, workflow
+from stepgrid.store.store import Store
+from stepgrid.summarize.current import current
 
 Capture = pytest.CaptureFixture[str]
 HALVES = """\

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main, run
+from stepgrid.cli import main, run
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler import drivers, engines
-from compiler.cli import main, new
+from stepgrid import drivers, engines
+from stepgrid.cli import main, new
 
 Capture = pytest.CaptureFixture[str]
 

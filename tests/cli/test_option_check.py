@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.run import here, workflow
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.run import here, workflow
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import Capture, kept, measured
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.collect.metrics import METRICS
+from stepgrid.cli import main
+from stepgrid.collect.metrics import METRICS
 
 Capture = pytest.CaptureFixture[str]
 LOG = """\
@@ -169,7 +169,7 @@ def test_no_database_and_no_array_is_needed(log: Path) -> None:
     import sys
 
     code = (
-        "import sys; from compiler.cli import main; main(sys.argv[1:]); print(*sys.modules, sep='\\n', file=sys.stderr)"
+        "import sys; from stepgrid.cli import main; main(sys.argv[1:]); print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
     found = subprocess.run([sys.executable, "-c", code, "parse", "db_bench", str(log)], capture_output=True, text=True)
     assert {"numpy", "duckdb", "snakemake", "scipy"}.isdisjoint(found.stderr.split())

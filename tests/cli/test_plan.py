@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main
-from compiler.plan.model import Plan, PlannedStage
-from compiler.run import here
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.run import here
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
@@ -235,7 +235,9 @@ def test_no_heavy_import() -> None:
     import sys
 
     root = Path(__file__).resolve().parents[2]
-    code = "import sys; from compiler.cli import main; main(['plan', 'a.yaml']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(root)}, capture_output=True, text=True)
+    code = "import sys; from stepgrid.cli import main; main(['plan', 'a.yaml']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(root / "compiler")}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert not {"duckdb", "scipy", "snakemake", "numpy", "vl_convert"} & set(done.stdout.split())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store.store import Store
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import Capture, built, kept, measured, told
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from compiler.cli import main
-from compiler.collect.tables import collect
+from stepgrid.cli import main
+from stepgrid.collect.tables import collect
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "summarize"))
 from synthetic import Experiment

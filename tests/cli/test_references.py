@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.cli.references import References, Unreadable, references
-from compiler.plan import files
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
-from compiler.run import remembered
-from compiler.run.remembered import Request
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.cli.references import References, Unreadable, references
+from stepgrid.plan import files
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
+from stepgrid.run import remembered
+from stepgrid.run.remembered import Request
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 
 SCALED = SPEC + "scales: {smoke: {params: {keys: 1k}}}\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import kept
 from tests.summarize.synthetic import BENCHMARK, report, stdout

@@ -5,7 +5,7 @@ import argparse
 import pytest
 from snakemake.cli import parse_config
 
-from compiler.cli import run
+from stepgrid.cli import run
 
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])

@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import os
-from compiler.collect.alone import alone
+from stepgrid.collect.alone import alone
 alone()
 import numpy
 print(len(os.listdir("/proc/self/task")), os.environ["OPENBLAS_NUM_THREADS"])

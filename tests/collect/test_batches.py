@@ -1,9 +1,9 @@
 import pytest
 
-from compiler.collect import batches as module
-from compiler.collect.batches import batches
-from compiler.collect.states import DONE, State
-from compiler.plan.model import PlannedStage
+from stepgrid.collect import batches as module
+from stepgrid.collect.batches import batches
+from stepgrid.collect.states import DONE, State
+from stepgrid.plan.model import PlannedStage
 
 
 @pytest.fixture(autouse=True)

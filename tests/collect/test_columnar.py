@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from compiler.collect import columnar, parquet
-from compiler.collect.columnar import Point, Table
+from stepgrid.collect import columnar, parquet
+from stepgrid.collect.columnar import Point, Table
 
 POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step": "VARCHAR"}
 TYPES = {**POINT, "text": "VARCHAR", "number": "DOUBLE"}

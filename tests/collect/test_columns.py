@@ -7,10 +7,10 @@ import duckdb
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import schema
-from compiler.collect.columns import MEANING
-from compiler.collect.metrics import METRICS
-from compiler.collect.tables import collect
+from stepgrid.collect import schema
+from stepgrid.collect.columns import MEANING
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.tables import collect
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/results.md"
 QUERIES = re.findall(r"```sql\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import figures, history, reading
-from compiler.collect.damage import UNCHANGED
-from compiler.collect.states import DONE, FAILED, MISSING
-from compiler.collect.tables import collect
-from compiler.drivers.protocol import ParseError
-from compiler.run.work import work
-from compiler.store.known import known
-from compiler.store.lock import locked
+from stepgrid.collect import figures, history, reading
+from stepgrid.collect.damage import UNCHANGED
+from stepgrid.collect.states import DONE, FAILED, MISSING
+from stepgrid.collect.tables import collect
+from stepgrid.drivers.protocol import ParseError
+from stepgrid.run.work import work
+from stepgrid.store.known import known
+from stepgrid.store.lock import locked
 
 BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
 QPS = {"readww": 1000.0, "overwrite": 500.0}

@@ -4,10 +4,10 @@ from dataclasses import replace
 import pytest
 from synthetic import Experiment
 
-from compiler.collect.figures import every, figures
-from compiler.collect.kept import REVISION, kept
-from compiler.collect.states import read
-from compiler.drivers import driver
+from stepgrid.collect.figures import every, figures
+from stepgrid.collect.kept import REVISION, kept
+from stepgrid.collect.states import read
+from stepgrid.drivers import driver
 
 BUILD = "rocksdb-7.8.3"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.run.full_disk import HINT
+from stepgrid.run.full_disk import HINT
 from tests.needs import needs
 from tests.run.conftest import ROOT
 from tests.run.test_reserve import INSIDE
@@ -23,12 +23,12 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     found = Experiment(tmp_path, loads=1)
     found.add_build("rocksdb-7.8.3")
     found.add_load("rocksdb-7.8.3", 0)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    argv = [sys.executable, "-m", "compiler.collect", found.plan.digest, "--partial"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    argv = [sys.executable, "-m", "stepgrid.collect", found.plan.digest, "--partial"]
     subprocess.run(argv, cwd=tmp_path, env=env, check=True)
     cache = found.store.root / "summary" / found.plan.digest / "tables" / "parts.json"
     cache.unlink()  # all is read again
-    argv[2] = f"compiler.{verb}"
+    argv[2] = f"stepgrid.{verb}"
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     said = f"{verb}: the disk of {tmp_path.resolve()}/outputs is full: 0 B of 64.0 MiB free; {HINT}\n"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import history, index, kept
-from compiler.collect.tables import collect
-from compiler.store import plans
-from compiler.summarize.tables import load
+from stepgrid.collect import history, index, kept
+from stepgrid.collect.tables import collect
+from stepgrid.store import plans
+from stepgrid.summarize.tables import load
 
 BUILD = "rocksdb-7.8.3"
 

@@ -1,6 +1,6 @@
 """What lookups cost, of a benchmark that mixes operations."""
 
-from compiler.collect import lookups
+from stepgrid.collect import lookups
 
 MIX = {"qps": 1000.0, "gets_per_s": 830.0, "puts_per_s": 140.0, "seeks_per_s": 30.0}
 

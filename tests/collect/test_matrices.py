@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from compiler.collect import columnar, parquet, schema
-from compiler.collect.columnar import Point
-from compiler.collect.matrices import Figures, Grid, Records, matrix
+from stepgrid.collect import columnar, parquet, schema
+from stepgrid.collect.columnar import Point
+from stepgrid.collect.matrices import Figures, Grid, Records, matrix
 
 GRID = {"position": "INTEGER", "second": "DOUBLE", "qps": "DOUBLE"}
 LEVELS = {"position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "files": "DOUBLE", "bytes": "DOUBLE"}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.collect.measurement import Window, measurement
-from compiler.collect.sample import PLACES, Sample, numbers
-from compiler.collect.samples import SERIES
-from compiler.collect.usage import of, usage
+from stepgrid.collect.measurement import Window, measurement
+from stepgrid.collect.sample import PLACES, Sample, numbers
+from stepgrid.collect.samples import SERIES
+from stepgrid.collect.usage import of, usage
 
 RECORD = {"seconds": 6.0, "started": "2026-11-22T10:00:00+00:00"}
 SECONDS = (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 16.2)

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.collect.metrics_page import page
-from compiler.collect.per_second import PER_SECOND
-from compiler.drivers.db_bench.parse import compaction, histogram, stalls, totals
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.metrics_page import page
+from stepgrid.collect.per_second import PER_SECOND
+from stepgrid.drivers.db_bench.parse import compaction, histogram, stalls, totals
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_is_up_to_date() -> None:
     written = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-    assert written == f"{page()}\n", "run: python -m compiler.collect.metrics_page > docs/metrics.md"
+    assert written == f"{page()}\n", "run: python -m stepgrid.collect.metrics_page > docs/metrics.md"
 
 
 def test_the_module_prints_the_page() -> None:
-    command = [sys.executable, "-m", "compiler.collect.metrics_page"]
+    command = [sys.executable, "-m", "stepgrid.collect.metrics_page"]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == f"{page()}\n"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from compiler.collect.figures import StepFigures
-from compiler.collect.misses import told
-from compiler.plan.model import Options, PlannedStage, PlannedStep
+from stepgrid.collect.figures import StepFigures
+from stepgrid.collect.misses import told
+from stepgrid.plan.model import Options, PlannedStage, PlannedStep
 
 
 def step(benchmark: str, **settings: Any) -> PlannedStep:

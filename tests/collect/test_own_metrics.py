@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from compiler.collect.metrics.metric import Metric
-from compiler.collect.metrics.windows import STEP
-from compiler.collect.own_metrics import own
-from compiler.plan.model import PlannedStage, PlannedStep
+from stepgrid.collect.metrics.metric import Metric
+from stepgrid.collect.metrics.windows import STEP
+from stepgrid.collect.own_metrics import own
+from stepgrid.plan.model import PlannedStage, PlannedStep
 
 
 def test_what_a_command_calls_its_figures() -> None:

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from compiler.collect import index, parquet, part, schema
-from compiler.collect.figures import StepFigures
-from compiler.collect.part import Part
-from compiler.collect.states import DONE, State
-from compiler.plan.model import Options, PlannedStage, PlannedStep
+from stepgrid.collect import index, parquet, part, schema
+from stepgrid.collect.figures import StepFigures
+from stepgrid.collect.part import Part
+from stepgrid.collect.states import DONE, State
+from stepgrid.plan.model import Options, PlannedStage, PlannedStep
 
 SAID = StepFigures(
     metrics={"qps": 5.0, "p99_9_us": 7.0, "read_p50_us": 3.0},

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import batches, index, parts, reading
-from compiler.collect import part as module
-from compiler.collect.tables import collect
-from compiler.store import retracted
+from stepgrid.collect import batches, index, parts, reading
+from stepgrid.collect import part as module
+from stepgrid.collect.tables import collect
+from stepgrid.store import retracted
 
 BUILD = "rocksdb-7.8.3"
 

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.collect import gauges, rates
-from compiler.collect.sample import PLACES, SECTIONS, Sample, numbers
-from compiler.collect.samples import SERIES, Samples, read
-from compiler.run.sampling import counters
+from stepgrid.collect import gauges, rates
+from stepgrid.collect.sample import PLACES, SECTIONS, Sample, numbers
+from stepgrid.collect.samples import SERIES, Samples, read
+from stepgrid.run.sampling import counters
 
 Step = np.ndarray
 

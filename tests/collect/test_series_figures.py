@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.collect.series_figures import figures, warnings
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.series_figures import figures, warnings
 
 
 def points(rates, interval=1):

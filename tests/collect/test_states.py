@@ -4,7 +4,7 @@ import shutil
 import pytest
 from synthetic import Experiment
 
-from compiler.collect.states import DONE, FAILED, MISSING, UNSUPPORTED, BrokenResult, read, states
+from stepgrid.collect.states import DONE, FAILED, MISSING, UNSUPPORTED, BrokenResult, read, states
 
 BUILD = "rocksdb-7.8.3"
 QPS = {"readww": 1000.0, "overwrite": 2000.0}

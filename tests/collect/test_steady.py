@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.collect.steady import FEWEST, steady
+from stepgrid.collect.steady import FEWEST, steady
 
 
 def series(seconds, seed=3, noise=0.05):

@@ -4,10 +4,10 @@ import duckdb
 import pytest
 from synthetic import ASSERTIONS, Experiment
 
-from compiler.collect import __main__ as command
-from compiler.collect.metrics import METRICS
-from compiler.collect.schema import SCHEMA
-from compiler.collect.tables import collect
+from stepgrid.collect import __main__ as command
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.schema import SCHEMA
+from stepgrid.collect.tables import collect
 
 BUILD = "rocksdb-7.8.3"
 
@@ -72,7 +72,7 @@ def test_every_metric_has_a_column_and_a_unit(experiment):
 
 
 def test_no_metric_hides_a_column_of_the_table():
-    from compiler.collect import schema
+    from stepgrid.collect import schema
 
     assert not set(METRICS) & set(schema.steps(["build"], ()))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect import told
+from stepgrid.collect import told
 
 
 def _kept(step: Path, when: str, counters: Mapping[str, float], sizes: Mapping[str, float]) -> None:
@@ -40,7 +40,7 @@ def test_a_step_without_a_server(tmp_path: Path) -> None:
 
 
 def test_every_figure_is_a_metric() -> None:
-    from compiler.collect.metrics import METRICS
-    from compiler.engines.statistics import DATA, INDEX
+    from stepgrid.collect.metrics import METRICS
+    from stepgrid.engines.statistics import DATA, INDEX
 
     assert {*told.PER_OPERATION, DATA, INDEX} <= set(METRICS)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from compiler.collect.usage import series, usage
+from stepgrid.collect.usage import series, usage
 
 
 def _cpu(user, system, idle):

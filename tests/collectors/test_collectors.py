@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler import collectors
-from compiler.collect.metrics import METRICS
-from compiler.collectors.perf_stat import FILE, USER
-from compiler.collectors.perf_stat import METRICS as COUNTED
-from compiler.collectors.protocol import Drawing, Target
-from compiler.expand.collectors import SETTINGS
+from stepgrid import collectors
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collectors.perf_stat import FILE, USER
+from stepgrid.collectors.perf_stat import METRICS as COUNTED
+from stepgrid.collectors.protocol import Drawing, Target
+from stepgrid.expand.collectors import SETTINGS
 
 TARGET = Target((7, 8), Path("/f"))
 WORDS = {

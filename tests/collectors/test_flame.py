@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from compiler.collectors import flame
+from stepgrid.collectors import flame
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.collectors import stacks
+from stepgrid.collectors import stacks
 
 SCRIPT = """\
 db_bench 29403/29662 13148.624696: cpu-clock:ppp:

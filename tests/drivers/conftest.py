@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from compiler.drivers import driver
+from stepgrid.drivers import driver
 
 Refusals = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 

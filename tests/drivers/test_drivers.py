@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.collect.metrics import METRICS
-from compiler.drivers import driver, kinds, runnable, running, unrunnable
+from stepgrid.collect.metrics import METRICS
+from stepgrid.drivers import driver, kinds, runnable, running, unrunnable
 
 COUNT = st.integers(1, 10**9)
 SECONDS = st.integers(1, 10**6).map(float)
@@ -155,7 +155,7 @@ def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.Data
 def test_a_command_needs_no_heavy_import(kind: str) -> None:
     """A job makes commands: it must not pay for pydantic."""
     program = (
-        "import sys; from compiler.drivers import driver; "
+        "import sys; from stepgrid.drivers import driver; "
         f"driver({kind!r}); print([m for m in ('pydantic', 'duckdb', 'numpy', 'snakemake') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

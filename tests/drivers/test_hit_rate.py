@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import hit_rate
-from compiler.plan.model import Options, PlannedStep
+from stepgrid.drivers import hit_rate
+from stepgrid.plan.model import Options, PlannedStep
 
 
 def step(*benchmarks: str, kind: str = "db_bench", **settings: Any) -> PlannedStep:

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.drivers import kinds
-from compiler.drivers.page import page
-from compiler.engines import names
+from stepgrid.drivers import kinds
+from stepgrid.drivers.page import page
+from stepgrid.engines import names
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/kinds.md"
 
 
 def test_the_page_is_made_of_the_models() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "python -m compiler.drivers.page > docs/kinds.md"
+    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "python -m stepgrid.drivers.page > docs/kinds.md"
 
 
 def test_it_has_every_kind_and_engine() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import kinds, unrunnable
-from compiler.drivers.refusals import of_builds, refusals
-from compiler.plan.model import PlannedBuild, PlannedStage, PlannedStep
-from compiler.run import workflow
-from compiler.store.store import Store
+from stepgrid.drivers import kinds, unrunnable
+from stepgrid.drivers.refusals import of_builds, refusals
+from stepgrid.plan.model import PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.run import workflow
+from stepgrid.store.store import Store
 
 MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"}, "a.yaml:2:3")
 
@@ -18,8 +18,8 @@ MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"
 @pytest.fixture(autouse=True)
 def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds, engines and sources that this version runs, whatever a later one can."""
-    import compiler.build.sources as sources
-    from compiler import drivers, engines
+    import stepgrid.build.sources as sources
+    from stepgrid import drivers, engines
 
     monkeypatch.setattr(drivers, "unrunnable", lambda given: tuple(k for k in dict.fromkeys(given) if k == "sysbench"))
     monkeypatch.setattr(engines, "runnable", lambda name: None if name == "mysql" else object())
@@ -102,7 +102,7 @@ def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_nothing_starts_of_a_plan_that_cannot_be_run(tmp_path: Path) -> None:
-    from compiler.plan.model import Plan, Report
+    from stepgrid.plan.model import Plan, Report
 
     plan = Plan("p", "t", "a.yaml", None, (), (), (MADE,), (_stage("sysbench"),), {"id": "h"}, Report())
     (tmp_path / "outputs").mkdir()

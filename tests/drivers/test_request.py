@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.protocol import Context
-from compiler.drivers.request import FILE, asked, command
-from compiler.engines.serving import Access
+from stepgrid.drivers.protocol import Context
+from stepgrid.drivers.request import FILE, asked, command
+from stepgrid.engines.serving import Access
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 
@@ -17,8 +17,8 @@ def _context(access: Access | None) -> Context:
 
 
 def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
-    made = command("compiler.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
-    assert (made.argv, made.duration) == ((sys.executable, "-m", "compiler.drivers.sql"), 5.0)
+    made = command("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
+    assert (made.argv, made.duration) == ((sys.executable, "-m", "stepgrid.drivers.sql"), 5.0)
     assert "secret" not in str((made.argv, made.env))
     (tmp_path / FILE).write_text(made.files[FILE])
     assert asked(tmp_path) == (ACCESS, {"sql": ["select 1"]})
@@ -26,11 +26,11 @@ def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Pat
 
 def test_the_password_of_a_server_that_ran_before_is_not_kept(tmp_path: Path) -> None:
     access = ACCESS._replace(host="db1", running=True)
-    (tmp_path / FILE).write_text(command("compiler.drivers.sql", _context(access), {"sql": []}).files[FILE])
+    (tmp_path / FILE).write_text(command("stepgrid.drivers.sql", _context(access), {"sql": []}).files[FILE])
     assert asked(tmp_path) == (access, {"sql": []})
     assert asked(tmp_path) == (access._replace(password=""), {"sql": []})
 
 
 def test_it_needs_a_server() -> None:
     with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
-        command("compiler.drivers.sql", _context(None), {})
+        command("stepgrid.drivers.sql", _context(None), {})

@@ -2,12 +2,12 @@
 
 import pytest
 
-from compiler.collect import probed
-from compiler.collect.levels import LEVELS
-from compiler.collect.metrics import METRICS, SECTIONS, own_name, published
-from compiler.drivers import kinds, runnable
-from compiler.drivers.db_bench.parse import compaction, histogram, levels, stalls, volumes
-from compiler.drivers.protocol import Declares
+from stepgrid.collect import probed
+from stepgrid.collect.levels import LEVELS
+from stepgrid.collect.metrics import METRICS, SECTIONS, own_name, published
+from stepgrid.drivers import kinds, runnable
+from stepgrid.drivers.db_bench.parse import compaction, histogram, levels, stalls, volumes
+from stepgrid.drivers.protocol import Declares
 
 RUNNABLE = [kind for kind in kinds() if runnable(kind)]
 

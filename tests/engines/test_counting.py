@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from compiler.engines.counting import counted, difference
-from compiler.engines.serving import Serving
+from stepgrid.engines.counting import counted, difference
+from stepgrid.engines.serving import Serving
 
 TABLES: dict[str, list[Mapping[str, Any]]] = {
     "perf_context": [{"STAT_TYPE": "SKIPPED", "VALUE": 7}, {"STAT_TYPE": "SEEKS", "VALUE": Decimal(2)}],

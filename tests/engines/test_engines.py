@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from compiler.drivers import kinds
-from compiler.engines import buildable, building, engine, names, served, unrunnable
-from compiler.engines.mysqld_serving import MysqldServing
+from stepgrid.drivers import kinds
+from stepgrid.engines import buildable, building, engine, names, served, unrunnable
+from stepgrid.engines.mysqld_serving import MysqldServing
 
 
 def test_an_unknown_engine_names_the_known_ones() -> None:
@@ -67,7 +67,7 @@ def test_a_server_without_a_running_half_is_only_planned(monkeypatch: pytest.Mon
 
 def test_planning_pays_for_no_heavy_import() -> None:
     program = (
-        "import sys; from compiler.engines import engine, names; [engine(name) for name in names()]; "
+        "import sys; from stepgrid.engines import engine, names; [engine(name) for name in names()]; "
         "print([m for m in ('pydantic', 'duckdb', 'jinja2', 'subprocess', 'snakemake') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ import textwrap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.engines import gflags
-from compiler.engines.protocol import OptionInfo
+from stepgrid.engines import gflags
+from stepgrid.engines.protocol import OptionInfo
 
 OTHERS = re.compile(r"/gflags\w*\.cc$")
 

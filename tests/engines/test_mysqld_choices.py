@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.engines.mysqld_choices import choices
+from stepgrid.engines.mysqld_choices import choices
 
 
 @pytest.mark.parametrize(

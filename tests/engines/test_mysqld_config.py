@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from compiler.engines.mysqld_config import render, value
-from compiler.engines.serving import Access, Home
+from stepgrid.engines.mysqld_config import render, value
+from stepgrid.engines.serving import Access, Home
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "p", "d", "innodb")
 HOME = Home({}, "11.8.6", Path("/live/data"), Path("/attempt/server"), ACCESS, Path("/live/scratch"))

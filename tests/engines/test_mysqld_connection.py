@@ -8,8 +8,8 @@ from typing import Any
 import pymysql
 import pytest
 
-from compiler.engines.mysqld_connection import connect
-from compiler.engines.serving import Access
+from stepgrid.engines.mysqld_connection import connect
+from stepgrid.engines.serving import Access
 
 ACCESS = Access("mysql", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler.engines.mysqld_effective import counters, effective, same
+from stepgrid.engines.mysqld_effective import counters, effective, same
 
 
 class Said:

@@ -7,7 +7,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.engines.mysqld_help import options
+from stepgrid.engines.mysqld_help import options
 
 # MariaDB 11.8.6 of Debian, with MyRocks, in a build's folder; lines may end with blanks, before a ~
 MARIADB = """\

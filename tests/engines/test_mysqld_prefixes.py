@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.engines import engine
-from compiler.engines.mysqld_prefixes import meant
-from compiler.engines.protocol import Spelling
+from stepgrid.engines import engine
+from stepgrid.engines.mysqld_prefixes import meant
+from stepgrid.engines.protocol import Spelling
 
 CATALOGUE = {"log_bin": {"type": "text"}, "autocommit": {"type": "bool"}, "sort_buffer_size": {"type": "number"}}
 SWITCH = {"type": "switch"}

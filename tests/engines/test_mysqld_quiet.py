@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compiler.engines import mysqld_connection, mysqld_quiet
-from compiler.engines.serving import Access
+from stepgrid.engines import mysqld_connection, mysqld_quiet
+from stepgrid.engines.serving import Access
 from tests.engines.told import Told
 
 INNODB = Access("mariadb", Path("/s"), Path("/s/my.sock"), 3306, "stepgrid", "secret", "bench", "innodb")

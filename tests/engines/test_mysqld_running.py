@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from compiler.engines import mysqld_running
-from compiler.engines.protocol import IdentityError
-from compiler.engines.serving import Since
+from stepgrid.engines import mysqld_running
+from stepgrid.engines.protocol import IdentityError
+from stepgrid.engines.serving import Since
 from tests.engines.told import Told
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.engines import served
-from compiler.engines.mysqld_serving import MysqldServing, system_tables
-from compiler.engines.serving import Access, Home
+from stepgrid.engines import served
+from stepgrid.engines.mysqld_serving import MysqldServing, system_tables
+from stepgrid.engines.serving import Access, Home
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
 

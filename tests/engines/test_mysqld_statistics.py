@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.engines.mysqld_statistics import GAUGES, looks
-from compiler.engines.statistics import Told, apart
+from stepgrid.engines.mysqld_statistics import GAUGES, looks
+from stepgrid.engines.statistics import Told, apart
 from tests.engines.told import Told as Connection
 
 STATUS = [

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.engines import building
-from compiler.engines.postgres_config import described
-from compiler.engines.protocol import IdentityError, Run
+from stepgrid.engines import building
+from stepgrid.engines.postgres_config import described
+from stepgrid.engines.protocol import IdentityError, Run
 
 POSTGRES = building("postgres")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compiler.engines import postgres_client, postgres_quiet, served
+from stepgrid.engines import postgres_client, postgres_quiet, served
 from tests.engines.test_postgres_serving import ACCESS
 from tests.engines.told import Told
 

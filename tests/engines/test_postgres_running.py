@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from compiler.engines import postgres_running
-from compiler.engines.postgres_running import amount
-from compiler.engines.protocol import IdentityError, OptionInfo
-from compiler.engines.serving import Since
+from stepgrid.engines import postgres_running
+from stepgrid.engines.postgres_running import amount
+from stepgrid.engines.protocol import IdentityError, OptionInfo
+from stepgrid.engines.serving import Since
 from tests.engines.told import Told
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.engines import served
-from compiler.engines.postgres_serving import quoted
-from compiler.engines.serving import Access, Home
+from stepgrid.engines import served
+from stepgrid.engines.postgres_serving import quoted
+from stepgrid.engines.serving import Access, Home
 
 SOCKETS = Path("/run/user/7/s")
 ACCESS = Access("postgres", SOCKETS, SOCKETS / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "stepgrid", "heap")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.engines import served
+from stepgrid.engines import served
 from tests.engines.told import Told
 
 OURS = "/attempt/server/postgresql.conf"

@@ -6,8 +6,8 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from compiler.engines.postgres_statistics import looks
-from compiler.engines.statistics import Told
+from stepgrid.engines.postgres_statistics import looks
+from stepgrid.engines.statistics import Told
 from tests.engines.told import Told as Connection
 
 SIZES: dict[str, list[Any]] = {

@@ -1,5 +1,5 @@
-from compiler.engines import building, runnable
-from compiler.engines.program import ENGINE
+from stepgrid.engines import building, runnable
+from stepgrid.engines.program import ENGINE
 
 
 def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.engines import engine
-from compiler.engines.protocol import IdentityError, Run
+from stepgrid.engines import engine
+from stepgrid.engines.protocol import IdentityError, Run
 
 ROCKSDB = engine("rocksdb")
 RELEASES = (

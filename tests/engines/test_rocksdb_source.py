@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from compiler.drivers.db_bench.names import SINCE
-from compiler.engines.rocksdb import _SINCE
-from compiler.engines.versions import Release, release
-from compiler.lint.releases import CHANGES
+from stepgrid.drivers.db_bench.names import SINCE
+from stepgrid.engines.rocksdb import _SINCE
+from stepgrid.engines.versions import Release, release
+from stepgrid.lint.releases import CHANGES
 
 CLONE = os.environ.get("STEPGRID_ROCKSDB_GIT", "")
 SPECS = Path(__file__).resolve().parents[2] / "specs"

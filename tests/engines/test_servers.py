@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.engines import engine
+from stepgrid.engines import engine
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from compiler.engines import building
-from compiler.engines.protocol import IdentityError, Run
+from stepgrid.engines import building
+from stepgrid.engines.protocol import IdentityError, Run
 
 SYSBENCH = building("sysbench")
 GENERAL = """\

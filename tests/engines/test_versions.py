@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.engines.versions import reached, release
+from stepgrid.engines.versions import reached, release
 
 SINCE = {"old": (5, 0), "new": (9, 10)}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.expand.scope import Reported, Scope
-from compiler.language.nodes import Seq, Text
-from compiler.language.problem import Problems, Where
+from stepgrid.expand.scope import Reported, Scope
+from stepgrid.language.nodes import Seq, Text
+from stepgrid.language.problem import Problems, Where
 from tests.expand.samples import Complaints
 
 SPEC = """\

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.expand.attached import LARGEST
-from compiler.language.witness import watching
-from compiler.plan import files
-from compiler.plan.model import Plan, PlannedStep
-from compiler.store import plans
+from stepgrid.expand.attached import LARGEST
+from stepgrid.language.witness import watching
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan, PlannedStep
+from stepgrid.store import plans
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

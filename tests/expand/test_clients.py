@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from compiler.plan.model import Plan, PlannedBuild
+from stepgrid.plan.model import Plan, PlannedBuild
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compiler.plan.model import Plan
+from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.language.problem import SpecError
-from compiler.plan.model import Plan
+from stepgrid.language.problem import SpecError
+from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 

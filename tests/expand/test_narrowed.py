@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language import render
-from compiler.language.problem import SpecError
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
+from stepgrid.language import render
+from stepgrid.language.problem import SpecError
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
 from tests.conftest import HOST
 from tests.expand.samples import BASE, SWEEP, ids
 

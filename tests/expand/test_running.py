@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from compiler.plan.identity import build_id
-from compiler.plan.model import Plan
+from stepgrid.plan.identity import build_id
+from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

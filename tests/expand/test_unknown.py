@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.expand.cells import expand
-from compiler.language import render
-from compiler.language.problem import Problems, SpecError
-from compiler.language.read import read
+from stepgrid.expand.cells import expand
+from stepgrid.language import render
+from stepgrid.language.problem import Problems, SpecError
+from stepgrid.language.read import read
 
 LIBRARY = """\
 define:

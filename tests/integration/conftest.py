@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compiler.build.programs import programs
-from compiler.store.store import Store
+from stepgrid.build.programs import programs
+from stepgrid.store.store import Store
 from tests.integration import servers
 from tests.needs import require
 
@@ -57,7 +57,7 @@ class Lab:
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def argv(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "compiler.cli", *arguments]
+        return [sys.executable, "-m", "stepgrid.cli", *arguments]
 
     def snake(self, *arguments: str) -> list[str]:
         snakefile = ["--snakefile", str(ROOT / "Snakefile")]
@@ -121,7 +121,7 @@ def _works_in(process: psutil.Process, folder: str) -> bool:
 
 def _env(more: dict[str, str]) -> dict[str, str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **more}
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "200", **more}
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ from typing import Any
 
 import psutil
 
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +44,7 @@ class Lab:
             return subprocess.Popen(command, cwd=self.folder, env=self.environment(**env), stdout=screen, stderr=screen)
 
     def environment(self, **more: str) -> dict[str, str]:
-        own = {"PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(self.folder / "lock")}
+        own = {"PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": str(self.folder / "lock")}
         return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **own, **more}
 
     def plan(self, name: str, step: PlannedStep, build: str | None = None) -> None:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.server import serving
-from compiler.build.programs import programs
-from compiler.drivers import driver
-from compiler.drivers.protocol import Context
-from compiler.drivers.sysbench import Sysbench
-from compiler.engines import served
-from compiler.engines.serving import Access, Connection
-from compiler.run.attached import attach
-from compiler.run.supervision.supervise import environment
+from stepgrid.build.programs import programs
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import Context
+from stepgrid.drivers.sysbench import Sysbench
+from stepgrid.engines import served
+from stepgrid.engines.serving import Access, Connection
+from stepgrid.run.attached import attach
+from stepgrid.run.supervision.supervise import environment
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {

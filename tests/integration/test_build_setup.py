@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.apt.pick import fetch
 from scripts import environment
+from stepgrid.build.apt.pick import fetch
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]

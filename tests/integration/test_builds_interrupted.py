@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.plan.compile import compile_spec
-from compiler.store import plans
+from stepgrid.plan.compile import compile_spec
+from stepgrid.store import plans
 from tests.build.repository import Repository
 from tests.conftest import HOST
 from tests.integration.conftest import Lab, words
@@ -85,7 +85,7 @@ def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(lab.folder)
     plan = compile_spec("spec.yaml", None, HOST)
     plans.publish(lab.store, plan)
-    return [sys.executable, "-m", "compiler.build", plan.digest, plan.builds[0].id]
+    return [sys.executable, "-m", "stepgrid.build", plan.digest, plan.builds[0].id]
 
 
 @pytest.mark.parametrize("phase", ["fetch", "apply", "compile", "install"])
@@ -115,7 +115,7 @@ def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
     until((bench.folder / "grows").exists)
-    (made,) = bench.processes("compiler.build")
+    (made,) = bench.processes("stepgrid.build")
     made.kill()
     assert run.wait(LONG) == 3
     (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")

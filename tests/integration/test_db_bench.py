@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.drivers import driver
-from compiler.drivers.db_bench.benchmarks import TIMED
-from compiler.drivers.protocol import Context, Figures
-from compiler.engines import engine
-from compiler.engines.protocol import Run
+from stepgrid.collect.metrics import METRICS
+from stepgrid.drivers import driver
+from stepgrid.drivers.db_bench.benchmarks import TIMED
+from stepgrid.drivers.protocol import Context, Figures
+from stepgrid.engines import engine
+from stepgrid.engines.protocol import Run
 
 DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
 OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}

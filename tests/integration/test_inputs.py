@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.store import jsonfile
+from stepgrid.store import jsonfile
 from tests.integration.conftest import Lab
 
 SPEC = """\

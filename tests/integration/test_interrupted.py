@@ -22,7 +22,7 @@ def measuring(lab: Any) -> list[psutil.Process]:
 
 
 def runners(lab: Any) -> list[psutil.Process]:
-    return lab.processes("compiler.run")
+    return lab.processes("stepgrid.run")
 
 
 def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import new
+from stepgrid.cli import new
 from tests.integration.language_server import Finding, LanguageServer
 from tests.needs import require
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.job import make
-from compiler.build.problem import BuildError
-from compiler.build.sources import source_of
-from compiler.cli import main
-from compiler.language import lock
-from compiler.language.problem import Problems
-from compiler.plan.model import PlannedBuild
-from compiler.run import here
-from compiler.store.store import Store
+from stepgrid.build.job import make
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import source_of
+from stepgrid.cli import main
+from stepgrid.language import lock
+from stepgrid.language.problem import Problems
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run import here
+from stepgrid.store.store import Store
 from tests.build.ordering import order
 from tests.needs import needs
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from compiler.collect.figures import figures
-from compiler.collect.metrics import METRICS
-from compiler.collect.states import read
-from compiler.collect.usage import series, usage
-from compiler.drivers.hit_rate import expected
-from compiler.plan import files
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.collect.figures import figures
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.states import read
+from stepgrid.collect.usage import series, usage
+from stepgrid.drivers.hit_rate import expected
+from stepgrid.plan import files
+from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"write_buffer_size": Option(1 << 20), "compression_type": Option("none")}
@@ -62,8 +62,8 @@ def checkout(tmp_path: Path, db_bench: Path) -> Path:
 
 
 def _run(checkout: Path, stage: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": str(checkout / "host.lock")}
-    argv = [sys.executable, "-m", "compiler.run", "p", stage]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": str(checkout / "host.lock")}
+    argv = [sys.executable, "-m", "stepgrid.run", "p", stage]
     return subprocess.run(argv, cwd=checkout, env=env, capture_output=True, text=True, timeout=120)
 
 

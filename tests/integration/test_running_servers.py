@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from bench.server import serving
-from compiler.engines import engine, served
-from compiler.engines.serving import Access, Connection, Home
+from stepgrid.engines import engine, served
+from stepgrid.engines.serving import Access, Connection, Home
 from tests.integration import servers
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record

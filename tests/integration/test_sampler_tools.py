@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.apt.pick import fetch
-from compiler.collect.usage import usage
-from compiler.run.sampling import devices
-from compiler.run.sampling.sampler import Sampler
+from stepgrid.build.apt.pick import fetch
+from stepgrid.collect.usage import usage
+from stepgrid.run.sampling import devices
+from stepgrid.run.sampling.sampler import Sampler
 from tests.integration import tools
 from tests.needs import require
 

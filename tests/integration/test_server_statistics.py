@@ -58,7 +58,7 @@ def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
 
 def test_counters_and_sizes(lab: Lab) -> None:
     (lab.folder / "spec.yaml").write_text(SPEC)
-    done = lab.run("compiler.cli", "run", "spec.yaml")
+    done = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
     (tables,) = lab.store.root.glob("summary/*/tables")
     _sizes(tables)

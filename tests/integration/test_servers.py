@@ -15,8 +15,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from compiler.build.programs import programs
-from compiler.plan.model import PlannedStep
+from stepgrid.build.programs import programs
+from stepgrid.plan.model import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
 from tests.waiting import SOON
 
@@ -75,7 +75,7 @@ def lab(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator
 
 def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
     (lab.folder / "spec.yaml").write_text(SPEC)
-    done = lab.run("compiler.cli", "run", "spec.yaml")
+    done = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
     table = "outputs/summary/*/tables/steps.parquet"
     rows = duckdb.sql(
@@ -118,7 +118,7 @@ def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
     assert json.loads((read / "result.json").read_text())["steps"][0]["probes"]["count_seconds"] > 0
     shutil.rmtree(lab.store.root / "images")
     shutil.rmtree(read.parent)
-    again = lab.run("compiler.cli", "run", "spec.yaml")
+    again = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert again.returncode == 0, again.stdout + again.stderr
     (new,) = lab.store.results(read.parent.name)
     assert json.loads((new / "attempt.json").read_text())["image"]["replayed"] is True
@@ -129,7 +129,7 @@ def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
 @pytest.mark.parametrize("name", ["mariadb", "postgres"])
 def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
     lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
-    runner = lab.start("compiler.run", "p", "s-1")
+    runner = lab.start("stepgrid.run", "p", "s-1")
     os.kill(server_of(lab), signal.SIGKILL)
     assert runner.wait(SOON) == 1
     failure = lab.failure()
@@ -144,7 +144,7 @@ def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
 def test_a_server_that_is_halted(lab: Lab) -> None:
     step = PlannedStep("wait", "command", 1, {"argv": ["sleep", "60"], "metrics": {}, "duration": 1.0}, {}, 1)
     lab.plan("mariadb", step)
-    runner = lab.start("compiler.run", "p", "s-1", STEPGRID_GRACE="1")
+    runner = lab.start("stepgrid.run", "p", "s-1", STEPGRID_GRACE="1")
     os.kill(server_of(lab), signal.SIGSTOP)
     assert runner.wait(SOON) == 1
     assert lab.failure()["message"] == (
@@ -155,7 +155,7 @@ def test_a_server_that_is_halted(lab: Lab) -> None:
 @pytest.mark.parametrize("lab", ["anywhere", "open"], indirect=True)
 def test_a_value_that_the_server_refuses(lab: Lab) -> None:
     lab.plan("mariadb", sql("select 1", options={"innodb_data_file_path": "nonsense"}))
-    assert lab.run("compiler.run", "p", "s-1").returncode == 1
+    assert lab.run("stepgrid.run", "p", "s-1").returncode == 1
     assert lab.failure()["message"] == (
         "making the database failed: InnoDB: syntax error in file path or size specified is less than 1 megabyte"
     )
@@ -163,7 +163,7 @@ def test_a_value_that_the_server_refuses(lab: Lab) -> None:
 
 def test_a_statement_that_fails(lab: Lab) -> None:
     lab.plan("postgres", sql("select 1", "select * from nowhere"))
-    assert lab.run("compiler.run", "p", "s-1").returncode == 1
+    assert lab.run("stepgrid.run", "p", "s-1").returncode == 1
     failure = lab.failure()
     assert failure["message"] == "it ended with exit status 1"
     assert failure["tail"].startswith('statement 2 failed: relation "nowhere" does not exist')
@@ -180,7 +180,7 @@ def test_a_server_that_is_never_ready(lab: Lab) -> None:
     (build / "build.json").unlink()  # it is a link
     (build / "build.json").write_text(json.dumps({**record, "programs": {"mariadbd": [str(script)]}}))
     lab.plan("mariadb", sql("select 1"))
-    assert lab.run("compiler.run", "p", "s-1", STEPGRID_READY="1").returncode == 1
+    assert lab.run("stepgrid.run", "p", "s-1", STEPGRID_READY="1").returncode == 1
     said = lab.failure()["message"]
     assert said.startswith("the server was not ready within 1 s; its client was told: Can't connect to MySQL server")
 
@@ -198,7 +198,7 @@ def test_a_full_disk(lab: Lab, name: str, rows: str) -> None:
     lab.plan(name, sql(f"create table t as {rows}"))
     (lab.folder / "small").mkdir()
     (lab.folder / "site.yaml").write_text("data: small\n")
-    script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m compiler.run p s-1"
+    script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m stepgrid.run p s-1"
     env = lab.environment(STEPGRID_SITE="site.yaml")
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], cwd=lab.folder, env=env, capture_output=True, text=True

@@ -45,7 +45,7 @@ FIGURE = r"[\d,.]+(?: [KMG]iB)?"
 def lab(server_builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with opened(server_builds, tmp_path_factory.mktemp("sysbench"), False) as found:
         (found.folder / "spec.yaml").write_text(SPEC)
-        done = found.run("compiler.cli", "run", "spec.yaml")
+        done = found.run("stepgrid.cli", "run", "spec.yaml")
         assert done.returncode == 0, done.stdout + done.stderr
         yield found
 

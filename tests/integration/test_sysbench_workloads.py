@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers.sysbench.parse.step import complaint, of_folder
-from compiler.drivers.sysbench.settings import WORKLOADS
+from stepgrid.drivers.sysbench.parse.step import complaint, of_folder
+from stepgrid.drivers.sysbench.settings import WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
 
 EVENTS = 4

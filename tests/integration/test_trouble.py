@@ -162,7 +162,7 @@ def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
     return lambda: lab.processes(module)
 
 
-@pytest.mark.parametrize("module", ["compiler.collect", "compiler.summarize"])
+@pytest.mark.parametrize("module", ["stepgrid.collect", "stepgrid.summarize"])
 def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     there = finished.results()
     shutil.rmtree(finished.folder / "outputs" / "summary")

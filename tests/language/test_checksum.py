@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.content import SETTLED
-from compiler.language.checksum import as_it_was, checksum, knowing
-from compiler.language.witness import watching
+from stepgrid.build.content import SETTLED
+from stepgrid.language.checksum import as_it_was, checksum, knowing
+from stepgrid.language.witness import watching
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 

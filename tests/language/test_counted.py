@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.language.counted import counted
+from stepgrid.language.counted import counted
 
 
 @pytest.mark.parametrize(

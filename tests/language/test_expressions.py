@@ -1,7 +1,7 @@
 import pytest
 
-from compiler.language.expressions import ExpressionError, evaluate, references, render
-from compiler.language.version import Version
+from stepgrid.language.expressions import ExpressionError, evaluate, references, render
+from stepgrid.language.version import Version
 
 
 def test_a_whole_expression_keeps_its_type() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.language.problem import SpecError, Where
-from compiler.plan.model import Plan
+from stepgrid.language.problem import SpecError, Where
+from stepgrid.plan.model import Plan
 from tests.language.mutations import mutated
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language import lock, render
-from compiler.language.problem import Problems
+from stepgrid.language import lock, render
+from stepgrid.language.problem import Problems
 
 COMMIT, CHECKSUM = "5ec0ffee" * 5, f"sha256:{'5ec0ffee' * 8}"
 GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni:9.9.3 linux64"

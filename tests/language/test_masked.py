@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language import render
-from compiler.language.masked import masked, masked_all
-from compiler.language.problem import Problem, Where
+from stepgrid.language import render
+from stepgrid.language.masked import masked, masked_all
+from stepgrid.language.problem import Problem, Where
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOOK = """
 import importlib.metadata
 importlib.metadata.distributions = lambda *_, **__: print("looked for plugins") or []
-from compiler.language.models import Spec
+from stepgrid.language.models import Spec
 Spec.model_rebuild(force=True)
 """
 

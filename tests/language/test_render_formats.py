@@ -1,5 +1,5 @@
-from compiler.language import render_github, render_json
-from compiler.language.problem import Problem, Where
+from stepgrid.language import render_github, render_json
+from stepgrid.language.problem import Problem, Where
 
 
 def test_a_problem_as_json_has_every_part() -> None:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.language.merge import merge
-from compiler.language.nodes import Map, Text
-from compiler.language.problem import Where
-from compiler.plan.model import Plan
+from stepgrid.language.merge import merge
+from stepgrid.language.nodes import Map, Text
+from stepgrid.language.problem import Where
+from stepgrid.plan.model import Plan
 
 W = Where("a", 1, 1)
 LEAF = st.sampled_from([Text("1", W), Text("2", W)])

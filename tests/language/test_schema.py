@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from compiler.cli import schema as command
-from compiler.language import schema
-from compiler.language.load import parse
-from compiler.language.problem import Problems
-from compiler.language.read import _expanded
+from stepgrid.cli import schema as command
+from stepgrid.language import schema
+from stepgrid.language.load import parse
+from stepgrid.language.problem import Problems
+from stepgrid.language.read import _expanded
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"

@@ -10,10 +10,10 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from compiler.cli import schema
-from compiler.language import render, site, sitefile
-from compiler.language.problem import Problems, SpecError
-from compiler.language.site import Site, SiteServer, chosen, of_environment, read
+from stepgrid.cli import schema
+from stepgrid.language import render, site, sitefile
+from stepgrid.language.problem import Problems, SpecError
+from stepgrid.language.site import Site, SiteServer, chosen, of_environment, read
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = """\

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.language import units
-from compiler.language.units import UnitError
+from stepgrid.language import units
+from stepgrid.language.units import UnitError
 
 
 @pytest.mark.parametrize(

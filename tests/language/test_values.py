@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.language.values import option_value, param_value
+from stepgrid.language.values import option_value, param_value
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from compiler.layouts import stalls
-from compiler.layouts.block import Block, Spot
+from stepgrid.layouts import stalls
+from stepgrid.layouts.block import Block, Spot
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from compiler.layouts.block import Block, Spot
-from compiler.layouts.table import Table
+from stepgrid.layouts.block import Block, Spot
+from stepgrid.layouts.table import Table
 
 
 def subjects(values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.layouts import by_name
-from compiler.layouts.formats import written
+from stepgrid.layouts import by_name
+from stepgrid.layouts.formats import written
 from tests.layouts.examples import EXAMPLES
 
 HEAD = """\

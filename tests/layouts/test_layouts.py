@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.layouts import (
+from stepgrid.layouts import (
     NAMES,
     by_name,
     colours,
@@ -23,9 +23,9 @@ from compiler.layouts import (
     relative,
     response_times,
 )
-from compiler.layouts.block import Block, Spot
-from compiler.layouts.colours import Marked
-from compiler.layouts.layout import Layout
+from stepgrid.layouts.block import Block, Spot
+from stepgrid.layouts.colours import Marked
+from stepgrid.layouts.layout import Layout
 from tests.layouts.made import compared, spot, subjects, texts
 
 

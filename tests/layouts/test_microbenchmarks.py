@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compiler.layouts import absolute, before_after, cpu, errors, groups, load, per_operation
-from compiler.layouts.block import Block, Spot
-from compiler.layouts.formats.text import table as text
-from compiler.layouts.table import Table
+from stepgrid.layouts import absolute, before_after, cpu, errors, groups, load, per_operation
+from stepgrid.layouts.block import Block, Spot
+from stepgrid.layouts.formats.text import table as text
+from stepgrid.layouts.table import Table
 from tests.layouts.made import subjects, texts
 
 Figures = Mapping[str, float] | str

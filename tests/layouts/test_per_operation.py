@@ -1,6 +1,6 @@
 """What an operation cost, of figures that may be missing or zero."""
 
-from compiler.layouts.per_operation import per_operation
+from stepgrid.layouts.per_operation import per_operation
 
 
 def test_without_a_rate_there_is_nothing() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
-from compiler.layouts.block import Block, Spot
-from compiler.layouts.formats import written
+from stepgrid.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
+from stepgrid.layouts.block import Block, Spot
+from stepgrid.layouts.formats import written
 from tests.layouts.made import compared, subjects, texts
 
 SERVERS = {

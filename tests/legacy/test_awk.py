@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.legacy import awk
+from stepgrid.legacy import awk
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy import KINDS
-from compiler.legacy.read import read
-from compiler.legacy.written import write
+from stepgrid.legacy import KINDS
+from stepgrid.legacy.read import read
+from stepgrid.legacy.written import write
 
 RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
     "sysbench": ("sb.o.*", "sb.io.*", "sb.vm.*", "qps.abs.*"),

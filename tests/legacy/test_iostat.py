@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.legacy import iostat
-from compiler.legacy.mistake import Faults
+from stepgrid.legacy import iostat
+from stepgrid.legacy.mistake import Faults
 from tests.legacy.made import IOSTAT
 
 PATH = Path("sb.io")

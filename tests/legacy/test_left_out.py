@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.mistake import Wrong
-from compiler.legacy.read import Found, read
+from stepgrid.legacy.mistake import Wrong
+from stepgrid.legacy.read import Found, read
 from tests.legacy.db_bench.made import HEAD, log, report, row
 from tests.legacy.insert_benchmark import made as inserts
 from tests.legacy.insert_benchmark.test_insert_benchmark import LOAD, QUERY

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers import kinds
-from compiler.legacy import KINDS, kind
-from compiler.legacy.read import read
+from stepgrid.drivers import kinds
+from stepgrid.legacy import KINDS, kind
+from stepgrid.legacy.read import read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.mistake import Faults, Mistake, Wrong
+from stepgrid.legacy.mistake import Faults, Mistake, Wrong
 
 
 def test_a_fault_shows_its_place_and_line() -> None:

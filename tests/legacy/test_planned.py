@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect import reading
-from compiler.collect.figures import figures
-from compiler.collect.states import State, changed, states
-from compiler.collect.tables import collect
-from compiler.drivers.protocol import Buckets, Figures, ParseError, rows
-from compiler.legacy import stated
-from compiler.legacy.planned import imported, planned
-from compiler.legacy.protocol import Measured
-from compiler.legacy.publish import publish
-from compiler.plan import files
-from compiler.store.store import Store
+from stepgrid.collect import reading
+from stepgrid.collect.figures import figures
+from stepgrid.collect.states import State, changed, states
+from stepgrid.collect.tables import collect
+from stepgrid.drivers.protocol import Buckets, Figures, ParseError, rows
+from stepgrid.legacy import stated
+from stepgrid.legacy.planned import imported, planned
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.publish import publish
+from stepgrid.plan import files
+from stepgrid.store.store import Store
 
 
 def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Measured:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.legacy import vmstat
-from compiler.legacy.mistake import Faults
+from stepgrid.legacy import vmstat
+from stepgrid.legacy.mistake import Faults
 from tests.legacy.made import VMSTAT
 
 PATH = Path("sb.vm")

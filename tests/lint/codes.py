@@ -12,10 +12,10 @@ _COLLECTORS = ("problems", "_problems", "found")
 
 def reported() -> dict[str, set[str]]:
     """Code -> the files that report it."""
-    from compiler.lint.registry import RULES
+    from stepgrid.lint.registry import RULES
 
     codes: dict[str, set[str]] = {rule.code: {"lint"} for rule in RULES}
-    for path in sorted((ROOT / "compiler").rglob("*.py")):
+    for path in sorted((ROOT / "compiler" / "stepgrid").rglob("*.py")):
         for code in _in_file(path):
             codes.setdefault(code, set()).add(path.name)
     return codes

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compiler.expand.cells import expand
-from compiler.language import render
-from compiler.language.problem import Problem, Problems, SpecError
-from compiler.language.read import read
-from compiler.language.site import Site
-from compiler.language.site import read as read_site
-from compiler.lint import check
-from compiler.plan import option_check, program_check
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
-from compiler.run.here import differing
+from stepgrid.expand.cells import expand
+from stepgrid.language import render
+from stepgrid.language.problem import Problem, Problems, SpecError
+from stepgrid.language.read import read
+from stepgrid.language.site import Site
+from stepgrid.language.site import read as read_site
+from stepgrid.lint import check
+from stepgrid.plan import option_check, program_check
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
+from stepgrid.run.here import differing
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}

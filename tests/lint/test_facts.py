@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.lint.facts import Facts, shown, size
+from stepgrid.lint.facts import Facts, shown, size
 
 
 @pytest.mark.parametrize(

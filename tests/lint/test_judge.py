@@ -3,10 +3,10 @@
 import time
 from pathlib import Path
 
-from compiler.expand.cells import expand
-from compiler.language.problem import Problems
-from compiler.language.read import read
-from compiler.lint import check
+from stepgrid.expand.cells import expand
+from stepgrid.language.problem import Problems
+from stepgrid.language.read import read
+from stepgrid.lint import check
 from tests.lint.pages import HOST, SPEC, problems_of
 
 GRID = """\

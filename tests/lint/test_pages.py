@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.lint.index import index
-from compiler.lint.registry import RULES
+from stepgrid.lint.index import index
+from stepgrid.lint.registry import RULES
 from tests.lint.codes import reported
 from tests.lint.pages import FOLDER, pages, shown
 

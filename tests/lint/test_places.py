@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.language.problem import Problem
+from stepgrid.language.problem import Problem
 from tests.lint.pages import problems_of
 
 SPEC = """\

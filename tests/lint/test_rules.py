@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compiler.lint.registry import RULES
+from stepgrid.lint.registry import RULES
 from tests.lint import rules
 
 FAMILIES: list[Any] = [import_module(f"{rules.__name__}.{family.name}") for family in iter_modules(rules.__path__)]

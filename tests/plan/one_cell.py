@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.drivers import driver
-from compiler.drivers.quantity import Quantity
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.drivers import driver
+from stepgrid.drivers.quantity import Quantity
+from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = ("launch", "start")  # of the whole spec; of a step in a plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.plan.assertion import WHAT, Comparison, Figure, Junction, Number, Unclear, calculated, comparisons, parsed
+from stepgrid.plan.assertion import WHAT, Comparison, Figure, Junction, Number, Unclear, calculated, comparisons, parsed
 
 
 def test_a_ratio() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language import lock
-from compiler.plan.builds import Made
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import PlannedBuild
+from stepgrid.language import lock
+from stepgrid.plan.builds import Made
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import PlannedBuild
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 SPEC = """\

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from compiler.plan.called import called
+from stepgrid.plan.called import called
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from compiler.plan.difference import Input, Link, differences
-from compiler.plan.model import Plan
-from compiler.plan.unset import UNSET
+from stepgrid.plan.difference import Input, Link, differences
+from stepgrid.plan.model import Plan
+from stepgrid.plan.unset import UNSET
 
 Compile = Callable[..., Plan]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from scipy import stats
 
-from compiler.plan import estimate
-from compiler.plan.model import Plan
+from stepgrid.plan import estimate
+from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.plan import files
-from compiler.plan.model import (
+from stepgrid.plan import files
+from stepgrid.plan.model import (
     Axis,
     CellStep,
     Option,
@@ -17,7 +17,7 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
-from compiler.store import plans
+from stepgrid.store import plans
 
 
 def a_plan(ids: list[str]) -> Plan:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.plan import files
-from compiler.plan.model import Plan
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan
 
 SPEC = """\
 title: t

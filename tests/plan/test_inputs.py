@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language.problem import SpecError
-from compiler.plan.compile import compile_spec
-from compiler.plan.difference import differences
-from compiler.plan.model import FILES, INPUTS, Plan
+from stepgrid.language.problem import SpecError
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.difference import differences
+from stepgrid.plan.model import FILES, INPUTS, Plan
 from tests.conftest import HOST
 from tests.plan.test_difference import Compile, chain, named
 

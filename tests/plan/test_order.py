@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.plan.order import ORDERS, Order, ranks
+from stepgrid.plan.order import ORDERS, Order, ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.plan.model import Plan, Report
-from compiler.plan.outlook import Node, Outlook, to_json
+from stepgrid.plan.model import Plan, Report
+from stepgrid.plan.outlook import Node, Outlook, to_json
 
 PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.plan.difference import differences
-from compiler.plan.setup_difference import changed, fields
-from compiler.plan.unset import UNSET
+from stepgrid.plan.difference import differences
+from stepgrid.plan.setup_difference import changed, fields
+from stepgrid.plan.unset import UNSET
 from tests.expand.test_service import SERVICE
 from tests.plan.test_difference import SPEC, Compile, between, chain, named
 

@@ -1,9 +1,9 @@
 """A client is in a plan by the id of its build."""
 
-from compiler.expand.builds import Build
-from compiler.expand.setup import Setup
-from compiler.language.problem import Where
-from compiler.plan.setups import Setups
+from stepgrid.expand.builds import Build
+from stepgrid.expand.setup import Setup
+from stepgrid.language.problem import Where
+from stepgrid.plan.setups import Setups
 
 CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Where("a.yaml", 1, 1))
 

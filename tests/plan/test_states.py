@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler.plan.model import Plan
-from compiler.plan.states import Known, Outcome, outcomes
+from stepgrid.plan.model import Plan
+from stepgrid.plan.states import Known, Outcome, outcomes
 
 Compile = Callable[..., Plan]
 

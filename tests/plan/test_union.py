@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.language.problem import SpecError
-from compiler.plan.model import Plan, PlannedStage
+from stepgrid.language.problem import SpecError
+from stepgrid.plan.model import Plan, PlannedStage
 
 Compile = Callable[..., Plan]
 

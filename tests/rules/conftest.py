@@ -77,19 +77,19 @@ class Checkout:
 
 
 def _env() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": "", "COLUMNS": "200"}
+    return {**os.environ, "PYTHONPATH": "compiler", "COLUMNS": "200"}
 
 
 def _overlay(folder: Path) -> None:
-    """A package `compiler` in which a few modules are toys, and all others the real ones."""
+    """A package `stepgrid` in which a few modules are toys, and all others the real ones."""
     for part in ("", "build", "run", "collect", "summarize", "plan"):
-        package = folder / "compiler" / part
-        package.mkdir()
-        behind = str(ROOT / "compiler" / part)
+        package = folder / "compiler" / "stepgrid" / part
+        package.mkdir(parents=True)
+        behind = str(ROOT / "compiler" / "stepgrid" / part)
         (package / "__init__.py").write_text(f"import os\n__path__ = [os.path.dirname(__file__), {behind!r}]\n")
     for verb in ("build", "run", "collect", "summarize"):
-        shutil.copy(TOY / f"{verb}.py", folder / "compiler" / verb / "__main__.py")
-    shutil.copy(TOY / "compile.py", folder / "compiler" / "plan" / "compile.py")
+        shutil.copy(TOY / f"{verb}.py", folder / "compiler" / "stepgrid" / verb / "__main__.py")
+    shutil.copy(TOY / "compile.py", folder / "compiler" / "stepgrid" / "plan" / "compile.py")
 
 
 def _make(folder: Path) -> Checkout:
@@ -100,7 +100,7 @@ def _make(folder: Path) -> Checkout:
     _overlay(folder)
     (folder / "stepgrid_run.py").write_text(
         "import argparse, sys\n"
-        "from compiler.cli import run\n"
+        "from stepgrid.cli import run\n"
         "parser = argparse.ArgumentParser(prog='stepgrid run')\n"
         "run.arguments(parser)\n"
         "sys.exit(run.run(parser.parse_args()))\n"

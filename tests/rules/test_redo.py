@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler.store import asked, retracted
-from compiler.store.store import ATTEMPT, Store
+from stepgrid.store import asked, retracted
+from stepgrid.store.store import ATTEMPT, Store
 from tests.waiting import LONG
 
 pytestmark = pytest.mark.integration

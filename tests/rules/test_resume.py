@@ -37,7 +37,7 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: A
 
 
 def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
-    from compiler.plan.files import read_header
+    from stepgrid.plan.files import read_header
 
     checkout, _ = whole_run
     [plan] = (checkout.folder / "outputs/plans").glob("[!.]*")
@@ -158,7 +158,7 @@ def test_a_lost_summary_is_made_again(finished: Any) -> None:
 
 
 def test_a_fix_of_a_parser_or_of_the_report_collects_again_and_measures_nothing(finished: Any) -> None:
-    (finished.folder / "compiler" / "summarize" / "fix.py").write_text("MENDED = True\n")
+    (finished.folder / "compiler" / "stepgrid" / "summarize" / "fix.py").write_text("MENDED = True\n")
     ended = finished.stepgrid_run("spec.json")
     assert (ended.returncode, finished.log) == (0, SUMMARY)
     again = finished.stepgrid_run("spec.json")

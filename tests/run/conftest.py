@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from compiler.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ class Checkout:
 
     def environment(self, **more: str) -> dict[str, str]:
         lock = str(self.folder / "host.lock")
-        return {**os.environ, "PYTHONPATH": str(ROOT), "STEPGRID_HOST_LOCK": lock, **more}
+        return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": lock, **more}
 
     def run(self, stage: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -6,11 +6,11 @@ import os
 import time
 from pathlib import Path
 
-from compiler.plan.model import Plan, PlannedStage
-from compiler.run import workflow
-from compiler.run.over import Products
-from compiler.store.durable import write_json
-from compiler.store.store import Store
+from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.run import workflow
+from stepgrid.run.over import Products
+from stepgrid.store.durable import write_json
+from stepgrid.store.store import Store
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\

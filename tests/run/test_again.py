@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from compiler.store import asked, images, retracted
+from stepgrid.store import asked, images, retracted
 
 COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
 
@@ -64,7 +64,7 @@ def test_an_image_of_the_load_before_is_not_left_where_the_new_one_cannot_be_kep
         asked.ask(family.store, name, "")
     env = {"PYTHONPATH": f"{family.folder}:{family.environment()['PYTHONPATH']}"}
     (family.folder / "sitecustomize.py").write_text(
-        "from compiler.store.store import Store\n"
+        "from stepgrid.store.store import Store\n"
         "def publish_image(self, stage, staged):\n"
         "    raise OSError(28, 'No space left on device')\n"
         "Store.publish_image = publish_image\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import remembered
-from compiler.run.ahead import worked_out
-from compiler.run.remembered import Request
-from compiler.store.store import Store
+from stepgrid.run import remembered
+from stepgrid.run.ahead import worked_out
+from stepgrid.run.remembered import Request
+from stepgrid.store.store import Store
 
 SPEC = """\
 title: t

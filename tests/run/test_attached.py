@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.run.attached import attach
+from stepgrid.run.attached import attach
 
 
 def test_nobody_else_may_read_what_may_hold_a_password(tmp_path: Path) -> None:

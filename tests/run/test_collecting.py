@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.collect import collected
+from stepgrid.collect import collected
 from tests.needs import needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"

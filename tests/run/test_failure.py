@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.failure import StageError, end_of, is_from_outside, killed_by, read_only, telling
+from stepgrid.run.failure import StageError, end_of, is_from_outside, killed_by, read_only, telling
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from compiler.run.forecast import Pace, needed
-from compiler.run.images.tree import Tree
-from compiler.store.store import Store
+from stepgrid.run.forecast import Pace, needed
+from stepgrid.run.images.tree import Tree
+from stepgrid.store.store import Store
 
 STAGES: dict[str, dict[str, Any]] = {
     "s-load": {"id": "s-load", "parent": None, "seconds": 100.0},

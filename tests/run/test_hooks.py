@@ -4,8 +4,8 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-from compiler.run.hooks import refusal
-from compiler.store.runlock import Record
+from stepgrid.run.hooks import refusal
+from stepgrid.store.runlock import Record
 
 
 def test_a_run_that_says_what_it_is():
@@ -30,7 +30,7 @@ def test_a_run_of_which_nothing_is_known():
 def test_a_signal_where_snakemake_does_not_listen():
     code = (
         "import os, signal\n"
-        "from compiler.run.hooks import Hooks\n"
+        "from stepgrid.run.hooks import Hooks\n"
         "Hooks(None).listen()\n"
         "os.kill(os.getpid(), signal.SIGTERM)\n"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import host, sysfs
-from compiler.run.sampling import devices
+from stepgrid.run import host, sysfs
+from stepgrid.run.sampling import devices
 
 
 @pytest.fixture

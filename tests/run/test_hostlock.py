@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.hostlock import OVERRIDE, host_lock, path
+from stepgrid.run.hostlock import OVERRIDE, host_lock, path
 from tests.waiting import LONG
 
-HOLD = "import sys; from compiler.run.hostlock import host_lock\nwith host_lock(False): print('x', flush=True); input()"
+HOLD = "import sys; from stepgrid.run.hostlock import host_lock\nwith host_lock(False): print('x', flush=True); input()"
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def test_every_user_may_lock_it_whatever_the_umask(lock):
 
 
 def test_who_waits_is_told_for_whom(lock, capfd):
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[2] / "compiler")
     argv = [sys.executable, "-c", HOLD]
     env = {**os.environ, "PYTHONPATH": root}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as holder:
         assert holder.stdout.readline() == "x\n"
-        code = "from compiler.run.hostlock import host_lock\nwith host_lock(True): print('in')"
+        code = "from stepgrid.run.hostlock import host_lock\nwith host_lock(True): print('in')"
         waiter = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import kept
+from stepgrid.run import kept
 
 
 @pytest.fixture

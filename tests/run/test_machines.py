@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.collect.states import states
-from compiler.plan.model import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
-from compiler.run import workflow
-from compiler.store.store import Store
+from stepgrid.collect.states import states
+from stepgrid.plan.model import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from stepgrid.run import workflow
+from stepgrid.store.store import Store
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "dell32", "declared": True, "cores": 4096}
@@ -19,7 +19,7 @@ FAR = replace(LOAD, id="s-2", hardware="dell32", build="b-2")
 
 @pytest.fixture
 def plan():
-    from compiler.plan.model import PlannedBuild
+    from stepgrid.plan.model import PlannedBuild
 
     builds = tuple(PlannedBuild(f"b-{n}", f"r{n}", "rocksdb", "1", {"system": "x"}) for n in (1, 2))
     cells = tuple(PlannedCell(f"c-{s.id}", {}, s.build, (), (Repeat(0, 0, (s.id,)),)) for s in (LOAD, FAR))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import workflow
-from compiler.store.store import Store
+from stepgrid.run import workflow
+from stepgrid.store.store import Store
 from tests.cli.bundles import measured, planned
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from compiler.language.site import Site
-from compiler.plan.model import PlannedStage, PlannedStep
-from compiler.run import onlookers
+from stepgrid.language.site import Site
+from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.run import onlookers
 
 
 def _stage(*listed: dict[str, Any]) -> PlannedStage:

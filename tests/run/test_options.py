@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.plan.model import Option, PlannedBuild
-from compiler.run import options
-from compiler.run.job import Job
+from stepgrid.plan.model import Option, PlannedBuild
+from stepgrid.run import options
+from stepgrid.run.job import Job
 
 SHOW = "import sys; print(sys.argv[2:])"
 

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import pytest
 
-from compiler.cli import main
-from compiler.plan import compile as compiling
-from compiler.plan.model import Plan
-from compiler.run import over, remembered, workflow
-from compiler.run.over import Products
-from compiler.run.remembered import Request
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.plan import compile as compiling
+from stepgrid.plan.model import Plan
+from stepgrid.run import over, remembered, workflow
+from stepgrid.run.over import Products
+from stepgrid.run.remembered import Request
+from stepgrid.store.store import Store
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
@@ -108,7 +108,7 @@ def test_another_request_is_another(other: Request, measured: Measured) -> None:
 def test_other_code_or_another_host_compiles_again(
     name: str, measured: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from compiler.run import here
+    from stepgrid.run import here
 
     assert remembered.find(measured[0], REQUEST)
     if name == "code":
@@ -119,14 +119,14 @@ def test_other_code_or_another_host_compiles_again(
 
 
 def test_code_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import compiler
+    import stepgrid
 
-    package = tmp_path / "compiler"
+    package = tmp_path / "compiler" / "stepgrid"
     for folder in (package / "inner", tmp_path / "templates"):
         folder.mkdir(parents=True)
     source = package / "inner" / "module.py"
     source.write_text("a = 1\n")
-    monkeypatch.setattr(compiler, "__path__", [str(package)])
+    monkeypatch.setattr(stepgrid, "__path__", [str(package)])
     first = remembered.code.__wrapped__()
     assert remembered.code.__wrapped__() == first
     os.utime(source, ns=(1, 1))

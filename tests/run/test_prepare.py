@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from compiler.run.images.tree import scan
+from stepgrid.run.images.tree import scan
 
 SHOW = """
 import os, sys

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.run import progress
-from compiler.run.rates import rate
-from compiler.run.tally import Tally, count
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.run import progress
+from stepgrid.run.rates import rate
+from stepgrid.run.tally import Tally, count
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 from tests.waiting import until
 
 BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.rates import current, readings
+from stepgrid.run.rates import current, readings
 
 
 @pytest.mark.parametrize(

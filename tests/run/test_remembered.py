@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build import pin
-from compiler.run import remembered
-from compiler.run.remembered import Request
-from compiler.store.store import Store
+from stepgrid.build import pin
+from stepgrid.run import remembered
+from stepgrid.run.remembered import Request
+from stepgrid.store.store import Store
 
 SPEC = """\
 title: t

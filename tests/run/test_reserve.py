@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compiler.run import full_disk
-from compiler.run.full_disk import DiskFull, with_reserve
+from stepgrid.run import full_disk
+from stepgrid.run.full_disk import DiskFull, with_reserve
 from tests.needs import needs
 
 # in a mount namespace of its own: what it prints is all that is left of that file system
@@ -20,8 +20,8 @@ kept, command = sys.argv[1] == "kept", sys.argv[2:]
 shutil.copytree("outputs", "before")
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", "outputs"], check=True)
 shutil.copytree("before", "outputs", dirs_exist_ok=True)
-from compiler.store import reserve
-from compiler.store.store import Store
+from stepgrid.store import reserve
+from stepgrid.store.store import Store
 if kept:
     reserve.keep(Store())
 file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
@@ -39,9 +39,9 @@ sys.exit(status)
 """
 PUBLISH = """
 import sys
-from compiler.run.attempt import Attempt
-from compiler.run.job import Job
-from compiler.store.store import Store
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.job import Job
+from stepgrid.store.store import Store
 import glob, os, shutil
 
 store = Store()
@@ -109,7 +109,7 @@ def test_what_the_first_try_saw_is_said(checkout: Any) -> None:
 
 def refusal(checkout: Any, small: str) -> str:
     """What a run says before it starts, with a disk too small at that place."""
-    code = "from compiler.run import full_disk, here; print(full_disk.refusal(here.store()))"
+    code = "from stepgrid.run import full_disk, here; print(full_disk.refusal(here.store()))"
     mount = f'mount -t tmpfs -o size=64k tmpfs "{checkout.folder}/{small}" && exec "$@"'
     argv = ["unshare", "-Urm", "sh", "-c", mount, "sh", sys.executable, "-c", code]
     env = checkout.environment(TMPDIR=str(checkout.folder / "temporary"))

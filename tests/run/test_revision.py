@@ -1,4 +1,4 @@
-from compiler.run.revision import LENGTH, digest, revision
+from stepgrid.run.revision import LENGTH, digest, revision
 
 
 def test_it_is_that_of_the_code_and_stays():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.protocol import Command
-from compiler.run import sysfs
-from compiler.run.images import cache
-from compiler.run.supervision import cgroup, gate, launch
+from stepgrid.drivers.protocol import Command
+from stepgrid.run import sysfs
+from stepgrid.run.images import cache
+from stepgrid.run.supervision import cgroup, gate, launch
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -144,7 +144,7 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
 
 
 def _has_a_device(path: Path) -> bool:
-    from compiler.run.sampling.devices import mount
+    from stepgrid.run.sampling.devices import mount
 
     found = mount(path)
     return found is not None and found.filesystem in ("ext4", "xfs", "btrfs")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.language.problem import Problems, SpecError
-from compiler.plan.model import Plan
-from compiler.run import here, host, remembered, workflow
-from compiler.run.images.live import live
-from compiler.run.machines import contradicted
-from compiler.store import trash
-from compiler.store.store import Store
-from compiler.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.cli import main
+from stepgrid.language.problem import Problems, SpecError
+from stepgrid.plan.model import Plan
+from stepgrid.run import here, host, remembered, workflow
+from stepgrid.run.images.live import live
+from stepgrid.run.machines import contradicted
+from stepgrid.store import trash
+from stepgrid.store.store import Store
+from stepgrid.store.unreferenced import Needed, entries, unreferenced
 
 Capture = pytest.CaptureFixture[str]
 
@@ -207,7 +207,7 @@ def test_what_snakemake_is_told(folder: Path) -> None:
 
 
 def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    from compiler.run.__main__ import _run
+    from stepgrid.run.__main__ import _run
 
     monkeypatch.setenv("STEPGRID_SITE", "/not/there.yaml")
     assert _run("p", "s-1") == 1

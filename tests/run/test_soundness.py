@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.collect.states import Broken
-from compiler.plan.model import Plan, PlannedStage, PlannedStep, Report
-from compiler.run import soundness
-from compiler.run.soundness import Look, set_aside
-from compiler.store.store import Store
+from stepgrid.collect.states import Broken
+from stepgrid.plan.model import Plan, PlannedStage, PlannedStep, Report
+from stepgrid.run import soundness
+from stepgrid.run.soundness import Look, set_aside
+from stepgrid.store.store import Store
 from tests.run import finished
 
 STEP = PlannedStep("fill", "db_bench", 1, {}, {}, 1)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.plan.model import PlannedBuild
-from compiler.store import checksums
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.store import checksums
 from tests.waiting import LONG
 
 
@@ -269,7 +269,7 @@ def test_two_runners_of_one_stage(checkout, stage, step, until):
 
 
 def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
-    from compiler.store.lock import locked
+    from stepgrid.store.lock import locked
 
     checkout.plan(stage())
     with locked(checkout.folder / "host.lock", shared=True):

@@ -22,20 +22,20 @@ PYTHONS = (
 
 MEASURE = "import sys, time; print('up', flush=True); time.sleep(0.5)"
 WAIT = """
-from compiler.run.hostlock import host_lock
+from stepgrid.run.hostlock import host_lock
 with host_lock(shared=True):
     print("it is my turn")
 """
 READ = """
-from compiler.run.tally import count
-from compiler.store.store import Store
+from stepgrid.run.tally import count
+from stepgrid.store.store import Store
 store = Store("outputs")
 found = count(store, "p")
 print(found.done, found.failed, found.left, store.unwritable())
 """
 SPOIL = """
 from pathlib import Path
-from compiler.store.store import Store
+from stepgrid.store.store import Store
 result = Store("outputs").result("s-load")
 for spoil in (lambda: (result / "result.json").write_text("{}"), lambda: (result / "new").touch(),
               lambda: result.rename("elsewhere"), lambda: Store("outputs").new_attempt("s-load")):
@@ -59,7 +59,7 @@ def _as_other(checkout, *arguments, python):
 
 def _runs(checkout, python):
     try:
-        trial = _as_other(checkout, "-c", "import compiler.run.stage", python=python)
+        trial = _as_other(checkout, "-c", "import stepgrid.run.stage", python=python)
     except OSError:
         return False
     trial.communicate(timeout=LONG)

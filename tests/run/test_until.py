@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from compiler.run import until
+from stepgrid.run import until
 
 NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
 

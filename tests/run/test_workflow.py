@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language.site import GIVEN
-from compiler.run import workflow
-from compiler.run.here import named
-from compiler.run.workflow import Fault
-from compiler.store.store import Store
+from stepgrid.language.site import GIVEN
+from stepgrid.run import workflow
+from stepgrid.run.here import named
+from stepgrid.run.workflow import Fault
+from stepgrid.store.store import Store
 from tests.run.test_soundness import PLAN
 
 

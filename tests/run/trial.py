@@ -1,6 +1,6 @@
 """The runner with one more step kind and engine: steps are Python programs, run as real processes.
 
-A script, not a module of tests: python trial.py PLAN STAGE does what python -m compiler.run PLAN STAGE does.
+A script, not a module of tests: python trial.py PLAN STAGE does what python -m stepgrid.run PLAN STAGE does.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import compiler.drivers
-import compiler.engines
-from compiler.drivers.protocol import Command, Context, Figures, ParseError
+import stepgrid.drivers
+import stepgrid.engines
+from stepgrid.drivers.protocol import Command, Context, Figures, ParseError
 
 
 class TrialDriver:
@@ -53,12 +53,12 @@ DRIVER, ENGINE = TrialDriver(), TrialEngine()
 
 def register() -> None:
     sys.modules["trial"] = sys.modules[__name__]
-    compiler.drivers._MODULES["trial"] = "trial"
-    compiler.engines._MODULES["trial"] = "trial"
+    stepgrid.drivers._MODULES["trial"] = "trial"
+    stepgrid.engines._MODULES["trial"] = "trial"
 
 
 if __name__ == "__main__":
-    from compiler.run.__main__ import main
+    from stepgrid.run.__main__ import main
 
     register()
     sys.exit(main(sys.argv[1:]))

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from compiler.language.problem import Problems
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan, PlannedBuild
+from stepgrid.language.problem import Problems
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan, PlannedBuild
 from tests.specs.conftest import HOST
 
 SPEC = Path(__file__).resolve().parents[2] / "specs" / "builds" / "rocksdb.yaml"

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.server_prefix import ServerPrefix
-from compiler.drivers.refusals import of_builds
-from compiler.language.problem import Problems
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.server_prefix import ServerPrefix
+from stepgrid.drivers.refusals import of_builds
+from stepgrid.language.problem import Problems
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan
 from tests.specs.conftest import HOST
 
 BUILDS = Path(__file__).resolve().parents[2] / "specs" / "builds"

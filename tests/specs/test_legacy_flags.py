@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers import running
-from compiler.drivers.protocol import Context
-from compiler.plan.compile import compile_spec
-from compiler.plan.model import Plan, PlannedStep
+from stepgrid.drivers import running
+from stepgrid.drivers.protocol import Context
+from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.model import Plan, PlannedStep
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

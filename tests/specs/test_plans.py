@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from compiler.plan.model import Plan
+from stepgrid.plan.model import Plan
 
 Compiled = Callable[..., Plan]
 V2_RELEASES = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import asked, retracted
-from compiler.store.durable import write_json
-from compiler.store.store import Store
-from compiler.store.tried import tried
+from stepgrid.store import asked, retracted
+from stepgrid.store.durable import write_json
+from stepgrid.store.store import Store
+from stepgrid.store.tried import tried
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.store import builds
-from compiler.store.durable import make_folder, write_json
-from compiler.store.store import Store
+from stepgrid.store import builds
+from stepgrid.store.durable import make_folder, write_json
+from stepgrid.store.store import Store
 
 
 def test_those_that_are_there_and_those_that_were_tried(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import checksums
+from stepgrid.store import checksums
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,7 +74,7 @@ def test_a_folder_in_the_place_of_a_file(result: Path) -> None:
 LOOK = """
 import json, sys
 from pathlib import Path
-from compiler.store import checksums
+from stepgrid.store import checksums
 result, files = Path(sys.argv[1]), json.loads(sys.argv[2])
 print(checksums.difference(result, files), *checksums.of(result))
 """
@@ -86,5 +86,7 @@ def test_a_lack_of_permission_says_nothing_of_a_file(result: Path) -> None:
     files = checksums.of(result)
     (result / "attempt.json").chmod(0)
     argv = [*(POWERLESS if os.geteuid() == 0 else []), sys.executable, "-c", LOOK, str(result), json.dumps(files)]
-    done = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        argv, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    )
     assert (done.stdout, done.stderr) == ("None steps/0-fill/stdout\n", "")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import complete
-from compiler.store.durable import write_json
-from compiler.store.store import Store
+from stepgrid.store import complete
+from stepgrid.store.durable import write_json
+from stepgrid.store.store import Store
 
 LATE = 4_000_000_000.0  # a time that nothing made now has
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store.content import content
+from stepgrid.store.content import content
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 200_000])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.language.witness import watching
-from compiler.plan.model import FILES, INPUTS, PlannedStage, PlannedStep
-from compiler.store import contents
-from compiler.store.store import Store
+from stepgrid.language.witness import watching
+from stepgrid.plan.model import FILES, INPUTS, PlannedStage, PlannedStep
+from stepgrid.store import contents
+from stepgrid.store.store import Store
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 import os
 import subprocess
 
-from compiler.store import halfmade
-from compiler.store.durable import write_text
-from compiler.store.store import Store
+from stepgrid.store import halfmade
+from stepgrid.store.durable import write_text
+from stepgrid.store.store import Store
 
 DEAD = 2**22 + 1  # no process has that number
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import images
-from compiler.store.durable import write_json
-from compiler.store.lock import Busy
-from compiler.store.store import Store
+from stepgrid.store import images
+from stepgrid.store.durable import write_json
+from stepgrid.store.lock import Busy
+from stepgrid.store.store import Store
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from compiler.store.jsonlines import records
+from stepgrid.store.jsonlines import records
 
 
 def test_what_is_damaged_or_something_else_is_left_out() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store.durable import write_json
-from compiler.store.known import head, results
-from compiler.store.store import Store
+from stepgrid.store.durable import write_json
+from stepgrid.store.known import head, results
+from stepgrid.store.store import Store
 
 WHOLE = {"stage": "s-1", "status": "done", "started": "2024-01-01T00:00:00", "ended": "2024-01-01T00:01:00"}
 

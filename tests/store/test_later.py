@@ -1,9 +1,9 @@
 import os
 from datetime import UTC, datetime, timedelta
 
-from compiler.store import later
-from compiler.store.durable import write_json
-from compiler.store.store import Store
+from stepgrid.store import later
+from stepgrid.store.durable import write_json
+from stepgrid.store.store import Store
 
 FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from compiler.store.lock import Busy, holders, locked
+from stepgrid.store.lock import Busy, holders, locked
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import reserve
-from compiler.store.store import Store
+from stepgrid.store import reserve
+from stepgrid.store.store import Store
 
 
 @pytest.fixture

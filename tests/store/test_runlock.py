@@ -3,9 +3,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compiler.store import runlock
-from compiler.store.lock import Busy, holders
-from compiler.store.store import Store
+from stepgrid.store import runlock
+from stepgrid.store.lock import Busy, holders
+from stepgrid.store.store import Store
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from compiler.store.durable import remove_tree, write_json
-from compiler.store.store import Store
+from stepgrid.store.durable import remove_tree, write_json
+from stepgrid.store.store import Store
 
 
 @pytest.fixture

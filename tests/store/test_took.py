@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.store.took import seconds
+from stepgrid.store.took import seconds
 
 TIMES = {"started": "2026-01-01T10:00:00+00:00", "ended": "2026-01-01T10:00:02.500000+00:00"}
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store import trash
-from compiler.store.lock import Busy, locked
-from compiler.store.store import Store
-from compiler.store.trash import Left
-from compiler.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.store import trash
+from stepgrid.store.lock import Busy, locked
+from stepgrid.store.store import Store
+from stepgrid.store.trash import Left
+from stepgrid.store.unreferenced import Needed, entries, unreferenced
 from tests.store.test_unreferenced import put
 
 NOTHING = Needed((), (), ())

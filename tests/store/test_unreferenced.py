@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.store.store import Store
-from compiler.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.store.store import Store
+from stepgrid.store.unreferenced import Needed, entries, unreferenced
 
 NOTHING = Needed((), (), ())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from compiler.summarize.points import Point
-from compiler.summarize.tables import Past, Run
+from stepgrid.summarize.points import Point
+from stepgrid.summarize.tables import Past, Run
 
 START = datetime(2026, 11, 20, 10)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from synthetic import ASSERTIONS, Experiment
 
-from compiler.collect.tables import collect
-from compiler.summarize import summary
-from compiler.summarize.command import read, write
-from compiler.summarize.report import Report
+from stepgrid.collect.tables import collect
+from stepgrid.summarize import summary
+from stepgrid.summarize.command import read, write
+from stepgrid.summarize.report import Report
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
 LEVELS = (1.0, 1.01, 0.99)

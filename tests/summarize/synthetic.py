@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.plan.model import (
+from stepgrid.plan.model import (
     Axis,
     CellStep,
     Option,
@@ -21,8 +21,8 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
-from compiler.store import checksums, plans
-from compiler.store.store import Store
+from stepgrid.store import checksums, plans
+from stepgrid.store.store import Store
 
 STEPS = ("readww", "overwrite")
 BENCHMARK = {"fillseq": "fillseq", "readww": "readwhilewriting", "overwrite": "overwrite"}

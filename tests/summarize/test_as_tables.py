@@ -7,8 +7,8 @@ from pathlib import Path
 
 import scenario
 
-from compiler.layouts.table import Cell, Column, Table
-from compiler.summarize import as_tables
+from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.summarize import as_tables
 
 
 def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: Path) -> None:

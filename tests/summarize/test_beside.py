@@ -10,8 +10,8 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.store import retracted
-from compiler.summarize import page, summary
+from stepgrid.store import retracted
+from stepgrid.summarize import page, summary
 
 BUILD = "rocksdb-7.8.3"
 

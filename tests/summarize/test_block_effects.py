@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.summarize.block_effects import residuals
+from stepgrid.summarize.block_effects import residuals
 
 EFFECTS = st.lists(st.floats(-1, 1), min_size=4, max_size=4)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.summarize import kept
-from compiler.summarize.kept import book, keeping
+from stepgrid.summarize import kept
+from stepgrid.summarize.kept import book, keeping
 
 
 def told(folder: Path, *keys: str, whole: bool = True) -> list[str]:

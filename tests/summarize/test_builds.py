@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from compiler.plan.model import Axis
-from compiler.summarize.builds import Build, builds, caveat
-from compiler.summarize.points import Point
-from compiler.summarize.tables import Tables
-from compiler.summarize.warnings import warnings
+from stepgrid.plan.model import Axis
+from stepgrid.summarize.builds import Build, builds, caveat
+from stepgrid.summarize.points import Point
+from stepgrid.summarize.tables import Tables
+from stepgrid.summarize.warnings import warnings
 from tests.summarize.made import point, run
 
 DEBIAN, SOURCE = {"route": "debian", "suite": "bookworm"}, {"route": "source", "suite": "bookworm"}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, _by_interval
-from compiler.summarize.statistics import Interval
+from stepgrid.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, _by_interval
+from stepgrid.summarize.statistics import Interval
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ import scenario
 from scenario import NEW, OLD
 from synthetic import Experiment
 
-from compiler.collect.tables import collect
-from compiler.summarize import claim_words
-from compiler.summarize.builds import caveat
-from compiler.summarize.claim_numbers import Beside
-from compiler.summarize.claims import Claim, claims
-from compiler.summarize.command import read
-from compiler.summarize.ratio_intervals import ratio_intervals
-from compiler.summarize.report import Report
+from stepgrid.collect.tables import collect
+from stepgrid.summarize import claim_words
+from stepgrid.summarize.builds import caveat
+from stepgrid.summarize.claim_numbers import Beside
+from stepgrid.summarize.claims import Claim, claims
+from stepgrid.summarize.command import read
+from stepgrid.summarize.ratio_intervals import ratio_intervals
+from stepgrid.summarize.report import Report
 
 READS = {"step": "readww", "threads": "1", "build": NEW}
 

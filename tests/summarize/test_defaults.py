@@ -8,10 +8,10 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import summary
-from compiler.summarize.defaults import Defaults
-from compiler.summarize.quality import differences
-from compiler.summarize.report import Report
+from stepgrid.summarize import summary
+from stepgrid.summarize.defaults import Defaults
+from stepgrid.summarize.quality import differences
+from stepgrid.summarize.report import Report
 
 OLD, NEW = scenario.OLD, scenario.NEW
 LIBRARY = {"route": "library", "compiler": "GCC 7.3.1", "compressions": ["lz4", "zstd"]}

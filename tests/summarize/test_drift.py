@@ -4,7 +4,7 @@ import random
 import pytest
 from made import point, run
 
-from compiler.summarize.drift import of, sentences
+from stepgrid.summarize.drift import of, sentences
 
 
 def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1):

@@ -4,7 +4,7 @@ import pytest
 from made import past, point, run
 from scipy import stats
 
-from compiler.summarize.floor import floors
+from stepgrid.summarize.floor import floors
 
 ARM, BASE = (point(*(run(cell, load, 100.0) for load in range(3))) for cell in ("x", "y"))
 

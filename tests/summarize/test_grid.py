@@ -1,4 +1,4 @@
-from compiler.summarize.grid import grid
+from stepgrid.summarize.grid import grid
 
 
 def test_columns_line_up_and_lines_have_no_trailing_space():

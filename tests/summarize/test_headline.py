@@ -10,7 +10,7 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import summary
+from stepgrid.summarize import summary
 
 NEW, OLD = "rocksdb-7.8.3", "rocksdb-6.11.4"
 RAISE = "Raise `repeat` for the inconclusive ones (`stepgrid plan` says to what)."

@@ -9,9 +9,9 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import in_short, wording
-from compiler.summarize.comparison import ABSENT, Entry
-from compiler.summarize.report import Report
+from stepgrid.summarize import in_short, wording
+from stepgrid.summarize.comparison import ABSENT, Entry
+from stepgrid.summarize.report import Report
 
 ARMS = tuple(f"c{number}" for number in range(10))
 

@@ -1,10 +1,10 @@
 import pytest
 
-from compiler.summarize.entry import RATIO, Entry
-from compiler.summarize.judging import INSIDE, Evidence, judged
-from compiler.summarize.outliers import Outlier
-from compiler.summarize.points import Point
-from compiler.summarize.statistics import Interval
+from stepgrid.summarize.entry import RATIO, Entry
+from stepgrid.summarize.judging import INSIDE, Evidence, judged
+from stepgrid.summarize.outliers import Outlier
+from stepgrid.summarize.points import Point
+from stepgrid.summarize.statistics import Interval
 
 POINT = Point("readww", {}, ())
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler.summarize import kept
-from compiler.summarize.kept import Drawing, drawn, keeping
+from stepgrid.summarize import kept
+from stepgrid.summarize.kept import Drawing, drawn, keeping
 
 BARS, LINES = {"mark": "bar"}, {"mark": "line"}
 

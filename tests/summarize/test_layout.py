@@ -1,6 +1,6 @@
-from compiler.plan.model import Axis
-from compiler.summarize import layout
-from compiler.summarize.layout import Layout
+from stepgrid.plan.model import Axis
+from stepgrid.summarize import layout
+from stepgrid.summarize.layout import Layout
 
 BUILD = Axis("build", ("r-1", "r-2"))
 CACHE = Axis("cache", ("lru", "hyper"), ("readww",))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.collect import parquet
-from compiler.summarize.levels import levels
+from stepgrid.collect import parquet
+from stepgrid.summarize.levels import levels
 
 COLUMNS = {"stage": "VARCHAR", "position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "priority": "VARCHAR"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import page, pictures
-from compiler.summarize.report import Report
+from stepgrid.summarize import page, pictures
+from stepgrid.summarize.report import Report
 
 BUILD = "rocksdb-7.8.3"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import scenario
 
-from compiler.layouts.table import ROWS, Cell, Column, Table
-from compiler.summarize import as_tables, shown, summary
+from stepgrid.layouts.table import ROWS, Cell, Column, Table
+from stepgrid.summarize import as_tables, shown, summary
 
 
 def test_a_long_table_is_named_only(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-from compiler.summarize.comparison import RATIO, Comparison, Entry, Line
-from compiler.summarize.layout import Layout
-from compiler.summarize.many import sentences
-from compiler.summarize.statistics import Interval
+from stepgrid.summarize.comparison import RATIO, Comparison, Entry, Line
+from stepgrid.summarize.layout import Layout
+from stepgrid.summarize.many import sentences
+from stepgrid.summarize.statistics import Interval
 
 
 def table(*ratios, verdict="faster", caveat=None):

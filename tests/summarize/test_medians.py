@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from compiler.summarize.medians import interval
+from stepgrid.summarize.medians import interval
 
 LOADS = st.lists(st.floats(1e-3, 1e6), min_size=2, max_size=12)
 

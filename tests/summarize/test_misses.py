@@ -11,9 +11,9 @@ import scenario
 from made import point, run
 from synthetic import Experiment
 
-from compiler.store import plans
-from compiler.summarize import summary
-from compiler.summarize.misses import marks, sentences
+from stepgrid.store import plans
+from stepgrid.summarize import summary
+from stepgrid.summarize.misses import marks, sentences
 
 BUILD = "rocksdb-7.8.3"
 SAYS = ("found 0.1 % of the keys that it looked up; 100 % were expected",)

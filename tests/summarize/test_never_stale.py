@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from synthetic import Experiment
 
-from compiler.collect import figures, index, kept, parts, reading
-from compiler.collect.tables import collect
-from compiler.store import retracted
-from compiler.summarize import command, pictures, summary
-from compiler.summarize.kept import keeping
+from stepgrid.collect import figures, index, kept, parts, reading
+from stepgrid.collect.tables import collect
+from stepgrid.store import retracted
+from stepgrid.summarize import command, pictures, summary
+from stepgrid.summarize.kept import keeping
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
 ACTS = ("add", "add", "redo", "retract", "undo", "fail", "correct")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.summarize.noise import FLOOR, Noise, Spread, noise
+from stepgrid.summarize.noise import FLOOR, Noise, Spread, noise
 
 SPREADS = st.lists(st.builds(Spread, st.floats(0, 1e2), st.integers(1, 5)), min_size=1, max_size=20)
 

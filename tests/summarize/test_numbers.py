@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.summarize import numbers
-from compiler.summarize.statistics import Interval
+from stepgrid.summarize import numbers
+from stepgrid.summarize.statistics import Interval
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.summarize.outliers import outliers
-from compiler.summarize.statistics import Sample
+from stepgrid.summarize.outliers import outliers
+from stepgrid.summarize.statistics import Sample
 
 QUIET = Sample((0.0, 0.01, -0.01, 0.005, -0.005), loads=(0, 1, 2, 3, 4))
 LOGS = st.lists(st.floats(-2, 2), min_size=3, max_size=8)

@@ -1,7 +1,7 @@
-from compiler.plan.model import Axis
-from compiler.summarize.comparison import ABSENT, BASE, RATIO, Comparison, Entry, Line
-from compiler.summarize.layout import Layout
-from compiler.summarize.overview import Row, overviews
+from stepgrid.plan.model import Axis
+from stepgrid.summarize.comparison import ABSENT, BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.layout import Layout
+from stepgrid.summarize.overview import Row, overviews
 
 AXES = [Axis("build", ("r-1", "r-2", "r-3")), Axis("cache", ("lru", "hyper")), Axis("threads", ("1", "2"))]
 

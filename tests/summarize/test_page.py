@@ -6,7 +6,7 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.summarize import summary
+from stepgrid.summarize import summary
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 LOADING = {"src", "srcset", "data", "poster", "action", "background"}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from compiler.summarize.quiet import waits
-from compiler.summarize.tables import Run
+from stepgrid.summarize.quiet import waits
+from stepgrid.summarize.tables import Run
 
 
 def run(build: str, seconds: float | None, **more: object) -> Run:

@@ -9,10 +9,10 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.layouts.table import Table
-from compiler.summarize.points import Point
-from compiler.summarize.ratio_intervals import ratio_intervals
-from compiler.summarize.report import Report
+from stepgrid.layouts.table import Table
+from stepgrid.summarize.points import Point
+from stepgrid.summarize.ratio_intervals import ratio_intervals
+from stepgrid.summarize.report import Report
 
 BUILD, CACHES = "rocksdb-7.8.3", ("lru", "c1", "c2", "c3", "c4")
 # per cent, by load

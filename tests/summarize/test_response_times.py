@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler.cli import main
-from compiler.collect import reading
-from compiler.collect.parquet import connect, write
-from compiler.collect.schema import HISTOGRAMS
-from compiler.layouts.response_times import NAMES
-from compiler.summarize.response_times import shares, together
+from stepgrid.cli import main
+from stepgrid.collect import reading
+from stepgrid.collect.parquet import connect, write
+from stepgrid.collect.schema import HISTOGRAMS
+from stepgrid.layouts.response_times import NAMES
+from stepgrid.summarize.response_times import shares, together
 from tests.legacy.insert_benchmark.made import run
 
 NONE = [0.0] * (len(NAMES) - 1)

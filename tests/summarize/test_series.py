@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from synthetic import Experiment
 
-from compiler.collect.tables import collect
-from compiler.summarize import series
-from compiler.summarize.kept import keeping
-from compiler.summarize.series import Series, made
+from stepgrid.collect.tables import collect
+from stepgrid.summarize import series
+from stepgrid.summarize.kept import keeping
+from stepgrid.summarize.series import Series, made
 
 RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
 

@@ -9,10 +9,10 @@ import pytest
 import scenario
 from scenario import NEW, OLD
 
-from compiler.collect.tables import collect
-from compiler.layouts.table import Table
-from compiler.summarize.command import read
-from compiler.summarize.report import Report
+from stepgrid.collect.tables import collect
+from stepgrid.layouts.table import Table
+from stepgrid.summarize.command import read
+from stepgrid.summarize.report import Report
 
 
 def shown(root: Path, **said: Any) -> Report:

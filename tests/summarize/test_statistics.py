@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from compiler.summarize.statistics import Interval, Sample, chance, intervals, ratio, sample
-from compiler.summarize.verdicts import FASTER, SAME, SLOWER, verdict
+from stepgrid.summarize.statistics import Interval, Sample, chance, intervals, ratio, sample
+from stepgrid.summarize.verdicts import FASTER, SAME, SLOWER, verdict
 
 POSITIVE = st.floats(1e-3, 1e9)
 LOADS = st.dictionaries(st.integers(0, 5), st.lists(POSITIVE, min_size=1, max_size=3), min_size=2, max_size=5)

@@ -6,8 +6,8 @@ import pytest
 import scenario
 from synthetic import Experiment
 
-from compiler.store.store import Store
-from compiler.summarize import command, figures, summary
+from stepgrid.store.store import Store
+from stepgrid.summarize import command, figures, summary
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_the_command(here, capsys):
     assert command.main(["p-synthetic"]) == 1
     assert capsys.readouterr().err == (
         "summarize: there is no plan p-other under outputs/plans; start a run first\n"
-        "summarize: the tables of plan p-synthetic are missing; first: python -m compiler.collect p-synthetic\n"
+        "summarize: the tables of plan p-synthetic are missing; first: python -m stepgrid.collect p-synthetic\n"
     )
     scenario.report(found)
     assert command.main(["p-synthetic"]) == 0

@@ -1,7 +1,7 @@
 from made import point, run
 
-from compiler.summarize.surroundings import Surroundings
-from compiler.summarize.unsteady import marks
+from stepgrid.summarize.surroundings import Surroundings
+from stepgrid.summarize.unsteady import marks
 
 ARM, BASE = point(run("x", 0, 100.0)), point(run("y", 0, 100.0))
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import vl_convert
 
-from compiler.summarize import charts
-from compiler.summarize.svg import svg
+from stepgrid.summarize import charts
+from stepgrid.summarize.svg import svg
 
 
 def over_time(factor: int, count: int, loads: tuple[str, ...] = ("1.0",)) -> charts.Chart:

@@ -8,11 +8,11 @@ from typing import Any
 import made
 import pytest
 
-from compiler.layouts.table import Table
-from compiler.plan.model import Axis
-from compiler.summarize import shown, sized
-from compiler.summarize.extras import Extras
-from compiler.summarize.tables import Run
+from stepgrid.layouts.table import Table
+from stepgrid.plan.model import Axis
+from stepgrid.summarize import shown, sized
+from stepgrid.summarize.extras import Extras
+from stepgrid.summarize.tables import Run
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
 BASE = {"server": "my"}

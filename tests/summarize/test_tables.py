@@ -6,8 +6,8 @@ from pathlib import Path
 
 import scenario
 
-from compiler.collect.tables import collect
-from compiler.summarize import tables
+from stepgrid.collect.tables import collect
+from stepgrid.summarize import tables
 
 
 def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:

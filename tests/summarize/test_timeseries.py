@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from compiler.summarize.series import made
-from compiler.summarize.timeseries import batch_means, relative, series_interval
+from stepgrid.summarize.series import made
+from stepgrid.summarize.timeseries import batch_means, relative, series_interval
 
 PLACE = ("s-1", 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.summarize.unknown_contents import sentences
+from stepgrid.summarize.unknown_contents import sentences
 from tests.summarize.made import run
 
 RUNS = [replace(run("c", load, 1.0), place=("s-1", 0), attempt=str(load)) for load in range(2)]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.summarize.verdicts import MEANING, VERDICTS, single, verdict
+from stepgrid.summarize.verdicts import MEANING, VERDICTS, single, verdict
 
 OPPOSITE = {"faster": "slower", "slower": "faster", "same": "same", "inconclusive": "inconclusive"}
 

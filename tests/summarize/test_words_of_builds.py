@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.summarize.quality import said
+from stepgrid.summarize.quality import said
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main
-from compiler.language import render
-from compiler.plan.model import Plan
-from compiler.run import here
-from compiler.run.work import work
-from compiler.store.store import Store
+from stepgrid.cli import main
+from stepgrid.language import render
+from stepgrid.plan.model import Plan
+from stepgrid.run import here
+from stepgrid.run.work import work
+from stepgrid.store.store import Store
 from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +67,7 @@ class Folder:
         work(self.plan, self.store)
 
     def command(self, module: str, node: str) -> list[str]:
-        return [sys.executable, "-m", f"compiler.{module}", self.plan.digest, node]
+        return [sys.executable, "-m", f"stepgrid.{module}", self.plan.digest, node]
 
     def build(self) -> None:
         self.publish()
@@ -93,7 +93,7 @@ class Folder:
 
 
 def _env(more: dict[str, str]) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+    return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **more}
 
 
 def normal(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.plan.model import Plan, Report
-from compiler.watch import head, model, page
-from compiler.watch.ahead import _is_ahead
-from compiler.watch.model import Node, Run, Status
-from compiler.watch.paint import Paint
+from stepgrid.plan.model import Plan, Report
+from stepgrid.watch import head, model, page
+from stepgrid.watch.ahead import _is_ahead
+from stepgrid.watch.model import Node, Run, Status
+from stepgrid.watch.paint import Paint
 
 NOW = 1_800_000_000.0
 PLAN = Plan("p", "what is measured", "a.yaml", "smoke", (), (), (), (), {}, Report())

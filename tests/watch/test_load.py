@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from compiler.watch.load import SAMPLES, Load
+from stepgrid.watch.load import SAMPLES, Load
 
 
 def sample(second: float, **more: Any) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.watch.spark import BLOCKS, PLAIN, Spark, spark
+from stepgrid.watch.spark import BLOCKS, PLAIN, Spark, spark
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from compiler.cli import main
-from compiler.store.lock import locked
-from compiler.store.runlock import run_lock
-from compiler.watch.look import Looker
-from compiler.watch.model import RUNNING
+from stepgrid.cli import main
+from stepgrid.store.lock import locked
+from stepgrid.store.runlock import run_lock
+from stepgrid.watch.look import Looker
+from stepgrid.watch.model import RUNNING
 
 Until = Callable[..., Any]
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from compiler.store.runlock import run_lock
+from stepgrid.store.runlock import run_lock
 from tests.needs import require
 from tests.waiting import LONG
 
 Until = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
-WATCH = [sys.executable, "-m", "compiler.cli", "watch", "a.yaml"]
+WATCH = [sys.executable, "-m", "stepgrid.cli", "watch", "a.yaml"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Screen:
 @pytest.fixture
 def screen(folder: Any) -> Iterator[Screen]:
     require("tmux")
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "screen", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "TERM": "screen", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
     made = Screen(str(folder.path / "tmux"), {name: value for name, value in env.items() if name != "TMUX"})
     yield made
     made.tmux("kill-server")
@@ -94,7 +94,7 @@ def test_it_follows_the_windows_size(running: Any, screen: Screen, until: Until)
 
 def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, until: Until) -> None:
     folder.build()
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     watch = subprocess.Popen(WATCH, env=env, stdout=subprocess.PIPE, text=True)
     folder.started.append(watch)
     assert watch.stdout is not None
@@ -121,7 +121,7 @@ def test_a_finished_sweep_is_not_waited_for(folder: Any) -> None:
         folder.run("run", folder.stage(name))
     argv = [*WATCH, "--only", "arm == 'quick'"]
     ended = subprocess.run(
-        argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60
+        argv, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True, timeout=60
     )
     assert ended.stderr == ""
     assert ended.returncode == 0

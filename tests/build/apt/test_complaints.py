@@ -1,6 +1,6 @@
 import pytest
 
-from compiler.build.apt.complaints import explain_download, explain_source, explain_update
+from stepgrid.build.apt.complaints import explain_download, explain_source, explain_update
 
 SYSTEM = "name a binary that is installed instead, `source: {system: PROGRAM}`"
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.apt.mirrors import Mirror, deb822, mirrors, one_line
+from stepgrid.build.apt.mirrors import Mirror, deb822, mirrors, one_line
 
 DEBIAN = "http://mirror.example/debian"
 

@@ -1,4 +1,4 @@
-from compiler.build.apt.stanzas import stanzas
+from stepgrid.build.apt.stanzas import stanzas
 
 
 def test_fields_continuations_and_comments():

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.apt.mirrors import Mirror
-from compiler.build.apt.tree import Tree, architecture
-from compiler.build.command import Commands
-from compiler.build.problem import BuildError
+from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build.apt.tree import Tree, architecture
+from stepgrid.build.command import Commands
+from stepgrid.build.problem import BuildError
 from tests.needs import needs
 
 pytestmark = needs("apt-get")

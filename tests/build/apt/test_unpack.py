@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.apt.unpack import merge_usr, relink, unpack
-from compiler.build.command import Commands
-from compiler.build.problem import BuildError
+from stepgrid.build.apt.unpack import merge_usr, relink, unpack
+from stepgrid.build.command import Commands
+from stepgrid.build.problem import BuildError
 from tests.needs import needs
 
 debian = needs("dpkg-deb")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from compiler.build.recipes.cmake import cached
+from stepgrid.build.recipes.cmake import cached
 
 CACHE = """\
 # a comment

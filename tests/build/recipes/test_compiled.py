@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.devel import Development
-from compiler.build.flags import Flags
-from compiler.build.problem import BuildError
-from compiler.build.recipes.compiled import Compile, installed, prepare, root
-from compiler.build.sources.protocol import Material
-from compiler.build.toolchain import find
+from stepgrid.build.devel import Development
+from stepgrid.build.flags import Flags
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.compiled import Compile, installed, prepare, root
+from stepgrid.build.sources.protocol import Material
+from stepgrid.build.toolchain import find
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs

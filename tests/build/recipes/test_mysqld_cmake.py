@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.programs import absolute
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.mysqld_cmake import MySQLdCMake
-from compiler.build.sources.protocol import Material
+from stepgrid.build.programs import absolute
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.mysqld_cmake import MySQLdCMake
+from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 from tests.needs import needs
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes.mysqld_options import boost
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.mysqld_options import boost
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.postgres_configure import PostgresConfigure
-from compiler.build.recipes.postgres_meson import PostgresMeson
-from compiler.build.recipes.protocol import Made
-from compiler.build.sources.protocol import Material
-from compiler.language.site import Site
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.postgres_configure import PostgresConfigure
+from stepgrid.build.recipes.postgres_meson import PostgresMeson
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
+from stepgrid.language.site import Site
 from tests.build.ordering import order
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes.program import Program
-from compiler.build.recipes.protocol import Made
-from compiler.build.sources.protocol import Material
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.program import Program
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 from tests.needs import needs
 
@@ -108,7 +108,7 @@ def test_programs_that_are_none(tree: Path):
 
 def test_which_builds_it_takes():
     def takes(engine: str, **source: str) -> bool:
-        from compiler.plan.model import PlannedBuild
+        from stepgrid.plan.model import PlannedBuild
 
         return Program().takes(PlannedBuild("b-0", "x", engine, "", source))
 

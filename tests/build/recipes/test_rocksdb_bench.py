@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.devel import Development
-from compiler.build.flags import Flags
-from compiler.build.order import Order
-from compiler.build.problem import BuildError
-from compiler.build.recipes.compiled import Compile
-from compiler.build.recipes.rocksdb_bench import compile_bench
-from compiler.build.recipes.rocksdb_official import library
-from compiler.build.toolchain import find
+from stepgrid.build.devel import Development
+from stepgrid.build.flags import Flags
+from stepgrid.build.order import Order
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.compiled import Compile
+from stepgrid.build.recipes.rocksdb_bench import compile_bench
+from stepgrid.build.recipes.rocksdb_official import library
+from stepgrid.build.toolchain import find
 from tests.build.compilers import needs_compiler, tree
 from tests.build.ordering import order
 from tests.build.recipes.test_rocksdb_official import compiled as published

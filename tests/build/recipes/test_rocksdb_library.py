@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.protocol import Made
-from compiler.build.sources.protocol import Material
-from compiler.plan.model import PlannedBuild
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
+from stepgrid.plan.model import PlannedBuild
 from tests.build.compilers import needs_cmake, needs_compiler, tree
 from tests.build.ordering import order
 from tests.build.recipes.test_rocksdb_official import compiled

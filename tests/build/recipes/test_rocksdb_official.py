@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes.rocksdb_official import library
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.rocksdb_official import library
 from tests.build.compilers import needs_compiler
 
 _CODE = """

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes.rocksdb_probe import probe, supported
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.rocksdb_probe import probe, supported
 from tests.build.ordering import order
 
 LOG = """\

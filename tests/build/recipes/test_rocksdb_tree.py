@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes import rocksdb_tree
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes import rocksdb_tree
 from tests.build.compilers import tree
 
 

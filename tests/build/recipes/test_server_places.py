@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from compiler.build.recipes.server_places import places
+from stepgrid.build.recipes.server_places import places
 from tests.build.ordering import order
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.programs import absolute
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.server_prefix import ServerPrefix
-from compiler.build.sources.protocol import Material
+from stepgrid.build.problem import BuildError
+from stepgrid.build.programs import absolute
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.server_prefix import ServerPrefix
+from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 
 JAR = {"maven": "g:a:1"}

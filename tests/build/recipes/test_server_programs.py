@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.recipes.server_programs import PROGRAMS, find
-from compiler.engines import building
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.server_programs import PROGRAMS, find
+from stepgrid.engines import building
 
 
 def there(prefix: Path, *places: str) -> Path:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.programs import absolute
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.protocol import Made
-from compiler.build.recipes.sysbench_configure import SysbenchConfigure
-from compiler.build.sources.protocol import Material
-from compiler.language.site import Site
+from stepgrid.build.problem import BuildError
+from stepgrid.build.programs import absolute
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.sysbench_configure import SysbenchConfigure
+from stepgrid.build.sources.protocol import Material
+from stepgrid.language.site import Site
 from tests.build.ordering import order
 
 AUTOTOOLS = dict.fromkeys(("cc", "c++", "autoreconf", "aclocal", "libtoolize", "pkg-config"), "true")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Material
-from compiler.language.site import Site
+from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources.protocol import Material
+from stepgrid.language.site import Site
 from tests.build.fetching import Fetch
 from tests.build.ordering import order
 from tests.build.repository import Repository

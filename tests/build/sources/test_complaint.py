@@ -1,8 +1,8 @@
 import pytest
 
-from compiler.build.command import Completed
-from compiler.build.sources import crate, maven, pypi
-from compiler.build.sources.complaint import complaint
+from stepgrid.build.command import Completed
+from stepgrid.build.sources import crate, maven, pypi
+from stepgrid.build.sources.complaint import complaint
 
 AGAIN = "check the network, then run the same command again"
 OWN = {"mvn": maven._COMPLAINTS, "cargo": crate._COMPLAINTS, "pip": pypi._COMPLAINTS}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.command import Commands
-from compiler.build.problem import BuildError
-from compiler.build.sources.debian import _read
+from stepgrid.build.command import Commands
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources.debian import _read
 from tests.needs import needs
 
 pytestmark = needs("dpkg-deb")

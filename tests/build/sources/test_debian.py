@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources import SOURCES
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import SOURCES
 from tests.build.ordering import order
 
 ONE = {"debian": "rocksdb-tools", "suite": "trixie"}

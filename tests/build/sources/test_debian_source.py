@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from compiler.build.apt.mirrors import Mirror
-from compiler.build.problem import BuildError
-from compiler.build.sources import debian_source
-from compiler.build.sources.debian_source import DebianSource
-from compiler.build.sources.protocol import Artifact, Material
+from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import debian_source
+from stepgrid.build.sources.debian_source import DebianSource
+from stepgrid.build.sources.protocol import Artifact, Material
 from tests.build.ordering import order
 from tests.needs import needs
 

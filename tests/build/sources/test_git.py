@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.attempt import tidy
-from compiler.build.sources.git import GitSource
-from compiler.build.sources.protocol import Artifact
-from compiler.language.site import Site
+from stepgrid.build.attempt import tidy
+from stepgrid.build.sources.git import GitSource
+from stepgrid.build.sources.protocol import Artifact
+from stepgrid.language.site import Site
 from tests.build.fetching import Fetch, log, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

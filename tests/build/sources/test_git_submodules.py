@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.attempt import tidy
-from compiler.build.checkout import checkout, submodules
-from compiler.build.problem import BuildError
-from compiler.language.site import Site
+from stepgrid.build.attempt import tidy
+from stepgrid.build.checkout import checkout, submodules
+from stepgrid.build.problem import BuildError
+from stepgrid.language.site import Site
 from tests.build.fetching import Fetch, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

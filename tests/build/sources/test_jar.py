@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources import jar
-from compiler.build.sources.jar import open_jar
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import jar
+from stepgrid.build.sources.jar import open_jar
 from tests.build.test_unpack import file, link, tar, zipped
 
 JAVA = [("META-INF/MANIFEST.MF", 0o644, "m"), ("org/x/A.class", 0o644, "c")]

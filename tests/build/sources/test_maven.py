@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources.maven import Maven
-from compiler.build.sources.protocol import Artifact, Material
-from compiler.language.site import Site
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources.maven import Maven
+from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.language.site import Site
 from tests.build.ordering import order
 from tests.build.test_unpack import zipped
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.content import content
-from compiler.build.problem import BuildError
-from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Artifact, Material
+from stepgrid.build.content import content
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources.protocol import Artifact, Material
 from tests.build.ordering import order
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources.protocol import Artifact, Material
-from compiler.build.sources.pypi import Pypi
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.sources.pypi import Pypi
 from tests.build.ordering import order
 from tests.build.test_unpack import file, tar, zipped
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from compiler.build.check import check
-from compiler.build.problem import BuildError
-from compiler.build.recipes import recipe_of
-from compiler.build.recipes.protocol import Made
-from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Material
-from compiler.engines import building
-from compiler.engines.mysql import MySQL
-from compiler.engines.serving import Access, Connection
-from compiler.language.site import Site, SiteServer
+from stepgrid.build.check import check
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources.protocol import Material
+from stepgrid.engines import building
+from stepgrid.engines.mysql import MySQL
+from stepgrid.engines.serving import Access, Connection
+from stepgrid.language.site import Site, SiteServer
 from tests.build.ordering import order
 from tests.engines.told import Told
 

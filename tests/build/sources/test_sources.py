@@ -2,9 +2,9 @@ import inspect
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources import SOURCES, source_of
-from compiler.build.sources.protocol import Source
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import SOURCES, source_of
+from stepgrid.build.sources.protocol import Source
 
 DECLARED = {
     "debian": {"debian": "rocksdb-tools", "suite": "trixie"},

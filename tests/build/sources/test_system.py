@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.problem import BuildError
-from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Material
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 
 SCRIPT = "#!/bin/sh\n"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.build.download import download
-from compiler.build.problem import BuildError
-from compiler.build.sources import SOURCES
-from compiler.build.sources.protocol import Artifact, Material
+from stepgrid.build.download import download
+from stepgrid.build.problem import BuildError
+from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources.protocol import Artifact, Material
 from tests.build.ordering import order
 from tests.build.test_unpack import file, tar
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers.command.jsonpath import PathError, find, parts
+from stepgrid.drivers.command.jsonpath import PathError, find, parts
 
 FIO = {"jobs": [{"read": {"iops": 1.5, "clat_ns": {"percentile": {"99.000000": 7}}}}, {"read": {"iops": 2}}, {}]}
 

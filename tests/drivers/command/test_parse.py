@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers import running
-from compiler.drivers.protocol import ParseError
+from stepgrid.drivers import running
+from stepgrid.drivers.protocol import ParseError
 
 DRIVER = running("command")
 

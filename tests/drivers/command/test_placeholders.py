@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers.command.placeholders import GIVEN, OF_SERVERS, unknown
-from compiler.drivers.command.words import misplaced
+from stepgrid.drivers.command.placeholders import GIVEN, OF_SERVERS, unknown
+from stepgrid.drivers.command.words import misplaced
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.drivers import running
-from compiler.drivers.protocol import Context
-from compiler.engines.serving import Access
+from stepgrid.drivers import running
+from stepgrid.drivers.protocol import Context
+from stepgrid.engines.serving import Access
 
 MARIADB = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 POSTGRES = Access("postgres", Path("/s"), Path("/s/.s.PGSQL.5432"), 5432, "u", "secret", "d", "heap")

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from compiler.collect.figures import figures
-from compiler.collect.states import read
-from compiler.drivers import driver
-from compiler.plan import files
-from compiler.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from compiler.store import plans
-from compiler.store.store import Store
+from stepgrid.collect.figures import figures
+from stepgrid.collect.states import read
+from stepgrid.drivers import driver
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.store import plans
+from stepgrid.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = PlannedBuild("b-1", "rocksdb", "rocksdb", "1.0", {"system": "db_bench"})
@@ -51,9 +51,9 @@ def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedPr
     record = {"id": "b-1", "version": "1.0", "programs": {"python": [sys.executable, "-B"]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))
     done = subprocess.run(
-        [sys.executable, "-m", "compiler.run", "p", "s-1"],
+        [sys.executable, "-m", "stepgrid.run", "p", "s-1"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
         capture_output=True,
         text=True,
         timeout=60,

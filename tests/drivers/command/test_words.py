@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers import running
-from compiler.drivers.command.words import argv
-from compiler.drivers.protocol import Context
+from stepgrid.drivers import running
+from stepgrid.drivers.command.words import argv
+from stepgrid.drivers.protocol import Context
 
 CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import driver
-from compiler.drivers.protocol import Context, Live, Running
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import Context, Live, Running
 
 DRIVER = driver("db_bench")
 

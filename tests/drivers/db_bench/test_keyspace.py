@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers.db_bench.keyspace import EMPTY, Keyspace, found
+from stepgrid.drivers.db_bench.keyspace import EMPTY, Keyspace, found
 
 
 class Step(NamedTuple):

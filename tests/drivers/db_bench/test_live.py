@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compiler.drivers.db_bench.command import REPORT
-from compiler.drivers.db_bench.live import TAIL, readings
+from stepgrid.drivers.db_bench.command import REPORT
+from stepgrid.drivers.db_bench.live import TAIL, readings
 
 HEAD = "secs_elapsed,interval_qps\n"
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic_core import PydanticCustomError
 
-from compiler.drivers.db_bench.benchmarks import DRAINING, PRINTING, TIMED
-from compiler.drivers.db_bench.names import KNOWN, SINCE, known
+from stepgrid.drivers.db_bench.benchmarks import DRAINING, PRINTING, TIMED
+from stepgrid.drivers.db_bench.names import KNOWN, SINCE, known
 
 
 def test_what_is_said_of_benchmarks_is_said_of_some_that_there_are() -> None:

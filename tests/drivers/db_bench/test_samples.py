@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.collect.metrics import METRICS
-from compiler.drivers import driver
-from compiler.drivers.protocol import Printed, rows
+from stepgrid.collect.metrics import METRICS
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import Printed, rows
 
 SAMPLES = Path(os.environ.get("STEPGRID_SAMPLES") or Path(__file__).resolve().parents[3].parent / "shared/samples")
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="STEPGRID_SAMPLES says where the samples are")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from compiler.drivers.db_bench.settings import Settings
-from compiler.drivers.quantity import Quantity
+from stepgrid.drivers.db_bench.settings import Settings
+from stepgrid.drivers.quantity import Quantity
 
 
 def test_defaults() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import driver
-from compiler.drivers.linkbench.settings import MIX
+from stepgrid.drivers import driver
+from stepgrid.drivers.linkbench.settings import MIX
 
 REQUEST = {"action": "request", "ids": 100, "duration": 10.0}
 NEWER = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import driver, running
-from compiler.drivers.protocol import Context
-from compiler.drivers.quiesce.request import read
+from stepgrid.drivers import driver, running
+from stepgrid.drivers.protocol import Context
+from stepgrid.drivers.quiesce.request import read
 from tests.engines.test_postgres_serving import ACCESS
 
 KIND = running("quiesce")
@@ -33,7 +33,7 @@ def request(folder: Path, **given: Any) -> dict[str, Any]:
 
 def test_the_password_is_in_a_file_only(tmp_path: Path) -> None:
     command = KIND.command(settings(timeout=90.0), {}, context(tmp_path, server=ACCESS, device="md2"))
-    assert command.argv == (sys.executable, "-m", "compiler.drivers.quiesce")
+    assert command.argv == (sys.executable, "-m", "stepgrid.drivers.quiesce")
     assert command.duration == 150.0
     assert not any("secret" in value for value in command.env.values())
     (tmp_path / "request.json").write_text(command.files["request.json"])

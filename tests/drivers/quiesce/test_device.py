@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.quiesce.device import Device
-from compiler.run import sysfs
+from stepgrid.drivers.quiesce.device import Device
+from stepgrid.run import sysfs
 
 ZEROS = "0 0 0 0 0 0"
 

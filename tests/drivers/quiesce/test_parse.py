@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.drivers import running
-from compiler.drivers.protocol import Figures, ParseError
-from compiler.drivers.quiesce.amounts import AMOUNTS, END, START
+from stepgrid.collect.metrics import METRICS
+from stepgrid.drivers import running
+from stepgrid.drivers.protocol import Figures, ParseError
+from stepgrid.drivers.quiesce.amounts import AMOUNTS, END, START
 
 DUMP = """\
 ** Compaction Stats [default] **

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers.quiesce import Quiesce
-from compiler.drivers.quiesce.asking import Asking
-from compiler.drivers.request import HERE
-from compiler.engines.serving import Seen
+from stepgrid.drivers.quiesce import Quiesce
+from stepgrid.drivers.quiesce.asking import Asking
+from stepgrid.drivers.request import HERE
+from stepgrid.engines.serving import Seen
 
-PROGRAM = (sys.executable, "-m", "compiler.drivers.quiesce")
+PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 
 
 def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from compiler.drivers.quiesce.watch import Look, Outcome, watch
-from compiler.engines.serving import Seen
+from stepgrid.drivers.quiesce.watch import Look, Outcome, watch
+from stepgrid.engines.serving import Seen
 
 
 class Clock:

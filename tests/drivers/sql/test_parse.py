@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.protocol import ParseError
-from compiler.drivers.sql.parse import parse
+from stepgrid.drivers.protocol import ParseError
+from stepgrid.drivers.sql.parse import parse
 
 SETTINGS = {"sql": ["select 1", "select *\n  from t"]}
 

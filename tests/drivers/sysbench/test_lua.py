@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from compiler.drivers.sysbench.command import _OPTIONS, BATCH
-from compiler.drivers.sysbench.lua import TEMPLATES, again, files, script
-from compiler.drivers.sysbench.settings import WORKLOADS, Settings
+from stepgrid.drivers.sysbench.command import _OPTIONS, BATCH
+from stepgrid.drivers.sysbench.lua import TEMPLATES, again, files, script
+from stepgrid.drivers.sysbench.settings import WORKLOADS, Settings
 
 
 def _none(name: str) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.protocol import ParseError
-from compiler.drivers.sysbench.printed import printed
+from stepgrid.drivers.protocol import ParseError
+from stepgrid.drivers.sysbench.printed import printed
 from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, SERIES
 from tests.legacy.conftest import samples as samples
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers import driver
+from stepgrid.drivers import driver
 
 QUERY = {"lua": "point_query", "rows": 1000, "duration": 10.0}
 

@@ -1,6 +1,6 @@
 """Wrong specs and exactly what is said about them: place, code, sentence, hint."""
 
-from compiler.build.declared import SOURCES
+from stepgrid.build.declared import SOURCES
 
 BASE = """\
 title: t

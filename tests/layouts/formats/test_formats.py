@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.layouts.formats import FORMATS, written
-from compiler.layouts.table import Cell, Column, Table
+from stepgrid.layouts.formats import FORMATS, written
+from stepgrid.layouts.table import Cell, Column, Table
 
 TABLE = Table(
     "QPS",

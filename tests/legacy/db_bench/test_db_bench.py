@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.db_bench.columns import HEAD
-from compiler.legacy.mistake import Wrong
-from compiler.legacy.protocol import Measured
-from compiler.legacy.read import Found, read
+from stepgrid.legacy.db_bench.columns import HEAD
+from stepgrid.legacy.mistake import Wrong
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.read import Found, read
 from tests.legacy.db_bench.made import failed, log, report, row
 
 

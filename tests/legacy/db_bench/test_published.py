@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.legacy.protocol import Measured
-from compiler.legacy.read import Found, read
+from stepgrid.collect.metrics import METRICS
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.read import Found, read
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.db_bench import clean, logs, tag
-from compiler.legacy.mistake import Faults
+from stepgrid.legacy.db_bench import clean, logs, tag
+from stepgrid.legacy.mistake import Faults
 from tests.legacy.db_bench.made import log
 
 OLD = (

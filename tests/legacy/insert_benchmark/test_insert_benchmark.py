@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.drivers.protocol import rows
-from compiler.layouts.insert_benchmark import sustained
-from compiler.legacy.insert_benchmark import merged, probe, steps
-from compiler.legacy.mistake import Wrong
-from compiler.legacy.protocol import Measured
-from compiler.legacy.read import Found, read
+from stepgrid.collect.metrics import METRICS
+from stepgrid.drivers.protocol import rows
+from stepgrid.layouts.insert_benchmark import sustained
+from stepgrid.legacy.insert_benchmark import merged, probe, steps
+from stepgrid.legacy.mistake import Wrong
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.read import Found, read
 from tests.legacy.insert_benchmark.made import HEAD, client, run, table, times
 
 LOAD = (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.collect.metrics import METRICS
-from compiler.layouts import insert_metrics
-from compiler.legacy.protocol import Measured
-from compiler.legacy.read import Found, read
+from stepgrid.collect.metrics import METRICS
+from stepgrid.layouts import insert_metrics
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.read import Found, read
 
 
 @pytest.fixture

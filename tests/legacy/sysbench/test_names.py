@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.sysbench import names
-from compiler.legacy.sysbench.names import Test as Benchmark
+from stepgrid.legacy.sysbench import names
+from stepgrid.legacy.sysbench.names import Test as Benchmark
 
 
 def test_a_file_says_its_test() -> None:

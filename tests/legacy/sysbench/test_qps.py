@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.mistake import Faults
-from compiler.legacy.sysbench import qps
+from stepgrid.legacy.mistake import Faults
+from stepgrid.legacy.sysbench import qps
 from tests.legacy.made import TABLE
 
 PATH = Path("qps.abs.a.tsv")

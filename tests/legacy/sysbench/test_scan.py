@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.drivers.sysbench.parse.report import report
-from compiler.legacy.sysbench import scan
-from compiler.legacy.sysbench.scan import Scan
+from stepgrid.drivers.sysbench.parse.report import report
+from stepgrid.legacy.sysbench import scan
+from stepgrid.legacy.sysbench.scan import Scan
 from tests.legacy.made import COMMAND, sysbench
 
 # 4 clients, 8 scans per second of tables of 1000 rows, each in half a second

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.legacy.sysbench.met import Met
-from compiler.legacy.sysbench.summary import ratio, relative, summary
+from stepgrid.legacy.sysbench.met import Met
+from stepgrid.legacy.sysbench.summary import ratio, relative, summary
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
 SERVERS = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.mistake import Wrong
-from compiler.legacy.protocol import Measured
-from compiler.legacy.read import Found, read
+from stepgrid.legacy.mistake import Wrong
+from stepgrid.legacy.protocol import Measured
+from stepgrid.legacy.read import Found, read
 from tests.legacy.made import TABLE, run, sysbench
 
 MET = """\

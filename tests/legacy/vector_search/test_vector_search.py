@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.legacy.mistake import Wrong
-from compiler.legacy.read import read
+from stepgrid.legacy.mistake import Wrong
+from stepgrid.legacy.read import read
 
 LINES = (
     ("MariaDB(m=4, ef_search=10)", "0.900", "300.04"),

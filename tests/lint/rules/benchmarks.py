@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.benchmarks."""
+"""Rules of stepgrid.lint.benchmarks."""
 
 from tests.lint.rules import OLD, spec, step
 

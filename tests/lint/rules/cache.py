@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.cache."""
+"""Rules of stepgrid.lint.cache."""
 
 from tests.lint.rules import MACHINE, OVERWRITE, spec
 

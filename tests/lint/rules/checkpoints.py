@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.checkpoints."""
+"""Rules of stepgrid.lint.checkpoints."""
 
 from tests.lint.rules import spec, step
 

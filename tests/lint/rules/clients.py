@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.clients."""
+"""Rules of stepgrid.lint.clients."""
 
 from tests.lint.rules import MACHINE, OVERWRITE, WHILE, spec, step
 

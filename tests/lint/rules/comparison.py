@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.comparison."""
+"""Rules of stepgrid.lint.comparison."""
 
 from tests.lint.rules import GRID, TWO, WHILE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.data_size."""
+"""Rules of stepgrid.lint.data_size."""
 
 from tests.lint.rules import MACHINE, WHILE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.deletes."""
+"""Rules of stepgrid.lint.deletes."""
 
 MYROCKS = """\
 title: t

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.durations."""
+"""Rules of stepgrid.lint.durations."""
 
 from tests.lint.rules import spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.io."""
+"""Rules of stepgrid.lint.io."""
 
 from tests.lint.rules import OVERWRITE, spec
 

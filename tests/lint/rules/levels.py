@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.levels."""
+"""Rules of stepgrid.lint.levels."""
 
 from tests.lint.rules import OVERWRITE, spec
 

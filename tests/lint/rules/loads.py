@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.loads."""
+"""Rules of stepgrid.lint.loads."""
 
 from tests.lint.rules import WHILE, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.lookups."""
+"""Rules of stepgrid.lint.lookups."""
 
 from tests.lint.rules import DRAINED, OVERWRITE, WHILE, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.memtable."""
+"""Rules of stepgrid.lint.memtable."""
 
 from tests.lint.rules import OLD, OVERWRITE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.mixgraph."""
+"""Rules of stepgrid.lint.mixgraph."""
 
 from tests.lint.rules import OLD, OVERWRITE, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.readahead."""
+"""Rules of stepgrid.lint.readahead."""
 
 from tests.lint.rules import MACHINE, OVERWRITE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.refs."""
+"""Rules of stepgrid.lint.refs."""
 
 from tests.lint.rules import TWO
 

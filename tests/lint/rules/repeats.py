@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of compiler.lint.repeats."""
+"""Rules of stepgrid.lint.repeats."""
 
 from tests.lint.rules import GRID, WHILE, spec
 

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from compiler.store.store import Store
+from stepgrid.store.store import Store
 
 store, node = Store(), sys.argv[2]
 if store.has_build(node):

@@ -4,8 +4,8 @@ import sys
 import time
 from pathlib import Path
 
-from compiler.run.revision import revision
-from compiler.store.store import Store
+from stepgrid.run.revision import revision
+from stepgrid.store.store import Store
 
 with Path("log").open("a") as log:
     log.write(" ".join(["collect", *sys.argv[2:]]) + "\n")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compiler.language.problem import Problem, SpecError, Where
-from compiler.language.witness import saw
-from compiler.plan.model import (
+from stepgrid.language.problem import Problem, SpecError, Where
+from stepgrid.language.witness import saw
+from stepgrid.plan.model import (
     Axis,
     CellStep,
     Plan,
@@ -21,7 +21,7 @@ from compiler.plan.model import (
     Repeat,
     Report,
 )
-from compiler.plan.order import ranks
+from stepgrid.plan.order import ranks
 
 
 def compile_spec(

@@ -9,11 +9,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compiler.plan import files
-from compiler.run import progress
-from compiler.run.intime import late
-from compiler.store.asked import pending
-from compiler.store.store import Store
+from stepgrid.plan import files
+from stepgrid.run import progress
+from stepgrid.run.intime import late
+from stepgrid.store.asked import pending
+from stepgrid.store.store import Store
 
 
 def note(text: str) -> None:

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from compiler.run.revision import revision
-from compiler.store.store import Store
+from stepgrid.run.revision import revision
+from stepgrid.store.store import Store
 
 with Path("log").open("a") as log:
     log.write(" ".join(["summarize", *sys.argv[2:]]) + "\n")

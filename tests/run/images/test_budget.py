@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from compiler.run.images.room import room
-from compiler.store import images
-from compiler.store.store import Store
+from stepgrid.run.images.room import room
+from stepgrid.store import images
+from stepgrid.store.store import Store
 from tests.needs import needs
 
 LARGE = """

@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.run.images.evict import Candidate, chosen, freed, order
-from compiler.store.images import Blocks, Image
+from stepgrid.run.images.evict import Candidate, chosen, freed, order
+from stepgrid.store.images import Blocks, Image
 
 
 def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> Candidate:

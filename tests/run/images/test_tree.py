@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.run.images.clone import clone
-from compiler.run.images.tree import Tree, scan, size
+from stepgrid.run.images.clone import clone
+from stepgrid.run.images.tree import Tree, scan, size
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
     lambda name: name not in (".", "..") and len(name.encode()) < 100

@@ -5,11 +5,11 @@ import os
 
 import pytest
 
-from compiler.plan.model import Option
-from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError
-from compiler.run.images.trust import distrusting
-from compiler.run.job import Job
+from stepgrid.plan.model import Option
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.failure import StageError
+from stepgrid.run.images.trust import distrusting
+from stepgrid.run.job import Job
 
 READ = """
 import sys

@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from compiler.run.images import checksums, image, verification
-from compiler.run.images.cache import residency
-from compiler.run.images.tree import scan
-from compiler.run.images.verification import DamagedError, damage, load
-from compiler.store import images
-from compiler.store.store import Store
+from stepgrid.run.images import checksums, image, verification
+from stepgrid.run.images.cache import residency
+from stepgrid.run.images.tree import scan
+from stepgrid.run.images.verification import DamagedError, damage, load
+from stepgrid.store import images
+from stepgrid.store.store import Store
 
 READ = "import sys; print(open(sys.argv[1] + '/MANIFEST').read()[:3])"
 CHANGED = "the image is damaged: MANIFEST is not what was saved: its checksum differs"

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from machine import CPU, make, settings
 
-from compiler.language.site import Site
-from compiler.run import sysfs
-from compiler.run.hostlock import OVERRIDE, clear_up, host_lock
-from compiler.run.noise import record as noise_record
-from compiler.run.noise.fix import fixed, refused, restore
-from compiler.run.supervision.signals import Interrupted
+from stepgrid.language.site import Site
+from stepgrid.run import sysfs
+from stepgrid.run.hostlock import OVERRIDE, clear_up, host_lock
+from stepgrid.run.noise import record as noise_record
+from stepgrid.run.noise.fix import fixed, refused, restore
+from stepgrid.run.supervision.signals import Interrupted
 
 BEFORE = {
     "scaling_governor": "powersave",
@@ -101,7 +101,7 @@ def test_a_kernel_that_does_not_take_it(root, lock, monkeypatch):
 @pytest.fixture
 def killed(root, lock):
     """A process that had set everything, and was killed with SIGKILL."""
-    env = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2]), OVERRIDE: str(lock)}
+    env = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2] / "compiler"), OVERRIDE: str(lock)}
     owner = subprocess.Popen(
         [sys.executable, str(SCRIPT), str(root), str(lock)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env,

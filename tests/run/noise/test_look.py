@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 from machine import CPU, make, settings
 
-from compiler.language.site import Site
-from compiler.run import sysfs
-from compiler.run.hostlock import OVERRIDE
-from compiler.run.noise import activity, look, memory, processes, timers
-from compiler.run.noise import settings as noise_settings
-from compiler.run.noise.activity import Activity, Look
-from compiler.run.noise.finding import OK, UNKNOWN, WARNING
-from compiler.run.noise.processes import Process
-from compiler.store.store import Store
+from stepgrid.language.site import Site
+from stepgrid.run import sysfs
+from stepgrid.run.hostlock import OVERRIDE
+from stepgrid.run.noise import activity, look, memory, processes, timers
+from stepgrid.run.noise import settings as noise_settings
+from stepgrid.run.noise.activity import Activity, Look
+from stepgrid.run.noise.finding import OK, UNKNOWN, WARNING
+from stepgrid.run.noise.processes import Process
+from stepgrid.store.store import Store
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
 
@@ -110,7 +110,7 @@ def test_swapping(root):
 
 def test_processes_that_are_known_to_disturb(root):
     make(
-        root, {"proc/30/cmdline": "python\0-m\0compiler.run\0p\0s", "proc/31/cmdline": "python\0-m\0compiler.build\0b"}
+        root, {"proc/30/cmdline": "python\0-m\0stepgrid.run\0p\0s", "proc/31/cmdline": "python\0-m\0stepgrid.build\0b"}
     )
     make(root, {"proc/locks": "1: FLOCK ADVISORY WRITE 9 fe:00:1 0 EOF\n1: -> FLOCK ADVISORY WRITE 31 fe:00:1 0 EOF\n"})
     names = {10: "cron", 20: "cc1plus", 21: "updatedb.plocat", 22: "snapd", 30: "python", 31: "python"}

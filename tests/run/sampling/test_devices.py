@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import sysfs
-from compiler.run.sampling import devices
+from stepgrid.run import sysfs
+from stepgrid.run.sampling import devices
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from compiler.run import sysfs
-from compiler.run.sampling import counters
-from compiler.run.sampling.group import Group
-from compiler.run.sampling.sampler import Sampler
-from compiler.run.sampling.seldom import Seldom
+from stepgrid.run import sysfs
+from stepgrid.run.sampling import counters
+from stepgrid.run.sampling.group import Group
+from stepgrid.run.sampling.sampler import Sampler
+from stepgrid.run.sampling.seldom import Seldom
 
 BUSY = """
 import os, sys, time

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import sysfs
-from compiler.run.sampling.sensors import Sensors
+from stepgrid.run import sysfs
+from stepgrid.run.sampling.sensors import Sensors
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from compiler.engines.serving import Access
+from stepgrid.engines.serving import Access
 
 
 class Asking:

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from compiler.drivers.command import reach
-from compiler.plan.model import PlannedBuild
-from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError
-from compiler.run.job import Job
-from compiler.run.options import Accepted
-from compiler.run.server.reached import Reached
-from compiler.run.server.service import serving
+from stepgrid.drivers.command import reach
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.failure import StageError
+from stepgrid.run.job import Job
+from stepgrid.run.options import Accepted
+from stepgrid.run.server.reached import Reached
+from stepgrid.run.server.service import serving
 
 LISTEN = """
 import os, signal, socket, sys, time

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.engines.serving import Access
-from compiler.language.site import Site, SiteServer
-from compiler.plan.model import PlannedBuild
-from compiler.run.server import entry
+from stepgrid.engines.serving import Access
+from stepgrid.language.site import Site, SiteServer
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run.server import entry
 
 NAMED = SiteServer("u", "d", socket="/run/prod/mysqld.sock", password="secret")
 

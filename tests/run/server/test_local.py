@@ -5,8 +5,8 @@ import socket
 from contextlib import closing
 from pathlib import Path
 
-from compiler.engines.serving import Access
-from compiler.run.server import local
+from stepgrid.engines.serving import Access
+from stepgrid.run.server import local
 
 
 def _access(place: Path, host: str = "", port: int = 1) -> Access:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.server.log import Crash, crashed, first_complaint
+from stepgrid.run.server.log import Crash, crashed, first_complaint
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from compiler.run.server.process import Server
-from compiler.run.server.refusal import refused
+from stepgrid.run.server.process import Server
+from stepgrid.run.server.refusal import refused
 
 
 @pytest.fixture

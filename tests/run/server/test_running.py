@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-import compiler.engines
-from compiler.engines.protocol import Identity, IdentityError
-from compiler.engines.serving import Access, Connection, Described, Effective, Since
-from compiler.language.site import Site, SiteServer
-from compiler.plan.model import PlannedBuild
-from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError
-from compiler.run.job import Job
-from compiler.run.options import Accepted
-from compiler.run.server import local, running
-from compiler.run.server.reached import Reached
-from compiler.run.server.service import serving
+import stepgrid.engines
+from stepgrid.engines.protocol import Identity, IdentityError
+from stepgrid.engines.serving import Access, Connection, Described, Effective, Since
+from stepgrid.language.site import Site, SiteServer
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.failure import StageError
+from stepgrid.run.job import Job
+from stepgrid.run.options import Accepted
+from stepgrid.run.server import local, running
+from stepgrid.run.server.reached import Reached
+from stepgrid.run.server.service import serving
 from tests.run.server.asking import Asking
 
 BUILD = PlannedBuild("b-1", "prod", "trial", "1.0", {"server": "prod"}, "a.yaml:2:9")
@@ -69,8 +69,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(compiler.engines._MODULES, "trial", "toy_server")
-    monkeypatch.setattr(compiler.engines, "served", lambda _name: made)
+    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setattr(stepgrid.engines, "served", lambda _name: made)
     monkeypatch.setenv("STEPGRID_READY", "0")
     return made
 

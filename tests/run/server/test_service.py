@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-import compiler.engines
-from compiler.drivers.protocol import Command
-from compiler.engines.serving import Access, Connection, Effective, Home, Seen
-from compiler.engines.statistics import Looks
-from compiler.run.attempt import Attempt
-from compiler.run.failure import StageError
-from compiler.run.job import Job
-from compiler.run.options import Accepted
-from compiler.run.server.process import Server
-from compiler.run.server.service import serving
-from compiler.run.server.stepdown import User
+import stepgrid.engines
+from stepgrid.drivers.protocol import Command
+from stepgrid.engines.serving import Access, Connection, Effective, Home, Seen
+from stepgrid.engines.statistics import Looks
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.failure import StageError
+from stepgrid.run.job import Job
+from stepgrid.run.options import Accepted
+from stepgrid.run.server.process import Server
+from stepgrid.run.server.service import serving
+from stepgrid.run.server.stepdown import User
 from tests.run.server.asking import Asking
 
 LISTEN = """
@@ -93,7 +93,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(compiler.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "toy_server")
     return made
 
 
@@ -246,14 +246,14 @@ def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Calla
 
 
 def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setitem(compiler.engines._MODULES, "trial", "compiler.engines.program")
+    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "stepgrid.engines.program")
     with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
         assert server is None
     assert not (attempt.folder / "server").exists()
 
 
 def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from compiler.run.server import namespace, stepdown
+    from stepgrid.run.server import namespace, stepdown
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(namespace, "possible", lambda *_: False)

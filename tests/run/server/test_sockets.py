@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.server import sockets as module
-from compiler.run.server.sockets import PREFIX, SocketError, sockets, sweep
+from stepgrid.run.server import sockets as module
+from stepgrid.run.server.sockets import PREFIX, SocketError, sockets, sweep
 
 
 @pytest.fixture

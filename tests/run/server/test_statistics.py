@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from compiler.engines.statistics import Look, Told
-from compiler.run.server import statistics
-from compiler.run.server.process import Server
+from stepgrid.engines.statistics import Look, Told
+from stepgrid.run.server import statistics
+from stepgrid.run.server.process import Server
 
 
 class Engine:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run import sysfs
-from compiler.run.supervision import cgroup, cgroup_trees
-from compiler.run.supervision.cgroup import caged
-from compiler.run.supervision.cgroup_trees import V1, V2, Tree, limit, trees
+from stepgrid.run import sysfs
+from stepgrid.run.supervision import cgroup, cgroup_trees
+from stepgrid.run.supervision.cgroup import caged
+from stepgrid.run.supervision.cgroup_trees import V1, V2, Tree, limit, trees
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
 HOLD = f"""
 import subprocess, sys, time
-from compiler.run.supervision.cgroup import caged
+from stepgrid.run.supervision.cgroup import caged
 with caged() as cage:
     subprocess.run([sys.executable, "-c", {DAEMON!r}], preexec_fn=cage.joining(lambda: None))
     print(*cage.folders, flush=True)
@@ -44,7 +44,7 @@ def test_a_daemon_ends_with_its_step(gone, until):
 
 @finds
 def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
-    root = str(Path(__file__).resolve().parents[3])
+    root = str(Path(__file__).resolve().parents[3] / "compiler")
     owner = subprocess.Popen(
         [sys.executable, "-c", HOLD], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
     )

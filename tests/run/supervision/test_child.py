@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.run.server.stepdown import User
-from compiler.run.supervision import child
+from stepgrid.run.server.stepdown import User
+from stepgrid.run.supervision import child
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 

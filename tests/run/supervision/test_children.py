@@ -4,7 +4,7 @@ import signal
 import subprocess
 import threading
 
-from compiler.run.supervision import children
+from stepgrid.run.supervision import children
 
 
 def test_a_child_of_another_thread_is_told_too():

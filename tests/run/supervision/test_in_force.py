@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers.protocol import Command
-from compiler.run import sysfs
-from compiler.run.supervision import gate, in_force
-from compiler.run.supervision.in_force import listed, processors, seen, watched
-from compiler.run.supervision.launch import LaunchError, launched
+from stepgrid.drivers.protocol import Command
+from stepgrid.run import sysfs
+from stepgrid.run.supervision import gate, in_force
+from stepgrid.run.supervision.in_force import listed, processors, seen, watched
+from stepgrid.run.supervision.launch import LaunchError, launched
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 

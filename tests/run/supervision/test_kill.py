@@ -133,8 +133,8 @@ def test_a_grandchild_of_a_runner_that_was_killed_ends_before_the_next_stage_is_
 
 
 def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
-    from compiler.run.supervision import survivors
-    from compiler.store.store import Store
+    from stepgrid.run.supervision import survivors
+    from stepgrid.store.store import Store
 
     journal = tmp_path / "journal.jsonl"
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd="/", process_group=0)
@@ -148,7 +148,7 @@ def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
 
 
 def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout, stage, until):
-    from compiler.store.lock import locked
+    from stepgrid.store.lock import locked
 
     checkout.plan(stage())
     dead = checkout.store.root / "live" / "s-gone.1"
@@ -167,7 +167,7 @@ def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout,
 def without_cgroups(checkout, monkeypatch):
     """As on most machines, where nobody but root may make any."""
     trial = checkout.folder / "trial.py"
-    no_cgroups = "import compiler.run.supervision.cgroup\ncompiler.run.supervision.cgroup.trees = lambda: ()\n"
+    no_cgroups = "import stepgrid.run.supervision.cgroup\nstepgrid.run.supervision.cgroup.trees = lambda: ()\n"
     source = (Path(__file__).parents[1] / "trial.py").read_text()
     trial.write_text(source.replace("if __name__", f"{no_cgroups}\nif __name__"))
     monkeypatch.setattr(checkout, "command", lambda name: [sys.executable, str(trial), "p", name])

@@ -1,6 +1,6 @@
 """The engine's counters by its own names, and the compaction table level by level."""
 
-from compiler.drivers.db_bench.parse import compaction, levels, statistics
+from stepgrid.drivers.db_bench.parse import compaction, levels, statistics
 
 TEXT = """\
 rocksdb.block.cache.miss COUNT : 12

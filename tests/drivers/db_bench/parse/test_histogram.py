@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.drivers.db_bench.parse import histogram
-from compiler.drivers.protocol import Buckets
+from stepgrid.drivers.db_bench.parse import histogram
+from stepgrid.drivers.protocol import Buckets
 
 HEAD = (
     "fillseq      :       2.000 micros/op 500000 ops/sec;\n"

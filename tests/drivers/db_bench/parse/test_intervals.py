@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.drivers.db_bench.parse import intervals, state, writer
+from stepgrid.drivers.db_bench.parse import intervals, state, writer
 
 LINE = "2026/11/21-18:08:10  ... thread {}: ({},{}) ops and ({:.1f},{:.1f}) ops/second in ({:.6f},{:.6f}) seconds\n"
 DUMP = """

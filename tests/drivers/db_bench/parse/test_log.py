@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.db_bench.parse import log
+from stepgrid.drivers.db_bench.parse import log
 
 TIME = "2026/11/21-18:08:10.123456 7f32 "
 LOG = f"""\

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers import driver
-from compiler.drivers.protocol import ParseError
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import ParseError
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s\n"
 HISTOGRAM = """Microseconds per {kind}:

@@ -1,6 +1,6 @@
 """The counters of --perf_level, which db_bench prints behind its result."""
 
-from compiler.drivers.db_bench.parse import perf_context
+from stepgrid.drivers.db_bench.parse import perf_context
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s"
 COUNTERS = "user_key_comparison_count = 22035820, block_read_count = 0, env_new_file_nanos = 7"

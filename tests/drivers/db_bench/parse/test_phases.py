@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.db_bench.parse import phases
+from stepgrid.drivers.db_bench.parse import phases
 
 AND_WAIT = ["overwrite", "flush", "levelstats", "waitforcompaction", "memstats", "stats"]
 METRICS = {"seconds": 6.0, "uptime_seconds": 11.1}

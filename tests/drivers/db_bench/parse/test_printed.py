@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers import driver
-from compiler.drivers.protocol import ParseError, Printed, PrintedStep
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import ParseError, Printed, PrintedStep
 
 HEAD = """RocksDB:    version {version}
 Date:       Sat Nov 21 18:08:10 2026

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers.db_bench.parse import compaction, histogram, levels, result, stalls, totals
+from stepgrid.drivers.db_bench.parse import compaction, histogram, levels, result, stalls, totals
 from tests.drivers.db_bench import printf
 from tests.drivers.db_bench.printf import GB, MB
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.drivers.db_bench.parse import report
-from compiler.drivers.protocol import ParseError
+from stepgrid.drivers.db_bench.parse import report
+from stepgrid.drivers.protocol import ParseError
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.drivers.db_bench.parse import stalls
+from stepgrid.drivers.db_bench.parse import stalls
 
 OLD = (
     "Stalls(count): {l0d} level0_slowdown, {cd} level0_slowdown_with_compaction, {l0s} level0_numfiles, "

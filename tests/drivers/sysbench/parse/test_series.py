@@ -1,6 +1,6 @@
 """Rates per interval, of a run with and without a warmup."""
 
-from compiler.drivers.sysbench.parse.series import series
+from stepgrid.drivers.sysbench.parse.series import series
 
 
 def line(second: int, qps: float) -> str:

@@ -1,8 +1,0 @@
-"""The figures of each second that the table `samples` has."""
-
-from __future__ import annotations
-
-from compiler.collect.gauges import AT_THE_END, AVERAGED, RESIDENT
-from compiler.collect.rates import RATES, RATIOS
-
-PER_SECOND = (*RATES, *RATIOS, *AVERAGED, *AT_THE_END, *RESIDENT)

@@ -1,0 +1,42 @@
+"""python -m stepgrid.build PLAN BUILD, in the folder that holds outputs/."""
+
+from __future__ import annotations
+
+import sys
+
+from stepgrid.build.job import make
+from stepgrid.plan import files
+from stepgrid.plan.model import PlannedBuild
+from stepgrid.run.supervision import signals
+from stepgrid.run.supervision.processes import OrphanedError, follow_parent
+from stepgrid.store.store import Store
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2:
+        print("usage: python -m stepgrid.build PLAN BUILD", file=sys.stderr)
+        return 2
+    digest, node = arguments
+    store = Store()
+    try:
+        signals.install()
+        follow_parent()
+        build = _planned(store, digest, node)
+        return make(store, build) if build else 1
+    except signals.Interrupted as signal:
+        return 128 + signal.number
+    except (OrphanedError, OSError) as error:
+        print(f"build {node}: {error}", file=sys.stderr)
+    return 1
+
+
+def _planned(store: Store, digest: str, node: str) -> PlannedBuild | None:
+    try:
+        return files.build(store.plan(digest), node)
+    except (FileNotFoundError, KeyError):
+        print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

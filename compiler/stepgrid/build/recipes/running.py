@@ -1,0 +1,19 @@
+"""A server that already runs: there is nothing to make."""
+
+from __future__ import annotations
+
+from stepgrid.build.declared import runs_already
+from stepgrid.build.order import Order
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
+from stepgrid.plan.model import PlannedBuild
+
+
+class Running:
+    name = "running"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return runs_already(build.source)
+
+    def make(self, order: Order, material: Material) -> Made:
+        return Made({})

@@ -1,0 +1,52 @@
+"""The system libraries that ready server binaries are started with: a package's are its suite's own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from stepgrid.build.order import Order
+from stepgrid.build.sources import source_of
+from stepgrid.build.sources.protocol import Artifact
+from stepgrid.plan.model import Json
+
+_APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
+
+# The published binaries of MySQL were linked with a libaio that newer distributions no longer have by this name.
+_WANTED: Mapping[str, Mapping[str, Json]] = {
+    "mysql": {"debian": ["libaio1", "libnuma1", "libcrypt1", "libstdc++6", "libgcc-s1"], "suite": "bookworm"}
+}
+FOLDER = "system"  # below the build's folder
+
+
+class Libraries(NamedTuple):
+    system: str | None  # the prefix below the build's folder that holds them; None: the machine's
+    artifacts: tuple[Artifact, ...] = ()
+
+
+def of(order: Order, packaged: bool) -> Libraries:
+    wanted = _WANTED.get(order.build.engine)
+    if packaged:
+        return Libraries("prefix")
+    if wanted is None or not all(map(shutil.which, _APT)):
+        return Libraries(None)
+    return fetch(order, wanted)
+
+
+def fetch(order: Order, wanted: Mapping[str, Json]) -> Libraries:
+    """`wanted`: packages of a suite; what they depend on comes along, the loader too."""
+    folder = order.folder / FOLDER
+    folder.mkdir()
+    fetched = source_of(wanted).fetch(wanted, folder, order)
+    assert fetched.prefix is not None
+    _prune(folder)
+    return Libraries(str(fetched.prefix.relative_to(order.folder)), fetched.artifacts)
+
+
+def _prune(folder: Path) -> None:
+    """Of the packages only the libraries are needed."""
+    for place in (*folder.glob("prefix/usr/*"), *folder.glob("prefix/etc"), *folder.glob("prefix/var")):
+        if not place.name.startswith("lib"):
+            shutil.rmtree(place)

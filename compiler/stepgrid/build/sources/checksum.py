@@ -1,0 +1,28 @@
+"""Holds a fetched file to the checksum that the spec or its lock file says."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from stepgrid.build.order import Order
+from stepgrid.build.problem import BuildError
+from stepgrid.plan.model import Json
+
+
+def checked(file: Path, source: Mapping[str, Json], order: Order, advice: str = "") -> str:
+    """The SHA-256 of the file. Where neither says one, it is recorded, which holds nothing."""
+    with file.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    order.commands.note(f"{file.name}: {file.stat().st_size} bytes, sha256 {found}")
+    expected = {"spec": str(source.get("sha256", "")), "lock file": _pinned(source, order)}
+    for who, digest in expected.items():
+        if digest and digest != found:
+            wrong = f"{file.name} is not the file that the {who} means: its sha256 is {found}, expected {digest}"
+            raise BuildError("; ".join(filter(None, (wrong, advice))))
+    return found
+
+
+def _pinned(source: Mapping[str, Json], order: Order) -> str:
+    return (order.pin(source) or "").removeprefix("sha256:")

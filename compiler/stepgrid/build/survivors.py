@@ -1,0 +1,12 @@
+"""What a killed attempt left running: a keeper ends its command with the job, unless somebody killed the keeper too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stepgrid.build.surroundings import COOKIE
+from stepgrid.run.supervision import marked
+
+
+def end(attempt: Path) -> None:
+    marked.end(COOKIE, attempt)

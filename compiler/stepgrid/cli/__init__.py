@@ -1,0 +1,111 @@
+"""The command `stepgrid`. Exit status: 0 fine, 1 problems in the spec, 2 usage, 3 a run failed."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from stepgrid.cli.intermixed import Parser
+from stepgrid.cli.overview import overview
+
+COMMANDS = {
+    "check": "compile a spec and show every problem in it",
+    "plan": "show what a run would do and why, for how long, and what is measured already",
+    "run": "measure what is missing, through Snakemake, and summarize",
+    "status": "show what is done, runs, waits, failed and is left, while a run is active or not",
+    "watch": "the status, live, with the speed of the step that runs",
+    "report": "print the report of what is measured, or one of its tables",
+    "explain": "show one cell's settings and options, each with where it comes from",
+    "builds": "list builds, make them, say how two of them differ, move one to another machine",
+    "new": "write a commented spec to start from",
+    "lock": "hold refs and artifacts of a spec to commits and checksums",
+    "redo": "ask for stages to be measured again, beside the results that they have",
+    "results": "list all results and attempts of a spec's stages, and which of them count",
+    "retract": "take a result out: it is kept, and counts no more",
+    "query": "ask the tables of the results in SQL",
+    "parse": "show every figure of an output that people already have",
+    "export": "write the results of a spec to a file, for a checkout elsewhere",
+    "import": "take in what another checkout exported, or what published scripts measured",
+    "images": "list the databases that are kept for what starts from them, verify or remove them",
+    "gc": "list unreferenced results, builds and images; move them to the trash, restore them, delete them",
+    "doctor": "look this host over, and show what would mend it",
+    "schema": "print the JSON Schema of specs, for editors",
+}
+
+_MODULES = {"import": "import_"}  # a word of Python
+_SELDOM = 100_000  # objects between two searches for garbage; Python's own number is 700
+_BRIEF = ("check", "plan", "explain")  # over before a search for garbage is worth it
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    command = given[0] if given and given[0] in COMMANDS else None
+    if arguments is None:
+        _without_garbage(command)
+    parser = argparse.ArgumentParser(
+        prog="stepgrid",
+        usage="stepgrid [-h] [--version] COMMAND ...",
+        description="A declarative compiler for database-engine benchmarks: steps x grid.",
+        epilog=None if command else overview(COMMANDS),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(
+        metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="stepgrid", parser_class=Parser
+    )
+    for name, what in COMMANDS.items():
+        sub = commands.add_parser(name, description=what[:1].upper() + what[1:] + ".")
+        if name == command:  # the others' modules are not imported
+            module = import_module(f"stepgrid.cli.{_MODULES.get(name, name)}")
+            module.arguments(sub)
+            sub.set_defaults(run=module.run)
+    if given and command is None and not given[0].startswith("-"):
+        parser.error(_meant(given[0]))
+    try:
+        parsed = parser.parse_args(given)
+        return _called(parsed)
+    except KeyboardInterrupt:
+        print("stopped by SIGINT before anything was started", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _called(parsed: argparse.Namespace) -> int:
+    """A command that writes may find the disk full."""
+    try:
+        return int(parsed.run(parsed))
+    except Exception as error:
+        from stepgrid.run import full_disk, here
+
+        if not full_disk.is_full(error):
+            raise
+        print(full_disk.sentence(here.store()), file=sys.stderr)
+        return 3
+
+
+def _meant(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, COMMANDS, n=1)
+    return f"there is no command `{word}`: " + (f"did you mean `{close[0]}`?" if close else "`stepgrid -h` lists them")
+
+
+def _without_garbage(command: str | None) -> None:
+    """In a process of our own."""
+    gc.set_threshold(_SELDOM)  # Snakemake is far more than that, and all of it stays
+    if command in _BRIEF:
+        gc.disable()
+    from stepgrid.plan.uncollected import unsearched
+
+    unsearched()
+
+
+def _version() -> str:
+    from stepgrid import __version__
+
+    return f"stepgrid {__version__}"

@@ -1,0 +1,97 @@
+"""stepgrid doctor [SPEC]: this host as a checklist, with the commands that would mend what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+
+if TYPE_CHECKING:
+    from stepgrid.run.checkup.checks import Section
+    from stepgrid.run.noise.finding import Finding
+
+FINE, PROBLEMS, STOPPED = 0, 1, 3
+WIDTH = 14  # of a name
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="also what this spec needs: hardware, programs")
+    compiled.narrowing(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
+    parser.add_argument("--restore", action="store_true", help="put back what a killed run with `noise: fix` has left")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.restore:
+        return _restore()
+    if problems := [each for each in compiled.wrong_site(args) if each.severity == "error"]:
+        compiled.tell(problems[0].where.file, None, problems)
+        return PROBLEMS
+    plan = compiled.quietly(args, args.spec) if args.spec else None
+    if args.spec and plan is None:
+        return PROBLEMS
+    from stepgrid.language.site import of_environment
+    from stepgrid.run import here
+    from stepgrid.run.checkup.checks import sections
+
+    found = sections(here.store(), of_environment(), plan)
+    return _json(list(found)) if args.format == "json" else _text(found)
+
+
+def _restore() -> int:
+    from stepgrid.run.hostlock import path
+    from stepgrid.run.noise.fix import counted, restore
+    from stepgrid.store.lock import Busy, locked
+
+    try:
+        with locked(path(), shared=True, wait=False):
+            back, failed = restore(path())
+    except Busy as busy:
+        who = ", ".join(map(str, busy.holders)) or "unknown"
+        print(f"a run measures now (process {who}): it puts its settings back when it ends")
+        return STOPPED
+    print(f"put back: {counted(back)}" if back else "there is nothing to put back")
+    for sentence in failed:
+        print(f"not put back: {sentence}")
+    return STOPPED if failed else FINE
+
+
+def _text(found: Iterable[Section]) -> int:
+    everything: list[Finding] = []
+    for section in found:
+        print(section.title, *(line for each in section.findings for line in _lines(each)), sep="\n", flush=True)
+        everything += section.findings
+    print(f"\n{verdict(everything)}")
+    return _status(everything)
+
+
+def _lines(each: Finding) -> Iterator[str]:
+    yield f"  {each.severity:<8} {each.name:<{WIDTH}} {each.said}"
+    if each.severity not in ("ok", "unknown"):
+        yield from (f"  {'':<8} {'':<{WIDTH}} {text}" for text in (_expected(each), each.mend) if text)
+
+
+def _expected(each: Finding) -> str:
+    return f"expected: {each.expected}" if each.expected else ""
+
+
+def verdict(found: Sequence[Finding]) -> str:
+    count = {name: sum(each.severity == name for each in found) for name in ("stops", "warning", "unknown")}
+    first = f"{count['stops']} would stop a run" if count["stops"] else "nothing here would stop a run"
+    plural = "s" if count["warning"] != 1 else ""
+    return f"{first}; {count['warning']} warning{plural}, {count['unknown']} unknown"
+
+
+def _json(found: Sequence[Section]) -> int:
+    import json
+
+    everything = [each for section in found for each in section.findings]
+    listed = [{"title": each.title, "findings": [one.to_json() for one in each.findings]} for each in found]
+    print(json.dumps({"sections": listed, "verdict": verdict(everything)}, indent=1, ensure_ascii=False))
+    return _status(everything)
+
+
+def _status(found: Iterable[Finding]) -> int:
+    return STOPPED if any(each.severity == "stops" for each in found) else FINE

@@ -1,0 +1,157 @@
+"""stepgrid explain SPEC CELL: one cell's settings and options, each with where it comes from."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stepgrid.cli import compiled
+from stepgrid.cli.cell import Nothing, found
+from stepgrid.cli.told import may_be_size, value
+from stepgrid.language.counted import counted
+from stepgrid.plan.model import FILES, SERVICE, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+
+Catalogue = Mapping[str, Any] | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    compiled.arguments(parser)
+    parser.add_argument("cell", metavar="CELL", help="its id as `stepgrid plan --format json` has it, or axis=label,…")
+    parser.add_argument("--step", metavar="NAME", help="this step alone")
+    what = "also the options that the spec leaves alone, with the build's defaults"
+    parser.add_argument("--all", action="store_true", help=what)
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = compiled.compiled(args)
+    if plan is None:
+        return 1
+    try:
+        print("\n".join(told(plan, found(plan, args.cell), args.step, args.all)))
+    except Nothing as nothing:
+        print(nothing, file=sys.stderr)
+        return 2
+    return 0
+
+
+def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
+    from stepgrid.store.known import catalogue
+    from stepgrid.store.store import Store
+
+    build = next(build for build in plan.builds if build.id == cell.build)
+    known = catalogue(Store(), build.id)
+    yield from _head(plan, cell, build, known)
+    for stage, step in _steps(plan, cell, name):
+        yield ""
+        yield f"{step.name} ({step.kind}, stage {stage.id})"
+        yield from _client(plan, step)
+        yield from _service(step, build.where)
+        yield from _settings(step)
+        yield from _options(step, known)
+        if every and known is not None:
+            yield from _left_alone(step, build, known)
+
+
+def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
+    yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
+    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_made_of(build)}"
+    if known is None:
+        yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+
+
+def _client(plan: Plan, step: PlannedStep) -> Iterator[str]:
+    yield from (f"  client {_made_of(build)}" for build in plan.builds if build.id == step.client)
+    yield from (f"  file {name} {str(checksum)[:12]}…" for name, checksum in _files(step))
+
+
+def _files(step: PlannedStep) -> Iterator[tuple[str, Json]]:
+    found = step.setup.get(FILES)
+    yield from found.items() if isinstance(found, dict) else ()
+
+
+def _made_of(build: PlannedBuild) -> str:
+    source = ", ".join(f"{key}: {_source(what)}" for key, what in build.source.items())
+    return f"{build.id}: {build.engine} {build.version} ({source})"
+
+
+def _source(said: Json) -> str:
+    if isinstance(said, dict):
+        return f"{{{', '.join(f'{key}: {_source(what)}' for key, what in said.items())}}}"
+    return " ".join(map(str, said)) if isinstance(said, list) else str(said)
+
+
+def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
+    stages = {stage.id: stage for stage in plan.stages}
+    chain = [stages[stage] for stage in cell.repeats[0].stages]
+    every = [(stage, step) for stage in chain for step in stage.steps]
+    chosen = [(stage, step) for stage, step in every if name in (None, step.name)]
+    if not chosen:
+        from stepgrid.language.problem import nearest
+
+        raise Nothing(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
+    return chosen
+
+
+def _service(step: PlannedStep, where: str) -> Iterator[str]:
+    """The words of the server program that the build declares, without its timeouts."""
+    from stepgrid.plan.setup_difference import fields
+
+    found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
+    rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]
+    yield from _table(SERVICE, rows) if rows else ()
+
+
+def _words(said: Any) -> str:
+    return shlex.join(said) if isinstance(said, list) else str(said)
+
+
+def _settings(step: PlannedStep) -> Iterator[str]:
+    settings, places = step.settings.items(), getattr(step.settings, "at", {})
+    rows = [(name, value(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
+    yield from _table("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
+
+
+def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
+    rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
+    if rows:
+        yield from _table("options", rows)
+
+
+def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
+    """What the driver or the runner sets is neither the spec's nor the build's."""
+    from stepgrid.drivers import driver
+    from stepgrid.engines import engine
+
+    set_by_us = {*driver(step.kind).reserved, *engine(build.engine).reserved}
+    left = sorted(known.keys() - step.options.keys() - set_by_us)
+    rows = [(name, str(known[name].get("default", "")) or "empty", "") for name in left]
+    if rows:
+        yield from _table(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
+
+
+def _shown(name: str, option: Option, known: Catalogue) -> str:
+    sized = may_be_size(f"options.{name}")
+    shown = value(option.value, sized)
+    if known is None:
+        return shown
+    if name in known:
+        return f"{shown} (default {_default(known[name], sized)})"
+    return {
+        "drop": f"{shown}: dropped, the build has no such option",
+        "cell": f"{shown}: unsupported, the build has no such option",
+    }.get(option.unsupported, f"{shown}: an error, the build has no such option")
+
+
+def _default(info: Mapping[str, Any], sized: bool) -> str:
+    text = str(info.get("default", ""))
+    return value(int(text), sized) if text.isdecimal() else text or "empty"
+
+
+def _table(title: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    yield f"  {title}"
+    for name, shown, where in rows:
+        yield f"    {name:{first}}  {shown:{second}}  {where}".rstrip()

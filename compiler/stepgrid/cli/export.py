@@ -1,0 +1,77 @@
+"""stepgrid export SPEC FILE: the results of a spec as one file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.cli import compiled, output
+from stepgrid.language.counted import counted
+from stepgrid.language.site import GIVEN
+from stepgrid.language.units import size
+from stepgrid.language.witness import watching
+
+if TYPE_CHECKING:
+    from stepgrid.language.witness import Witness
+    from stepgrid.plan.model import Plan
+    from stepgrid.store.store import Store
+
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("file", type=Path, help="what to write: .tar.gz, or .tar.zst where zstd is there")
+    parser.add_argument("--attempts", action="store_true", help="what failed or was interrupted goes along")
+    compiled.narrowing(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with watching() as seen:
+        plan = compiled.quietly(args, args.spec)
+    if plan is None:
+        return PROBLEMS
+    from stepgrid.build.problem import BuildError
+    from stepgrid.run import here
+
+    there = f"{args.file} is there already: name another file, or remove it" if args.file.exists() else None
+    if wrong := there or output.nowhere(args.file):
+        print(wrong, file=sys.stderr)
+        return USAGE
+    try:
+        said = _export(args, here.store(), plan, seen)
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    _tell(args, plan, said)
+    return FINE
+
+
+def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
+    from stepgrid.build import bundle
+    from stepgrid.run import exporting, sources
+
+    bundle.check_name(args.file)
+    if exporting.has_results(store, plan):
+        _summarized(store, plan)
+    texts = sources.of(seen, os.environ.get(GIVEN)) or sources.kept(store.texts(plan.digest))
+    return exporting.export(store, plan, args.file, args.attempts, texts)
+
+
+def _summarized(store: Store, plan: Plan) -> None:
+    """The tables and the page that go along say what the results say."""
+    from stepgrid.summarize.current import current
+
+    with suppress(OSError):  # of a store that cannot be written: those that there are
+        current(store, plan)
+
+
+def _tell(args: argparse.Namespace, plan: Plan, said: Mapping[str, Any]) -> None:
+    results = [names for names in said["results"].values() if names]
+    of = f"{counted(sum(map(len, results)), 'result')} of {len(results)} of {counted(len(plan.stages), 'stage')}"
+    print(f"{args.file}: {of}, {counted(len(said['files']), 'file')}, {size(args.file.stat().st_size)}")

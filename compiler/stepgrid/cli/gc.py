@@ -1,0 +1,183 @@
+"""stepgrid gc: unreferenced results, builds and images go to the trash; the trash is restored or emptied."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+from stepgrid.cli.told import size
+from stepgrid.language.counted import counted
+from stepgrid.language.units import duration
+from stepgrid.store import trash
+from stepgrid.store.lock import Busy
+from stepgrid.store.store import Store
+from stepgrid.store.trash import Left
+from stepgrid.store.unreferenced import KINDS, Entry, entries, unreferenced
+
+if TYPE_CHECKING:
+    from stepgrid.cli.references import References
+
+SPECS = "specs/**/*.yaml"
+FINE, WRONG, USAGE, REFUSED = 0, 1, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    what = f"specs that count beside {SPECS} and those of stored plans, with all scales"
+    parser.add_argument("specs", nargs="*", metavar="SPEC", help=what)
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--yes", action="store_true", help="move what is listed to the trash")
+    action.add_argument("--restore", action="store_true", help="put everything in the trash back")
+    action.add_argument("--empty", action="store_true", help="delete everything in the trash for good")
+    what = "a spec or a plan whose stored plans do not count any more, as often as needed"
+    parser.add_argument("--forget", metavar="SPEC|PLAN", action="append", default=[], help=what)
+    compiled.local(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.language import render
+    from stepgrid.run import here
+
+    if any(problem.severity == "error" for problem in compiled.wrong_site(args)):
+        print(render.text(args.wrong_site), file=sys.stderr)
+        return WRONG
+    store = here.store()
+    try:
+        return _restored(store) if args.restore else _emptied(store) if args.empty else _collected(store, args)
+    except Busy as busy:
+        who = ", ".join(map(str, busy.holders)) or "unknown"
+        print(f"this checkout is in use (pid {who}): nothing was changed; try again later", file=sys.stderr)
+        return REFUSED
+
+
+def _collected(store: Store, args: argparse.Namespace) -> int:
+    from stepgrid.cli.references import Unreadable, references
+
+    with ExitStack() as held:
+        if args.yes and store.root.is_dir():
+            held.enter_context(trash.alone(store))  # before the first look: a run changes what is needed
+        listed = entries(store)  # before the plans: an import publishes its plan first
+        try:
+            known = references(store, _specs(args), _forgotten(args))
+        except Unreadable as unreadable:
+            print(unreadable, file=sys.stderr)
+            return WRONG
+        if status := _refused(known, args):
+            return status
+        found = unreferenced(listed, known.needed)
+        print("\n".join(_told(store, known, found, args)), flush=True)
+        return _moved(store, found) if args.yes and found else FINE
+
+
+def _specs(args: argparse.Namespace) -> Sequence[str]:
+    from stepgrid.run import here
+
+    shipped = [str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(str(path))]
+    return [here.named(spec) for spec in (*args.specs, *shipped)]
+
+
+def _forgotten(args: argparse.Namespace) -> Sequence[str]:
+    from stepgrid.run import here
+
+    return [here.named(each) for each in args.forget]
+
+
+def _refused(known: References, args: argparse.Namespace) -> int:
+    """Where specs that were named are wrong, or nothing says what is needed."""
+    from stepgrid.run import here
+
+    wrong = [spec for spec in args.specs if here.named(spec) in known.wrong]
+    for spec in wrong:
+        compiled.tell(spec, None, known.wrong[here.named(spec)])
+    if wrong:
+        print("nothing was moved: the results that a spec needs are known when it has no errors", file=sys.stderr)
+        return WRONG
+    if not (known.specs or known.wrong or known.plans or args.forget):
+        print(f"no spec at {SPECS} and no stored plan: name the specs that count", file=sys.stderr)
+        return USAGE
+    return FINE
+
+
+def _moved(store: Store, found: Sequence[Entry]) -> int:
+    left = trash.move(store, found)
+    _tell(left)
+    back = "`stepgrid gc --restore` puts them back, `stepgrid gc --empty` deletes them"
+    print(f"moved {counted(len(found) - len(left), 'place')} to the trash; {back}")
+    return FINE
+
+
+def _restored(store: Store) -> int:
+    with trash.alone(store):
+        number, left = trash.restore(store)
+    _tell(left)
+    print(f"restored {counted(number, 'place')} from the trash")
+    return REFUSED if left else FINE
+
+
+def _emptied(store: Store) -> int:
+    number, _ = trash.holds(store)
+    freed = trash.empty(store)
+    print(f"deleted {counted(number, 'place')} of the trash, {size(freed)}")
+    return FINE
+
+
+def _tell(left: Sequence[Left]) -> None:
+    for each in left:
+        print(f"{each.path} stays: {each.why}", file=sys.stderr)
+
+
+def _is_spec(path: str) -> bool:
+    """A library defines, a spec builds. One that cannot be read is for its errors to be shown."""
+    nodes = _loaded(path)
+    return not nodes or "builds" in nodes or "title" in nodes
+
+
+def _loaded(path: str) -> Mapping[str, object]:
+    from stepgrid.language.load import load
+    from stepgrid.language.problem import Problems
+
+    return load(path, Problems()) or {}
+
+
+def _told(store: Store, known: References, found: Sequence[Entry], args: argparse.Namespace) -> Iterator[str]:
+    yield from known.kept
+    specs = known.specs[0] if len(known.specs) == 1 else counted(len(known.specs), "spec")
+    if found:
+        sizes = {each.path: each.bytes for each in found}
+        yield f"unreferenced by {specs}, at all scales:"
+        yield from _listed(found, sizes)
+        yield f"in all {size(sum(sizes.values()))} in {counted(len(found), 'place')}{_hint(args)}"
+    else:
+        yield f"no unreferenced results under {store.root}/ ({specs}, at all scales)"
+    number, held = trash.holds(store)
+    if held:
+        yield f"the trash holds {counted(number, 'place')}, {size(held)}: `stepgrid gc --empty` deletes them"
+
+
+def _listed(found: Sequence[Entry], sizes: Mapping[Path, int]) -> Iterator[str]:
+    for kind in KINDS:
+        of_kind = [each for each in found if each.kind == kind]
+        if of_kind:
+            yield f"  {kind}: {len(of_kind):,}, {size(sum(sizes[each.path] for each in of_kind))}"
+            yield from (f"    {each.path}  {size(sizes[each.path])}{_last_use(each)}" for each in of_kind)
+
+
+def _hint(args: argparse.Namespace) -> str:
+    """The same command with `--yes`."""
+    if args.yes:
+        return ""
+    site = ["--site", args.site] if args.site else []
+    words = ["stepgrid", "gc", *args.specs, *(word for each in args.forget for word in ("--forget", each)), *site]
+    return f"; `{shlex.join([*words, '--yes'])}` moves them to the trash"
+
+
+def _last_use(each: Entry) -> str:
+    from stepgrid.store.images import last_used
+
+    return f", used {duration(time.time() - last_used(each.path))} ago" if each.kind == "images" else ""

@@ -1,0 +1,110 @@
+"""stepgrid images [SPEC]: databases that are kept for what starts from them; their verification and removal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+from stepgrid.language.counted import counted
+from stepgrid.language.units import duration, size
+
+if TYPE_CHECKING:
+    from stepgrid.store.images import Image
+    from stepgrid.store.store import Store
+
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="a spec, whose images are meant (all of this checkout)")
+    compiled.narrowing(parser)
+    parser.add_argument("--verify", action="store_true", help="read each: its list of files, their sizes and checksums")
+    parser.add_argument(
+        "--evict", nargs="+", default=[], metavar="STAGE", help="remove these; `all` is all that are listed"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.run import here
+    from stepgrid.store.images import images
+
+    compiled.wrong_site(args)
+    plan = compiled.quietly(args, args.spec) if args.spec else None
+    if args.spec and plan is None:
+        return PROBLEMS
+    store = here.store()
+    wanted = None if plan is None else {stage.id for stage in plan.stages}
+    found = [image for image in images(store) if wanted is None or image.stage in wanted]
+    if args.evict:
+        return _evicted(store, found, args.evict)
+    if args.verify:
+        return _verified(store, found)
+    print("\n".join(_told(store, found)))
+    return FINE
+
+
+def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
+    if not found:
+        yield "there is no image"
+        return
+    from stepgrid.store.images import record
+
+    for image in found:
+        said = record(image.folder)
+        notes = ["replayed"] if said.get("replayed") else []
+        ago = f"used {duration(time.time() - image.used)} ago"
+        shared = f", {size(image.bytes - image.own)} shared" if image.own < image.bytes else ""
+        yield f"{image.stage}  {size(image.bytes):>8}  {ago:<16}  {image.title}"
+        if shared or notes:
+            yield f"  {', '.join([f'{size(image.own)} its own{shared}', *notes])}"
+    yield _totals(store, found)
+
+
+def _totals(store: Store, found: Sequence[Image]) -> str:
+    from stepgrid.language.site import of_environment
+    from stepgrid.run.images.room import room
+    from stepgrid.store.images import stored
+
+    now = room(store, of_environment().disk)
+    return f"{counted(len(found), 'image')}, {size(stored(image.folder for image in found))}; {now.said}"
+
+
+def _verified(store: Store, found: Sequence[Image]) -> int:
+    from stepgrid.run.images import image as kept
+
+    bad = 0
+    for image in found:
+        wrong, how = kept.verified(store, image.stage)
+        bad += wrong is not None
+        print(f"{image.stage}  {wrong or f'sound: {how}'}  {image.title}", flush=True)
+    again = "`--evict` removes one, and what starts from it runs the load again"
+    print(f"damaged: {bad}; {again}" if bad else "all are sound")
+    return FAILED if bad else FINE
+
+
+def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
+    from stepgrid.store.images import evict
+    from stepgrid.store.lock import Busy, locked
+
+    chosen = {name: _named(found, name) for name in names}
+    if unknown := [name for name, images in chosen.items() if not images and name != "all"]:
+        print(f"there is no image {unknown[0]}: `stepgrid images` lists them, by their stages", file=sys.stderr)
+        return USAGE
+    left = 0
+    for image in {image.stage: image for images in chosen.values() for image in images}.values():
+        try:
+            with locked(store.lock(image.stage), wait=False):
+                evict(store, image.stage, image.stage)
+            print(f"removed {image.stage}, {size(image.own)}: {image.title}")
+        except Busy:
+            left += 1
+            print(f"left: {image.stage} is in use: {image.title}", file=sys.stderr)
+    return FAILED if left else FINE
+
+
+def _named(found: Sequence[Image], name: str) -> list[Image]:
+    return [image for image in found if name == "all" or image.stage.startswith(name)]

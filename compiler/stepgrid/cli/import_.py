@@ -1,0 +1,113 @@
+"""stepgrid import FILE: what another checkout exported; its content says what it is. KIND DIR: published results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+from stepgrid.language.counted import counted
+from stepgrid.legacy import KINDS
+
+if TYPE_CHECKING:
+    from stepgrid.plan.model import Plan
+    from stepgrid.run.importing import Taken
+    from stepgrid.store.store import Store
+
+FINE, USAGE, FAILED = 0, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        metavar="FILE|KIND",
+        help="what `stepgrid export` or `stepgrid builds export` wrote; "
+        f"or the kind of published results: {', '.join(KINDS)}",
+    )
+    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
+    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")
+    parser.add_argument(
+        "--skip-unknown",
+        action="store_true",
+        help="with a KIND: leave out what is not understood; the report says what",
+    )
+    compiled.local(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.what in KINDS or args.folder is not None or args.legacy is not None or args.skip_unknown:
+        from stepgrid.cli import import_legacy
+
+        return import_legacy.run(args)
+    from stepgrid.build import bundle
+    from stepgrid.build.problem import BuildError
+    from stepgrid.run import importing
+
+    args.file = Path(args.what)
+    if not args.file.is_file():
+        hint = f"; published results: stepgrid import KIND {args.file}" if args.file.is_dir() else ""
+        print(f"there is no file {args.file}{hint}", file=sys.stderr)
+        return USAGE
+    try:
+        if importing.is_one(bundle.head(args.file, "result or build")):
+            return _results(args)
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    from stepgrid.cli.builds_move import imported
+
+    args.spec = None
+    return imported(args, [str(args.file)])
+
+
+def _results(args: argparse.Namespace) -> int:
+    from stepgrid.run import here
+    from stepgrid.run.importing import publish
+
+    compiled.wrong_site(args)
+    store = here.store()
+    taken = publish(store, args.file)
+    print("\n".join((*_told(taken), _shown(store, taken.plan))))
+    return FINE
+
+
+def _shown(store: Store, plan: Plan) -> str:
+    """How to look at them: another spec, lock file or host comes to another plan."""
+    from stepgrid.legacy.planned import imported
+
+    if imported(plan.spec):
+        return f"`stepgrid report {plan.digest}` shows them"
+    if _comes_to(plan):
+        return f"`stepgrid run {plan.spec}` summarizes them with those of this host"
+    there = Path(plan.spec).is_file()
+    why = f"{plan.spec} comes to another plan here" if there else f"there is no {plan.spec} here"
+    texts = store.texts(plan.digest)
+    was = f"; what they were measured by is in {texts}" if texts.is_dir() else ""
+    return f"`stepgrid report {plan.digest}` shows them: {why}{was}"
+
+
+def _comes_to(plan: Plan) -> bool:
+    """Whether the spec, as it is here, is about these very results."""
+    from stepgrid.language.problem import SpecError
+    from stepgrid.run import here
+
+    if not Path(plan.spec).is_file():
+        return False
+    try:
+        own = {stage.id for stage in here.compiled(plan.spec, plan.scale).stages}
+        return own.issuperset(stage.id for stage in plan.stages)
+    except SpecError:
+        return False
+
+
+def _told(taken: Taken) -> Iterator[str]:
+    plan = taken.plan
+    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+    yield f"took {counted(len(taken.results), 'result')}, {counted(taken.attempts, 'attempt')}"
+    if taken.builds:
+        yield f"  with the records of builds that are not here: {taken.builds}"
+    if taken.known:
+        yield f"left as they are here: {counted(len(taken.known), 'result')}"

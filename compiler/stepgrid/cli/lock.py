@@ -1,0 +1,146 @@
+"""stepgrid lock SPEC: asks sources what they are now, and holds them to it in the lock file beside the spec."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+from stepgrid.language import lock
+from stepgrid.language.counted import counted
+from stepgrid.language.problem import Problem, Problems, SpecError, nearest
+from stepgrid.plan.model import Plan
+
+if TYPE_CHECKING:
+    from stepgrid.build.locking import Answers, Wanted
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
+    what = "move what is held already: all of it, or only that of these builds"
+    parser.add_argument("--update", nargs="*", metavar="BUILD", help=what)
+    what = "one of the spec's `scales`, as often as needed (the spec as it is, and all of its scales)"
+    parser.add_argument("--scale", dest="scales", action="append", metavar="NAME", help=what)
+    compiled.local(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.build.locking import wanted
+
+    plans, problems = _plans(args)
+    compiled.tell(args.spec, plans[0] if plans else None, problems)
+    if not plans:
+        return 1
+    job = _Job(args, plans[0].spec, wanted(plans), lock.read(plans[0].spec, Problems()))
+    if wrong := job.unknown():
+        print(wrong, file=sys.stderr)
+        return 2
+    return job.done()
+
+
+def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]:
+    """Of all that counts; none where something of it is wrong."""
+    from stepgrid.plan.compile import scales
+    from stepgrid.run import here
+
+    problems, plans = Problems(), []
+    for problem in compiled.wrong_site(args):
+        problems.add_found(problem)
+    for scale in args.scales or (None, *scales(here.named(args.spec))):
+        try:
+            plans.append(here.compiled(args.spec, scale, Problems()))
+        except SpecError as error:
+            for problem in error.problems:
+                problems.add_found(problem)
+    return ([] if problems.errors else plans), problems.errors
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    args: argparse.Namespace
+    spec: str
+    wanted: Mapping[str, Wanted]
+    held: lock.Lock
+
+    def unknown(self) -> str | None:
+        """A build to update that there is not."""
+        known = {name for each in self.wanted.values() for name in each.names}
+        for name in self.args.update or ():
+            if name not in known:
+                return f"no build `{name}` has a source that moves; {nearest(name, known)}"
+        return None
+
+    def done(self) -> int:
+        from stepgrid.build.locking import ask
+        from stepgrid.language.site import of_environment
+
+        asked = {name: each for name, each in self.wanted.items() if self._is_asked(name, each)}
+        answers = ask(asked, self.held.pins, of_environment(), lambda name: print(f"{name} …", file=sys.stderr))
+        self._tell(answers)
+        if not self._write(answers):
+            return 3
+        left = [name for name in answers.moved if not self._updates(name)]
+        return 3 if answers.failed else 1 if left else 0
+
+    def _is_asked(self, name: str, each: Wanted) -> bool:
+        """What is held is looked at where that costs little: a published artifact stays what it is."""
+        return name not in self.held.pins or self._updates(name) or "git" in each.source
+
+    def _updates(self, name: str) -> bool:
+        given = self.args.update
+        if given is None:
+            return False
+        return not given or not set(given).isdisjoint(self.wanted[name].names)
+
+    def _dropped(self) -> list[str]:
+        """What nothing uses any more goes when all is moved."""
+        everything = self.args.update == [] and not self.args.scales
+        return [name for name in self.held.pins if name not in self.wanted] if everything else []
+
+    def _tell(self, answers: Answers) -> None:
+        for name, now in answers.pinned.items():
+            print(f"new: {name}: {now}")
+        for name, now in answers.moved.items():
+            was, place = self.held.pins[name], self.held.at[name]
+            if self._updates(name):
+                print(f"moved: {name}: {was} -> {now}")
+            else:
+                hint = "`--update` takes what it is now"
+                print(f"{place}: {name} is held to {was}, and is {now} now; {hint}", file=sys.stderr)
+        for name in self._dropped():
+            print(f"removed: {name}: no scale of the spec uses it")
+        for name, why in answers.failed.items():
+            kept = "stays as it is held" if name in self.held.pins else "is not held"
+            print(f"{name} {kept}: {why}", file=sys.stderr)
+        self._warn_of_unused()
+
+    def _warn_of_unused(self) -> None:
+        from stepgrid.language import render
+
+        problems = Problems()
+        if not self.args.scales and not self._dropped():
+            lock.unused(self.held, self.wanted, problems)
+        if problems.found:
+            print(render.text(problems.found), file=sys.stderr)
+
+    def _write(self, answers: Answers) -> bool:
+        """Whether the file holds what it is to hold."""
+        from stepgrid.store.durable import write_text
+
+        moved = {name: now for name, now in answers.moved.items() if self._updates(name)}
+        dropped = self._dropped()
+        kept = {name: pin for name, pin in self.held.pins.items() if name not in dropped}
+        pins = {**kept, **answers.pinned, **moved}
+        file = lock.path(self.spec)
+        if pins != self.held.pins or (pins and not file.is_file()):
+            try:
+                write_text(file.resolve(), lock.text(pins))
+            except OSError as error:
+                print(f"{file} cannot be written: {error.strerror}", file=sys.stderr)
+                return False
+        changed = len(answers.pinned) + len(moved) + len(dropped)
+        print(f"{file}: {counted(len(pins), 'source')} held, {changed or 'nothing'} changed")
+        return True

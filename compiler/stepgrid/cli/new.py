@@ -1,0 +1,59 @@
+"""stepgrid new ENGINE [FILE]: a commented spec to start from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+STARTING = Path(__file__).parent / "starting"
+SCHEMA = Path("specs/spec.schema.json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("engine", metavar="ENGINE", help=f"one of: {', '.join(_engines())}")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="where to (specs/ENGINE.yaml)")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.engine not in _engines():
+        print(f"there is no starting spec for `{args.engine}`: {_instead(args.engine)}", file=sys.stderr)
+        return 2
+    target = Path(args.file or f"specs/{args.engine}.yaml")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8") as file:
+            file.write(_text(args.engine, target))
+    except FileExistsError:
+        print(f"{target} is there already and was left as it is; name another file", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{target} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    print(f"wrote {target}; next: stepgrid plan {target}")
+    return 0
+
+
+def _engines() -> list[str]:
+    """Those with a text to start from."""
+    from stepgrid.engines import names
+
+    return [name for name in names() if (STARTING / f"{name}.yaml").is_file()]
+
+
+def _instead(engine: str) -> str:
+    from stepgrid.engines import names
+    from stepgrid.language.problem import nearest
+
+    if engine in names():
+        return f"it is a client, which asks a server; name one of {', '.join(_engines())}"
+    return nearest(engine, _engines())
+
+
+def _text(engine: str, target: Path) -> str:
+    text = (STARTING / f"{engine}.yaml").read_text(encoding="utf-8")
+    if not SCHEMA.is_file():
+        return text
+    schema = os.path.relpath(SCHEMA, target.parent)
+    return f"# yaml-language-server: $schema={schema}\n{text}"

@@ -1,0 +1,43 @@
+"""stepgrid plan SPEC: what a run would do and why, answered from the store without starting Snakemake."""
+
+from __future__ import annotations
+
+import argparse
+
+from stepgrid.cli import compiled
+
+SHOWN = 5
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    compiled.arguments(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
+    parser.add_argument("--all", action="store_true", help=f"list every stage, not {SHOWN} of a group")
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.cli.outlook import outlook
+    from stepgrid.run import here
+
+    plan, problems = compiled.on_builds(*compiled.asked(args))
+    if args.format == "text" or plan is None:
+        compiled.tell(args.spec, plan, problems)
+    if plan is None:
+        return 1
+    found = outlook(plan, here.store())
+    if args.format == "json":
+        _print_json(found)
+    else:
+        from stepgrid.cli.told import told
+
+        print("\n".join(told(found, None if args.all else SHOWN)))
+    return 0
+
+
+def _print_json(found: object) -> None:
+    import json
+
+    from stepgrid.plan.outlook import Outlook, to_json
+
+    assert isinstance(found, Outlook)
+    print(json.dumps(to_json(found), indent=1, ensure_ascii=False))

@@ -1,0 +1,136 @@
+"""stepgrid query [SQL]: asks the tables of a plan; without SQL, says which tables and columns there are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import answers, compiled, output
+
+if TYPE_CHECKING:
+    from stepgrid.store.store import Store
+
+FINE, PROBLEMS, USAGE = 0, 1, 2
+PARQUET = "parquet"
+FORMATS = (*answers.FORMATS, PARQUET)
+ALL = "SELECT * FROM columns"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
+    parser.add_argument("--spec", help="the plan of this spec (default: the newest that was collected)")
+    parser.add_argument("--plan", metavar="ID", help="a plan by its digest, or the beginning of it: an imported one")
+    parser.add_argument("--format", choices=FORMATS, help="default: what FILE ends with, else table")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
+    compiled.narrowing(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    args.format = args.format or output.format_of(args.output, FORMATS, "table")
+    if wrong := _wrong_use(args):
+        print(wrong, file=sys.stderr)
+        return USAGE
+    folder = _tables(args)
+    if folder is None:
+        return PROBLEMS
+    from stepgrid.collect.query import Wrong
+    from stepgrid.collect.reading import NoTables
+
+    try:
+        _answer(args, folder)
+    except (Wrong, NoTables, OSError) as wrong:
+        print(wrong, file=sys.stderr)
+        return USAGE
+    return FINE
+
+
+def _wrong_use(args: argparse.Namespace) -> str | None:
+    if args.output is not None:
+        return output.nowhere(args.output)
+    return "--format parquet needs -o FILE" if args.format == PARQUET else None
+
+
+def _answer(args: argparse.Namespace, folder: Path) -> None:
+    from stepgrid.collect import query
+    from stepgrid.store.durable import replacing
+
+    sql = args.sql if args.sql is not None else ALL
+    if args.format == PARQUET:
+        with replacing(args.output) as new:
+            query.to_parquet(folder, sql, new)
+        return
+    if args.sql is None and args.format == "table":
+        text = "".join(f"{line}\n" for line in _listed(folder))
+    else:
+        found = query.answer(folder, sql)
+        text = answers.FORMATS[args.format](found.names, found.rows)
+    if args.output is None:
+        sys.stdout.write(text)
+        return
+    with replacing(args.output) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+def _tables(args: argparse.Namespace) -> Path | None:
+    """None once it is said why there are none."""
+    from stepgrid.run import here
+
+    store = here.store()
+    if args.plan is not None:
+        return _of_plan(store, args.plan)
+    if args.spec is None:
+        newest = _newest(store)
+        if newest is None:
+            print(f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it", file=sys.stderr)
+        return newest
+    plan = compiled.quietly(args, args.spec)
+    if plan is None:
+        return None
+    folder = store.tables(plan.digest)
+    if not (folder / "steps.parquet").is_file():
+        print(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them", file=sys.stderr)
+        return None
+    return folder
+
+
+def _of_plan(store: Store, given: str) -> Path | None:
+    """Its tables are made here where there are none: neither the spec nor its builds are needed for that."""
+    from stepgrid.plan import files
+
+    plans = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
+    found = [name for name in plans if name.startswith(given)]
+    if len(found) != 1:
+        what = f"several plans begin with {given}: {', '.join(found)}" if found else f"there is no plan {given}"
+        print(f"{what} under {store.root}/plans", file=sys.stderr)
+        return None
+    folder = store.tables(found[0])
+    if not (folder / "steps.parquet").is_file():
+        from stepgrid.collect.tables import collect
+
+        collect(store, files.read(store.plan(found[0])))
+    return folder
+
+
+def _newest(store: Store) -> Path | None:
+    found = list(store.summary("_").parent.glob("*/tables/steps.parquet"))
+    return max(found, key=lambda path: path.stat().st_mtime).parent if found else None
+
+
+def _listed(folder: Path) -> Iterator[str]:
+    """Tables with their rows, columns with their meaning; metrics that no step has are left to `columns`."""
+    from stepgrid.collect import query
+
+    known = query.answer(folder, f"{ALL} WHERE table_name <> 'columns'").rows
+    for table in dict.fromkeys(row[0] for row in known):
+        counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]
+        columns = [row[1:] for row in known if row[0] == table]
+        yield f"{table}: {counts[0]:,} rows"
+        shown = [column for column, filled in zip(columns, counts[1:], strict=True) if filled or not counts[0]]
+        width = max((len(name) for name, *_ in shown), default=0)
+        for name, kind, unit, meaning in shown:
+            yield f"  {name:{width}}  {unit or kind.lower():12}  {meaning or ''}".rstrip()
+        if len(shown) < len(columns):
+            yield f"  … and {len(columns) - len(shown)} columns without a value"

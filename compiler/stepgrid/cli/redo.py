@@ -1,0 +1,73 @@
+"""stepgrid redo SPEC: the next run measures chosen stages again, beside the results that they have."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import chosen
+from stepgrid.cli.cell import Nothing
+from stepgrid.language.counted import counted
+from stepgrid.plan import selection
+from stepgrid.plan.model import Plan
+
+if TYPE_CHECKING:
+    from stepgrid.store.store import Store
+
+SHOWN = 10
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    chosen.arguments(parser, "a cell's id, or labels that single it out: cache=lru,threads=1 (all cells)")
+    parser.add_argument("--step", action="append", default=[], metavar="NAME", help="only the stages of this step")
+    parser.add_argument("--load", action="store_true", help="the load too, and what starts from it in these cells")
+    parser.add_argument("--why", default="", metavar="TEXT", help="kept beside the results")
+    parser.add_argument("--undo", action="store_true", help="take back what was asked for and is not measured yet")
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = chosen.plan_of(args)
+    if isinstance(plan, int):
+        return plan
+    try:
+        cells = chosen.cells_of(plan, args.cells)
+        chosen.check_steps(plan, args.step)
+    except Nothing as wrong:
+        return chosen.refused(wrong)
+    from stepgrid.run import here
+
+    load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
+    stages, store = selection.stages(cells, args.step, load), here.store()
+    lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
+    print("\n".join(lines))
+    return 0
+
+
+def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:
+    from stepgrid.store import asked
+
+    there = [stage for stage in stages if store.result(stage) is not None]
+    for stage in there:
+        asked.ask(store, stage, why)
+    if there:
+        yield f"the next run measures {counted(len(there), 'stage')} again, beside the results that are there:"
+        yield from _listed(plan, there)
+    if len(there) < len(stages):
+        yield f"{counted(len(stages) - len(there), 'stage')} without a result: measured in any case"
+
+
+def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:
+    from stepgrid.store import asked
+
+    there = asked.all_pending(store, stages)
+    for stage in there:
+        asked.withdraw(store, stage)
+    yield f"{counted(len(there), 'stage')} no longer asked for" if there else "nothing was asked for"
+
+
+def _listed(plan: Plan, stages: Sequence[str]) -> Iterator[str]:
+    titles = {stage.id: stage.title for stage in plan.stages}
+    yield from (f"  {stage}  {titles[stage]}" for stage in stages[:SHOWN])
+    if len(stages) > SHOWN:
+        yield f"  … and {len(stages) - SHOWN:,} more"

@@ -1,0 +1,81 @@
+"""stepgrid results SPEC [CELL …]: all results and attempts of its stages, and which of them count."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.cli import chosen
+from stepgrid.cli.cell import Nothing
+from stepgrid.language.units import duration
+from stepgrid.plan import selection
+from stepgrid.plan.model import Plan
+
+if TYPE_CHECKING:
+    from stepgrid.store.store import Store
+    from stepgrid.store.tried import Tried
+
+STANDING = len("interrupted  ")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    chosen.arguments(parser, "a cell's id, or labels that single it out (all cells)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON list")
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = chosen.plan_of(args)
+    if isinstance(plan, int):
+        return plan
+    try:
+        cells = chosen.cells_of(plan, args.cells)
+    except Nothing as wrong:
+        return chosen.refused(wrong)
+    from stepgrid.run import here
+
+    stages, store = selection.stages(cells, load=True), here.store()
+    if args.format == "json":
+        _print_json(store, plan, stages)
+    else:
+        print("\n".join(_told(store, plan, stages)) or "nothing was measured yet")
+    return 0
+
+
+def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
+    from stepgrid.store import asked
+    from stepgrid.store.tried import tried
+
+    titles = {stage.id: stage.title for stage in plan.stages}
+    for stage in stages:
+        if found := tried(store, stage):
+            yield f"{stage}  {titles[stage]}"
+            yield from map(_line, found)
+            if pending := asked.pending(store, stage):
+                yield f"  {'again':<{STANDING}}{pending.said}"
+
+
+def _line(each: Tried) -> str:
+    started = (each.started or "").replace("T", " ")[:19]
+    took = "" if each.seconds is None else duration(each.seconds)
+    status = each.status if each.status not in (None, "done") else ""
+    said = ": ".join(part for part in (status, each.said) if part)
+    where = f"{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}"
+    return f"  {each.standing:<{STANDING}}{where}  {said}".rstrip()
+
+
+def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
+    import json
+
+    from stepgrid.store import asked
+    from stepgrid.store.tried import tried
+
+    titles = {stage.id: stage.title for stage in plan.stages}
+
+    def entry(stage: str) -> dict[str, Any]:
+        pending = asked.pending(store, stage)
+        listed = [{**asdict(each), "folder": str(each.folder)} for each in tried(store, stage)]
+        return {"stage": stage, "title": titles[stage], "tried": listed, "again": pending and asdict(pending)}
+
+    print(json.dumps([entry(stage) for stage in stages], indent=1, ensure_ascii=False))

@@ -1,0 +1,84 @@
+"""stepgrid retract RESULT --why TEXT: takes one result out; it is kept, and counts no more."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import compiled
+from stepgrid.plan.model import STAGE_PREFIX
+
+if TYPE_CHECKING:
+    from stepgrid.store.store import Store
+
+FINE, USAGE, FAILED = 0, 2, 3
+
+
+class Wrong(Exception):
+    """A result that there is not, or a call that cannot be meant: a sentence."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("result", metavar="RESULT", help="its folder, or STAGE/TIME as `stepgrid results` lists it")
+    parser.add_argument("--why", metavar="TEXT", help="what is wrong with it; the report says so")
+    parser.add_argument("--undo", action="store_true", help="it counts again")
+    compiled.local(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.run import here
+    from stepgrid.store.lock import Busy, locked
+    from stepgrid.store.runlock import NAME
+
+    compiled.wrong_site(args)
+    store = here.store()
+    try:
+        result = _named(store, args.result)
+        with locked(store.lock(NAME), wait=False):
+            print(_undone(store, result) if args.undo else _retracted(store, result, args.why))
+    except Wrong as wrong:
+        print(wrong, file=sys.stderr)
+        return USAGE
+    except Busy as busy:
+        who = ", ".join(map(str, busy.holders)) or "unknown"
+        print(f"a run is active in this checkout (pid {who}): nothing was changed; try again later", file=sys.stderr)
+        return FAILED
+    return FINE
+
+
+def _retracted(store: Store, result: Path, why: str | None) -> str:
+    from stepgrid.store import retracted
+
+    if not (why or "").strip():
+        raise Wrong("say why: the report does, beside the figures that are left")
+    if note := retracted.of(result):
+        raise Wrong(f"{result} is no result that counts: {note.said}")
+    retracted.retract(store, result, str(why))
+    counts = store.result(result.parent.name)
+    if counts is None:
+        return f"{result} counts no more: its stage has no other, so the next run measures it"
+    return f"{result} counts no more: {counts.name} {'counts again' if counts.name < result.name else 'is newer'}"
+
+
+def _undone(store: Store, result: Path) -> str:
+    from stepgrid.store import retracted
+
+    if retracted.of(result) is None:
+        raise Wrong(f"{result} was not retracted")
+    retracted.undo(store, result)
+    newest = store.result(result.parent.name) == result
+    return f"{result} counts again" if newest else f"{result} is no longer retracted; a newer one counts"
+
+
+def _named(store: Store, name: str) -> Path:
+    """By its last two parts: stage, and when it was measured."""
+    parts = Path(name).parts
+    if parts and parts[-1] == "result.json":
+        parts = parts[:-1]
+    there = store.all_results(parts[-2]) if len(parts) > 1 and parts[-2].startswith(STAGE_PREFIX) else []
+    for result in there:
+        if result.name == parts[-1]:
+            return result
+    raise Wrong(f"there is no result {name}: `stepgrid results SPEC` lists them, as STAGE/TIME")

@@ -1,0 +1,184 @@
+"""stepgrid run SPEC: the one-line shorthand of `snakemake --config spec=SPEC`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import stepgrid
+from stepgrid.cli import compiled
+
+if TYPE_CHECKING:
+    from stepgrid.run.remembered import Request
+
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help="the file that describes the experiment")
+    _options(parser)
+    what = "start no stage that would end later: 6h, or 07:30 (after the spec anything else is Snakemake's --until)"
+    parser.add_argument("--until", metavar="TIME", type=_time, help=what)
+    more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
+    more.required = False  # else a missing spec is said to be "SPEC, …"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Builds, measures, collects and summarizes what is not there yet."""
+    from stepgrid.run import leaving
+
+    leaving.at_once(FAILED)
+    args, more = _sorted(args)
+    if problems := compiled.wrong_site(args):
+        compiled.tell(problems[0].where.file, None, problems)
+        return PROBLEMS
+    if not more and _was_over(args):
+        return FINE
+    return _run(args, more)
+
+
+def _was_over(args: argparse.Namespace) -> bool:
+    """Says so, when everything is measured and nothing has changed since a run that found it so."""
+    from stepgrid.run import here, over
+
+    answer = over.answer(here.store(), _request(args))
+    if answer:
+        warnings, said = answer
+        print(warnings, end="\n" if warnings else "", file=sys.stderr)
+        print(said)
+    return answer is not None
+
+
+def _request(args: argparse.Namespace) -> Request:
+    from stepgrid.run.here import named
+    from stepgrid.run.remembered import Request
+
+    return Request(named(args.spec), args.scale, args.only, tuple(args.sets))
+
+
+def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
+    if not _ahead(args, asked):
+        from stepgrid.run.workflow import Fault, work_of
+
+        try:
+            work = work_of(asked)
+        except Fault as fault:
+            print(fault, file=sys.stderr)
+            return fault.status
+        if work.is_over and not more:
+            print(work.nothing_to_do)
+            return FINE
+    dry = ["--dry-run"] if args.dry_run else []
+    return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
+
+
+def _ahead(args: argparse.Namespace, asked: Mapping[str, Any]) -> bool:
+    """Whether it is known already that there is work: of a spec that must be compiled, while Snakemake is imported."""
+    from stepgrid.plan.uncollected import uncollected
+    from stepgrid.run import here, remembered
+    from stepgrid.run.ahead import worked_out
+
+    if not Path(args.spec).is_file() or remembered.find(here.store(), _request(args)):  # a pipe is read once
+        return False
+    with worked_out(asked) as found, uncollected():
+        import snakemake.cli  # noqa: F401  # most of what starting it takes
+    return found.to_do
+
+
+def config_of(args: argparse.Namespace) -> list[str]:
+    """What Snakemake hands on to `work_of` as it was given, quotes and all."""
+    plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
+    listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in _narrowed(args).items()}
+    return [
+        *(f"{name}={value}" for name, value in plain.items() if value is not None),
+        *(f"{name}={json.dumps(value)}" for name, value in listed.items()),
+    ]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    compiled.narrowing(parser)
+    parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
+
+
+def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
+    """Our options are ours after the spec too, where argparse has left everything to `more`."""
+    later = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    _options(later)
+    until, rest = _until(args.more)
+    own, more = later.parse_known_args(rest)
+    own.until = until or args.until
+    own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
+    own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
+    own.site = own.site if own.site is not None else args.site
+    return own, [argument for argument in more if argument != "--"]
+
+
+def _until(given: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Of what stands after the spec: our time, if it is one, and the rest. A rule's name is left to Snakemake."""
+    rest, found = list(given), None
+    for index in reversed(range(len(given))):
+        name, equals, value = given[index].partition("=")
+        value = value if equals else "".join(given[index + 1 : index + 2])
+        if name == "--until" and _is_time(value):
+            found = value
+            del rest[index : index + (1 if equals else 2)]
+    return found, rest
+
+
+def _time(text: str) -> str:
+    from stepgrid.run.until import EXPECTED
+
+    if not _is_time(text):
+        raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
+    return text
+
+
+def _is_time(text: str) -> bool:
+    from stepgrid.run.until import read
+
+    return read(text, 0.0) is not None
+
+
+def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
+    """--only and --set as Snakemake's --config names them."""
+    given = compiled.narrowed(args)
+    return {"set" if name == "sets" else name: value for name, value in given.items()}
+
+
+def _snakefile() -> str:
+    """The one beside this package; jobs run in the current folder, which holds outputs/."""
+    return os.path.relpath(Path(stepgrid.__file__).absolute().parents[2] / "Snakefile")
+
+
+def _snakemake(argv: Sequence[str]) -> int:
+    """In this process: signals reach Snakemake itself, and its exit status can be told from a problem in the spec."""
+    from snakemake import cli
+    from snakemake.exceptions import print_exception
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):  # which profile it uses; nobody who reads our progress asked
+            parser, args = cli.parse_args(list(argv))
+    except SystemExit as end:
+        print(said.getvalue(), end="", file=sys.stderr)
+        return USAGE if end.code else FINE
+    except Exception as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    try:
+        return FINE if cli.args_to_api(args, parser) else FAILED
+    except SystemExit as end:
+        return FAILED if end.code else FINE
+    except KeyboardInterrupt:
+        return FAILED
+    except Exception as error:
+        print_exception(error)
+        return FAILED

@@ -1,0 +1,63 @@
+"""stepgrid schema: the language as a JSON Schema, for editors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+LIBRARY = "specs/library"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    what = "the schema of specs (the default), of library files, or of a site file"
+    parser.add_argument("of", nargs="?", choices=("spec", "library", "site"), default="spec", help=what)
+    parser.add_argument("--library", metavar="FOLDER", default=LIBRARY, help=f"whose names complete ({LIBRARY})")
+
+
+def run(args: argparse.Namespace) -> int:
+    print(text(args.of, Path(args.library)), end="")
+    return 0
+
+
+def text(of: str, library: Path) -> str:
+    return _text(_site() if of == "site" else _of(of, library))
+
+
+def _site() -> dict[str, Any]:
+    from stepgrid.language.schema import plain
+    from stepgrid.language.sitefile import SiteFile
+
+    return plain(SiteFile, "site")
+
+
+def _of(of: str, library: Path) -> dict[str, Any]:
+    from stepgrid.language.models import Library, Spec
+    from stepgrid.language.schema import schema, setting_texts
+
+    model = Spec if of == "spec" else Library
+    return schema(model, _names(library), setting_texts(_settings()))
+
+
+def _text(found: Mapping[str, Any]) -> str:
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def _names(library: Path) -> dict[str, list[str]]:
+    from stepgrid import drivers, engines
+    from stepgrid.language.load import load
+    from stepgrid.language.problem import Problems
+    from stepgrid.language.shortforms import names
+
+    files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
+    found = names([each for each in files if each is not None])
+    singular = {"workload": found.get("workloads", [])}
+    return {**found, **singular, "kind": list(drivers.kinds()), "engine": list(engines.names())}
+
+
+def _settings() -> list[Any]:
+    from stepgrid import drivers
+
+    return [drivers.driver(kind).settings_model() for kind in drivers.kinds()]

@@ -1,0 +1,89 @@
+"""stepgrid watch SPEC: the status, live: drawn over itself at a terminal, a line for each change elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from types import FrameType
+
+from stepgrid.cli import compiled
+from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
+from stepgrid.plan.model import Plan
+from stepgrid.watch.model import Status
+
+LEFT = 130  # by Ctrl-C
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    compiled.arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = planned(args)
+    if plan is None:
+        return PROBLEMS
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    try:
+        status = _followed(plan)
+    except KeyboardInterrupt:
+        return LEFT
+    return FAILED if status.has_failed else FINE
+
+
+def _followed(plan: Plan) -> Status:
+    from stepgrid.run import here
+    from stepgrid.watch.follow import follow
+    from stepgrid.watch.look import Looker
+    from stepgrid.watch.paint import Paint, is_terminal
+    from stepgrid.watch.told import SHOWN, told
+
+    shown = _Drawn() if is_terminal(sys.stdout) else _Log()
+    status = follow(Looker(here.store(), plan), shown.show)
+    shown.end()
+    print("the run has ended\n" if shown.was_active else "nothing is left to do\n")
+    print("\n".join(told(status, SHOWN, width(), Paint.of(sys.stdout))), flush=True)
+    return status
+
+
+class _Log:
+    def __init__(self) -> None:
+        self.was_active = False
+        self._before: Status | None = None
+
+    def show(self, status: Status) -> None:
+        from stepgrid.watch.changes import changes
+
+        self.was_active = self.was_active or status.is_active
+        for line in changes(self._before, status):
+            print(line, flush=True)
+        self._before = status
+
+    def end(self) -> None:
+        print()
+
+
+class _Drawn:
+    def __init__(self) -> None:
+        from stepgrid.watch.page import Page
+        from stepgrid.watch.paint import Paint
+        from stepgrid.watch.spark import BLOCKS, PLAIN
+        from stepgrid.watch.terminal import Block
+
+        self.was_active = False
+        self._block = Block(sys.stdout)
+        blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN
+        self._page = Page(Paint.of(sys.stdout), blocks)
+
+    def show(self, status: Status) -> None:
+        self.was_active = self.was_active or status.is_active
+        columns, rows = self._block.size()
+        self._block.draw(self._page.lines(status, min(columns - 1, 120), rows - 1))
+
+    def end(self) -> None:
+        self._block.clear()
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,67 @@
+"""python -m stepgrid.collect PLAN_DIGEST [--partial]"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from stepgrid.collect.alone import alone
+from stepgrid.collect.states import DONE, UNSUPPORTED, State
+from stepgrid.collect.tables import collect
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan
+from stepgrid.plan.uncollected import uncollected
+from stepgrid.run.full_disk import DiskFull, with_reserve
+from stepgrid.run.leaving import leave
+from stepgrid.run.revision import revision
+from stepgrid.store.store import Store
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m stepgrid.collect", description="Writes a plan's tables.")
+    parser.add_argument("plan", help="digest of a plan under outputs/plans/")
+    parser.add_argument("--partial", action="store_true", help="some results may be missing")
+    options = parser.parse_args(arguments)
+    store = Store()
+    try:
+        plan = files.read(store.plan(options.plan))
+    except FileNotFoundError:
+        print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
+        return 1
+    try:
+        known = with_reserve(store, lambda: _collected(store, plan))
+    except DiskFull as full:
+        print(f"collect: {full}", file=sys.stderr)
+        return 1
+    return _report(plan, known, options.partial)
+
+
+def _collected(store: Store, plan: Plan) -> Mapping[str, State]:
+    store.drop_stamps(plan.digest)
+    with uncollected():
+        known = collect(store, plan)
+    store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
+    return known
+
+
+def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:
+    open_stages = [stage for stage in plan.stages if _is_open(known[stage.id])]
+    if not open_stages or partial:
+        return 0
+    print(
+        f"collect: {len(open_stages)} of {len(plan.stages)} stages have no result; the tables hold what there is.\n"
+        f"First: {open_stages[0].title}: {known[open_stages[0].id].reason}\n"
+        "Run again to measure the rest, or give --partial to summarize without it.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _is_open(state: State) -> bool:
+    return state.status not in (DONE, UNSUPPORTED) and not state.elsewhere
+
+
+if __name__ == "__main__":
+    alone()
+    leave(main())

@@ -1,0 +1,46 @@
+"""docs/metrics.md, made from the table of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepgrid.collect.metrics import METRICS, SECTIONS
+from stepgrid.collect.metrics.metric import Metric
+
+
+def page() -> str:
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield "# Metrics"
+    yield ""
+    yield "Made by `python -m stepgrid.collect.metrics_page > docs/metrics.md`; a test keeps it so."
+    yield ""
+    yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
+    yield "*Published* is the column of published tables that holds the same figure, by layout."
+    for title, metrics in SECTIONS.items():
+        yield from (
+            "",
+            f"## {title}",
+            "",
+            "| metric | unit | better | what it is | window | published |",
+            "|" + "---|" * 6,
+        )
+        yield from (_row(METRICS[metric.name]) for metric in metrics)
+
+
+def _row(metric: Metric) -> str:
+    cells = (
+        f"`{metric.name}`",
+        metric.unit,
+        metric.better or "",
+        metric.definition,
+        metric.window,
+        ", ".join(f"{layout} `{column}`" for layout, column in metric.legacy.items()),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print(page())

@@ -1,0 +1,92 @@
+"""Rows to a Parquet file: written beside it and renamed, so that a reader never sees half a table."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.collect.schema import SCHEMA
+from stepgrid.store.durable import replacing
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = Mapping[str, object]
+
+
+def connect() -> DuckDBPyConnection:
+    """To a database that this process has once, as beginning one takes longer than most questions.
+
+    What one connection names is temporary, and its own. One thread: more cost more than they save, where tables are
+    read once.
+    """
+    return _shared().cursor()
+
+
+@lru_cache(1)
+def _shared() -> DuckDBPyConnection:
+    return database(threads=1)
+
+
+def database(threads: int | None = None) -> DuckDBPyConnection:
+    """One of its own, for those who change its settings; a thread for each core, if it is not said."""
+    import duckdb
+
+    # what is built in suffices: nothing is ever downloaded
+    config = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    return duckdb.connect(config={**config, "threads": threads} if threads else {**config})
+
+
+def write(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
+    with lines(path, columns, rows) as source:
+        write_query(connection, path, f"SELECT * FROM {source}")
+
+
+def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
+    with replacing(path) as new:
+        connection.execute(f"COPY ({query}) TO {quoted(str(new))} {options()}")
+
+
+@contextmanager
+def lines(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
+    """The rows as something to select from, while it lasts."""
+    written = path.with_name(f".{path.stem}.{os.getpid()}.json")
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
+    try:
+        with written.open("w", encoding="utf-8") as file:
+            file.writelines(_line(row) for row in rows)
+        yield f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def options() -> str:
+    return f"(FORMAT parquet, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
+
+
+def files(paths: Iterable[Path]) -> str:
+    """Several files as one table; a column that one of them lacks is NULL there."""
+    return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}], union_by_name = true)"
+
+
+def _line(row: Row) -> str:
+    present = {name: value for name, value in row.items() if not _missing(value)}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def named(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -1,0 +1,8 @@
+"""The figures of each second that the table `samples` has."""
+
+from __future__ import annotations
+
+from stepgrid.collect.gauges import AT_THE_END, AVERAGED, RESIDENT
+from stepgrid.collect.rates import RATES, RATIOS
+
+PER_SECOND = (*RATES, *RATIOS, *AVERAGED, *AT_THE_END, *RESIDENT)

@@ -1,0 +1,93 @@
+"""One collect per experiment: reads what the store has for a plan and writes the Parquet tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.collect import environment, history, parquet, probed, rows, schema
+from stepgrid.collect.columns import columns
+from stepgrid.collect.metrics import METRICS
+from stepgrid.collect.metrics.metric import Metric
+from stepgrid.collect.own_metrics import own
+from stepgrid.collect.part import FIGURES
+from stepgrid.collect.parts import Parts
+from stepgrid.collect.quarantine import quarantine, stuck
+from stepgrid.collect.states import State, states
+from stepgrid.collect.steps import PLANNED, joined
+from stepgrid.plan.model import Plan
+from stepgrid.store.store import Store
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+FIXED = {"history": schema.HISTORY, "environment": schema.ENVIRONMENT, "metrics": schema.METRICS}
+
+
+def collect(store: Store, plan: Plan) -> dict[str, State]:
+    """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
+    folder = store.tables(plan.digest)
+    folder.mkdir(parents=True, exist_ok=True)
+    with parquet.connect() as connection:
+        known, parts = _read(connection, store, plan, folder)
+        _write(connection, folder, store, plan, known, parts)
+    return known
+
+
+def _read(connection: DuckDBPyConnection, store: Store, plan: Plan, folder: Path) -> tuple[dict[str, State], Parts]:
+    """Again while damaged results could be set aside: an older one may count instead."""
+    stages = {stage.id: stage for stage in plan.stages}
+    while True:
+        parts = Parts(store, plan.digest, folder)
+        known = states(store, plan, parts.trusts)
+        damaged = parts.update(connection, stages, known)
+        left = [each for each in damaged if not quarantine(store, each)]
+        if len(left) == len(damaged):
+            return known | {each.node: stuck(each) for each in left}, parts
+
+
+def _write(
+    connection: DuckDBPyConnection,
+    folder: Path,
+    store: Store,
+    plan: Plan,
+    known: Mapping[str, State],
+    parts: Parts,
+) -> None:
+    metrics = {**METRICS, **probed.metrics(plan.stages), **own(plan.stages)}
+    steps = schema.steps([axis.name for axis in plan.axes], metrics)
+
+    def table(name: str, types: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
+        parquet.write(connection, folder / f"{name}.parquet", types, lines)
+
+    attempts = {node: state.attempt for node, state in known.items()}
+    table("history", schema.HISTORY, history.rows(store, plan, attempts))
+    table("metrics", schema.METRICS, _metrics(metrics))
+    _environment(connection, folder, environment.rows(store, plan), parts)
+    grown = {name: types for name, types in schema.PARTS.items() if name != "attempts"}
+    table("columns", schema.COLUMNS, columns({**grown, **FIXED, "steps": steps}, metrics))
+    path = folder / "steps.parquet"
+    planned = {**{name: kind for name, kind in steps.items() if name not in metrics}, **PLANNED}
+    with parquet.lines(path, planned, rows.steps(plan, known)) as source:
+        query = joined(connection, source, parts.files(FIGURES), steps, metrics)
+        parquet.write_query(connection, path, query)
+
+
+def _environment(connection: DuckDBPyConnection, folder: Path, own: Iterator[parquet.Row], parts: Parts) -> None:
+    path = folder / "environment.parquet"
+    with parquet.lines(path, schema.ENVIRONMENT, own) as source:
+        query = f"SELECT * FROM {source} UNION ALL SELECT * FROM {parts.files('attempts')}"
+        parquet.write_query(connection, path, query)
+
+
+def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:
+    for name, metric in metrics.items():
+        yield {
+            "schema": schema.SCHEMA,
+            "name": name,
+            "unit": metric.unit,
+            "better": metric.better,
+            "definition": metric.definition,
+            "measured_over": metric.window,
+        }

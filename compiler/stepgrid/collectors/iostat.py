@@ -1,0 +1,24 @@
+"""iostat: every device of the host, every second, as the tool itself prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepgrid.collectors.protocol import Target, interval
+
+
+class Iostat:
+    tool = "iostat"
+    package = "sysstat"
+    settings: tuple[str, ...] = ("every",)
+
+    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+        return [tool, "-t", "-x", "-y", "-m", interval(settings)]
+
+    def parse(self, folder: Path) -> Mapping[str, float]:
+        return {}
+
+
+COLLECTOR = Iostat()

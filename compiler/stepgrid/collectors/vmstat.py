@@ -1,0 +1,24 @@
+"""vmstat: tasks, memory, swap, IO and processors of the host, every second, as the tool itself prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepgrid.collectors.protocol import Target, interval
+
+
+class Vmstat:
+    tool = "vmstat"
+    package = "procps"
+    settings: tuple[str, ...] = ("every",)
+
+    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+        return [tool, "-n", "-t", "-w", interval(settings)]
+
+    def parse(self, folder: Path) -> Mapping[str, float]:
+        return {}
+
+
+COLLECTOR = Vmstat()

@@ -1,0 +1,62 @@
+"""Steps of kind command: any program, its metrics found by pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.command import placeholders
+from stepgrid.drivers.command.words import argv, candidates
+from stepgrid.drivers.protocol import Command, Context, Figures, Runner
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
+
+
+class AnyCommand:
+    kind = "command"
+    revision = 1
+    parser = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from stepgrid.drivers.command.settings import Settings
+
+        return Settings
+
+    def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        return {"argv": (*placeholders.GIVEN, *server)}
+
+    def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return candidates(settings["argv"])
+
+    def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return tuple(settings["files"])
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return Path(str(settings["argv"][0])).name
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return float(settings["duration"] or USUAL_SECONDS)
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        from stepgrid.drivers.command import reach
+
+        server = context.server
+        words = argv(settings["argv"], options, context, reach.placeholders(server) if server else None)
+        return Command(words, reach.environment(server) if server else {}, settings["duration"])
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from stepgrid.drivers.command.parse import parse
+
+        return parse(folder, settings)
+
+    def yields(self) -> Collection[str]:
+        """Beside those that a spec names itself."""
+        return ()
+
+
+DRIVER: Runner = AnyCommand()

@@ -1,0 +1,83 @@
+"""Steps of kind db_bench: RocksDB's own benchmark program."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.db_bench import command, live
+from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from stepgrid.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
+    from stepgrid.plan.model import PlannedStep
+
+LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
+DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
+
+
+class DbBench:
+    kind = "db_bench"
+    revision = 1
+    parser = 4
+    reserved = command.RESERVED
+
+    def settings_model(self) -> type[BaseModel]:
+        from stepgrid.drivers.db_bench.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return str(settings["benchmarks"][0])
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        benchmarks: Sequence[str] = settings["benchmarks"]
+        return sum(_seconds(name, settings) for name in benchmarks)
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        from dataclasses import replace
+
+        from stepgrid.drivers.db_bench.parse import log
+
+        return replace(command.command(settings, options, context), keep=(log.NAME,))
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from stepgrid.drivers.db_bench.parse import parse
+
+        return parse(folder, settings)
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        from stepgrid.drivers.db_bench.parse.printed import printed
+
+        return printed(path)
+
+    def yields(self) -> Collection[str]:
+        from stepgrid.collect.metrics import names
+
+        latencies = ("Latency", "Latency by kind of operation")
+        return names("Throughput", *latencies, "State of the tree", "Work of the engine", "Stalls")
+
+    def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
+        from stepgrid.drivers.db_bench.keyspace import found
+
+        return found(steps)
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        return live.readings(folder)
+
+
+def _seconds(benchmark: str, settings: Mapping[str, Any]) -> float:
+    if not counts_operations(benchmark):
+        return DRAIN_SECONDS.get(benchmark, 0.0)
+    duration: float | None = settings.get("duration")
+    if benchmark in TIMED and duration is not None:
+        return duration
+    each: int = settings.get("writes") or settings.get("reads") or settings["keys"]
+    threads: int = settings.get("threads", 1)
+    return each * threads / LOAD_RATE
+
+
+DRIVER: Runner = DbBench()

@@ -1,0 +1,42 @@
+"""Steps of kind insert_benchmark: inserts in key order, with secondary indexes, deletes and queries beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.protocol import Driver
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+LOAD_RATE = 25_000  # rows per second of one client: only for estimates
+INSERT_RATE = 5_000  # with secondary indexes
+INDEX_SECONDS = 60.0
+FLOOR = 1.0
+
+
+class InsertBenchmark:
+    kind = "insert_benchmark"
+    revision = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from stepgrid.drivers.insert_benchmark.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return str(settings["action"])
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        action = settings["action"]
+        if action == "query":
+            return float(settings["duration"])
+        if action == "index":  # how many rows there are is not among its settings
+            return INDEX_SECONDS
+        rate = LOAD_RATE if action == "load" else INSERT_RATE
+        return max(FLOOR, float(settings["rows"] / rate))
+
+
+DRIVER: Driver = InsertBenchmark()

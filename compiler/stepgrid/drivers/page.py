@@ -1,0 +1,152 @@
+"""docs/kinds.md, from the settings models and the engines.
+
+`python -m stepgrid.drivers.page > docs/kinds.md`
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, get_args
+
+from stepgrid import drivers, engines
+from stepgrid.build.declared import SOURCES
+from stepgrid.drivers.actions import ByAction
+from stepgrid.drivers.quantity import Quantity
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+INTRODUCTION = """# Step kinds, engines and sources
+
+Made by `python -m stepgrid.drivers.page > docs/kinds.md`; a test keeps it so.
+
+A setting that a step does not give is the param of that name. Where a kind does one of several things, what an action
+does not use is left out of its settings: a param that is meant for the queries does not make the load another one."""
+
+ANY_VERSION = "9999"
+NOT_YET = "This version checks and plans it; it does not run it yet."
+
+
+def page() -> str:
+    return "\n".join([INTRODUCTION, *_kinds(), *_engines(), *_sources()])
+
+
+def _kinds() -> Iterator[str]:
+    for kind in drivers.kinds():
+        found = drivers.driver(kind)
+        yield from ("", f"## {kind}", "", _summary(found))
+        if drivers.runnable(kind) is None:
+            yield from ("", NOT_YET)
+        yield from ("", *_table(found.settings_model()))
+        yield from _nested(found.settings_model())
+
+
+def _summary(found: object) -> str:
+    module = sys.modules[type(found).__module__]
+    text = (inspect.getdoc(module) or "").splitlines()[0].partition(": ")[2]
+    return text[:1].upper() + text[1:]
+
+
+def _table(model: type[BaseModel]) -> Iterator[str]:
+    actions = model.ACTIONS if issubclass(model, ByAction) else {}
+    yield from _heading("setting", "of", "default", "what it is", *(["used by"] if actions else []))
+    for name, field in model.model_fields.items():
+        used = [_users(name, model)] if issubclass(model, ByAction) else []
+        yield _row(f"`{name}`", _of(field), _default(field), field.description or "", *used)
+
+
+def _nested(model: type[BaseModel]) -> Iterator[str]:
+    """What the maps hold whose keys are known."""
+    for name, field in model.model_fields.items():
+        for inner in _models(field.annotation):
+            yield from ("", f"In `{name}`:", "", *_heading("key", "of", "default", "what it is"))
+            for key, each in inner.model_fields.items():
+                yield _row(f"`{each.alias or key}`", _of(each), _default(each), each.description or "")
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
+def _users(name: str, model: type[ByAction]) -> str:
+    if name == model.ACTION or name in model.ALWAYS:
+        return "all"
+    of = {action: uses for action, uses in model.ACTIONS.items() if name in uses.required | uses.optional}
+    others = [action for action in model.ACTIONS if action not in of]
+    shown = [f"**{action}**" if name in uses.required else action for action, uses in of.items()]
+    if not others:
+        return "**all**" if all(name in uses.required for uses in of.values()) else "all"
+    return f"all but {', '.join(others)}" if len(others) < len(of) else ", ".join(shown)
+
+
+def _of(field: FieldInfo) -> str:
+    kind = next((item.kind for item in field.metadata if isinstance(item, Quantity)), None)
+    if kind is not None:
+        return kind
+    annotation = str(field.annotation)
+    names = {"dict": "map", "bool": "true or false", "tuple": "list", "Literal": "a word", "Generated": "name or map"}
+    names |= {"Series": "map", "float": "number"}
+    return next((shown for name, shown in names.items() if name in annotation), "text")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "**needed**"
+    value: Any = None if field.default_factory else field.default
+    seconds = " s" if _of(field) == "duration" else ""
+    return "" if value is None or value == "" else f"`{_shown(value)}{seconds}`"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _engines() -> Iterator[str]:
+    yield from ("", "## Engines", "")
+    yield from _heading(
+        "engine", "step kinds", "storage engines", "`has(…)`, by version", "options that a spec may not give"
+    )
+    for name in engines.names():
+        found = engines.engine(name)
+        known = ", ".join(sorted(found.capabilities(ANY_VERSION)))
+        yield _row(name, ", ".join(found.kinds), ", ".join(found.storage_engines), known, ", ".join(found.reserved))
+    missing = [name for name in engines.names() if not engines.runnable(name)]
+    if missing:
+        yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
+
+
+def _sources() -> Iterator[str]:
+    from stepgrid.build.sources import SOURCES as BUILDABLE
+
+    yield from ("", "## Sources", "")
+    yield from _heading("kind", "needs", "takes", "built by this version")
+    for kind, form in SOURCES.items():
+        takes = ", ".join((*form.optional, *form.nested))
+        yield _row(kind, ", ".join(form.required), takes, "yes" if kind in BUILDABLE else "not yet")
+    yield ""
+    yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
+    offers = {name: " and ".join(engines.engine(name).extensions) for name in engines.names()}
+    yield f"{'; '.join(f'{offered} to {name}' for name, offered in offers.items() if offered)}."
+
+
+def _heading(*titles: str) -> Iterator[str]:
+    yield _row(*titles)
+    yield "|" + "---|" * len(titles)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print(page())

@@ -1,0 +1,51 @@
+"""What the program that looks is told: by a file, since it holds the server's password."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepgrid.drivers.protocol import Command, Context
+from stepgrid.drivers.quiesce import embedded
+from stepgrid.drivers.request import FILE, HERE, taken
+from stepgrid.engines.serving import Access
+
+MODULE = "stepgrid.drivers.quiesce"
+MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what was set
+
+
+class Request(NamedTuple):
+    access: Access | None  # of a server
+    argv: Sequence[str]  # without one: what works off the debt of the database
+    held: bool  # and does not end by itself
+    data: Path
+    device: str | None  # as the site file says
+    timeout: float
+    quiet: float
+    flush: bool
+    analyze: bool
+    device_busy: float
+    device_writes: int
+
+
+def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    asked = {name: settings[name] for name in Request._fields if name in settings}
+    drain = embedded.Drain(()) if context.server else embedded.drain(settings, options, context)
+    access = context.server._asdict() if context.server else None
+    where = {"data": context.data.absolute(), "device": context.device}
+    request = {"access": access, **drain._asdict(), **where, **asked}
+    text = json.dumps(request, default=str, indent=1)
+    env = {"PYTHONPATH": str(HERE)}
+    return Command((sys.executable, "-m", MODULE), env, settings["timeout"] + MARGIN, {FILE: f"{text}\n"})
+
+
+def read(folder: Path) -> Request:
+    raw = taken(folder)
+    access = raw["access"]
+    if access is not None:
+        places = {name: Path(access[name]) for name in ("sockets", "socket")}
+        access = Access(**{**access, **places})
+    return Request(**{**raw, "access": access, "data": Path(raw["data"])})

@@ -1,0 +1,51 @@
+"""Steps of kind sql: statements of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.protocol import Command, Context, Figures, Runner
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+STATEMENT_SECONDS = 1.0  # only for estimates
+
+
+class Sql:
+    kind = "sql"
+    revision = 1
+    parser = 1
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from stepgrid.drivers.sql.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return "sql"  # statements may differ between arms
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        from stepgrid.drivers import request
+
+        timeout = float(settings["timeout"])
+        return request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from stepgrid.drivers.sql.parse import parse
+
+        return parse(folder, settings)
+
+    def yields(self) -> Collection[str]:
+        from stepgrid.collect.metrics import names
+
+        return names("Statements")
+
+
+DRIVER: Runner = Sql()

@@ -1,0 +1,27 @@
+"""What a step of kind sql may say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from stepgrid.drivers.fields import DURATION, Seconds, ServerSettings
+
+Statement = Annotated[str, StringConstraints(pattern=r"\S")]
+
+
+def _not_empty(statements: tuple[str, ...]) -> tuple[str, ...]:
+    if not statements:
+        raise PydanticCustomError("no_statement", "at least one statement is needed")
+    return statements
+
+
+class Settings(ServerSettings):
+    sql: Annotated[
+        tuple[Statement, ...],
+        AfterValidator(_not_empty),
+        Field(description="statements, run in order on one connection"),
+    ]
+    timeout: Annotated[Seconds, DURATION, Field(description="for all of them; after it the step has failed")] = 600.0

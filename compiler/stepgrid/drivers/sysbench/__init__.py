@@ -1,0 +1,77 @@
+"""Steps of kind sysbench: a workload in Lua against a server, one of those that come with it or one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.sysbench import command, lua
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from stepgrid.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
+
+LOAD_RATE = 20_000  # rows per second of one client: only for estimates
+EVENT_RATE = 1_000
+FLOOR = 1.0
+IMPORTED = "scan_rate"  # only published tables have it
+
+
+class Sysbench:
+    kind = "sysbench"
+    revision = 2
+    parser = 1
+    client = command.CLIENT
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        from stepgrid.drivers.sysbench.settings import Settings
+
+        return Settings
+
+    def seed_key(self, settings: Mapping[str, Any]) -> str:
+        return str(settings["lua"])
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        if settings["lua"] == command.LOAD:
+            return max(FLOOR, float(settings["rows"] * settings["tables"] / LOAD_RATE / settings["threads"]))
+        if settings["events"] is not None:
+            return max(FLOOR, float(settings["events"] / EVENT_RATE))
+        return float(settings["duration"] or FLOOR)
+
+    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
+        return lua.files(settings["lua"], own)
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        return command.command(settings, context)
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        from stepgrid.drivers.sysbench.parse.step import of_folder
+
+        return of_folder(folder, settings)
+
+    def complaint(self, folder: Path) -> str | None:
+        from stepgrid.drivers.sysbench.parse.step import complaint
+
+        return complaint(folder)
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        from stepgrid.drivers.sysbench.printed import printed
+
+        return printed(path)
+
+    def yields(self) -> Collection[str]:
+        from stepgrid.collect.metrics import names
+
+        throughput = ("qps", "operations", "seconds")
+        return [*throughput, *names("Latency"), *(name for name in names("Sysbench") if name != IMPORTED)]
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        from stepgrid.drivers.sysbench import live
+
+        return live.readings(folder)
+
+
+DRIVER: Runner = Sysbench()

@@ -1,0 +1,104 @@
+"""The command line of a step: typed arguments, never a shell; the password is in a file that the workload removes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.sysbench.lua import AGAIN, again, is_own, script
+
+if TYPE_CHECKING:
+    from stepgrid.drivers.protocol import Command, Context
+    from stepgrid.engines.serving import Access
+
+CLIENT = "sysbench"
+LOAD = "load"
+BATCH = 1000  # rows of a statement that loads
+CONNECTION = "connection"  # templates/sysbench/workload.lua knows its name
+MOST = 2**31 - 1  # sysbench's numbers
+
+# settings that are options of a workload (options.lua); with what it takes where nothing is said
+_OPTIONS: Mapping[str, tuple[str, Any]] = {
+    "tables": ("tables", 1),
+    "rows": ("table-size", None),
+    "range": ("range-size", 100),
+    "distribution": ("distribution", "uniform"),
+    "covered": ("covered", True),
+    "index": ("index", "pk"),
+    "primary_key": ("primary-key", True),
+    "table_options": ("table-options", ""),
+}
+_SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
+
+
+def command(settings: Mapping[str, Any], context: Context) -> Command:
+    from stepgrid.drivers.protocol import Command
+
+    access = context.server
+    if access is None:
+        raise ValueError("it needs a server, and the engine of this build is none")
+    flags = {**_reaching(access), **_general(settings, context), **_limits(settings), **_own(settings, access)}
+    words = (f"--{name}={_text(value)}" for name, value in flags.items())
+    anew = access.running and settings["lua"] == LOAD  # its tables may be there
+    return Command(
+        argv=(*context.programs[CLIENT], AGAIN if anew else script(settings["lua"]), *words, "run"),
+        env={"LUA_PATH": f"{context.folder}/?.lua;;"},
+        duration=settings["duration"],
+        files={CONNECTION: f"{_driver(access)}-password={access.password}\n", **(again() if anew else {})},
+        secrets=(CONNECTION,),
+    )
+
+
+def _driver(access: Access) -> str:
+    return "pgsql" if access.engine == "postgres" else "mysql"
+
+
+def _reaching(access: Access) -> dict[str, Any]:
+    name, place = _driver(access), dict[str, Any]()
+    if name == "pgsql":
+        place = {"pgsql-host": access.host or access.sockets, "pgsql-port": access.port}
+    elif access.host:
+        place = {"mysql-host": access.host, "mysql-port": access.port}
+    else:
+        place = {"mysql-socket": access.socket}
+    known = {f"{name}-user": access.user, f"{name}-db": access.database}
+    return {"db-driver": name, "config-file": CONNECTION, **place, **known}
+
+
+def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "rand-seed": context.seed % MOST + 1,  # 0 would be the time
+        "threads": settings["threads"],
+        "report-interval": 1,
+        "histogram": True,
+    }
+    if not settings["prepared"]:
+        found["db-ps-mode"] = "disable"
+    if is_own(settings["lua"]) and settings["distribution"] not in _SYSBENCH_LACKS:
+        found["rand-type"] = settings["distribution"]
+    return found
+
+
+def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A load ends by itself; without any limit sysbench warns of an endless run."""
+    if settings["lua"] == LOAD:
+        return {"time": 0, "events": min(MOST, settings["tables"] * settings["rows"] + settings["threads"])}
+    if settings["duration"] is not None:
+        return {"time": int(settings["duration"])}
+    return {"time": 0, "events": settings["events"]}
+
+
+def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    """Of the workload. The storage engine is that of the tables; PostgreSQL's is the server's."""
+    found = {option: settings[name] for name, (option, usual) in _OPTIONS.items() if settings[name] != usual}
+    if settings["lua"] == LOAD:
+        found["batch"] = BATCH
+    if _driver(access) == "mysql" and (settings["lua"] == LOAD or is_own(settings["lua"])):
+        found["storage-engine"] = access.storage_engine
+    return {**found, **settings["arguments"]}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,95 @@
+"""What a step of kind sysbench may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from stepgrid.drivers.actions import ByAction, Uses, uses
+from stepgrid.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
+from stepgrid.drivers.quantity import Nested
+from stepgrid.drivers.sysbench.command import CLIENT, MOST
+from stepgrid.drivers.sysbench.lua import is_own, is_taken
+from stepgrid.language.problem import nearest
+
+_RUN = "threads tables duration events prepared distribution primary_key"
+
+WORKLOADS: Mapping[str, Uses] = MappingProxyType(
+    {
+        "load": uses("rows", "threads tables table_options primary_key"),
+        **{
+            name: uses("rows", _RUN)
+            for name in ("point_query", "update_inlist", "update_index", "update_nonindex", "scan", "delete", "insert")
+        },
+        **{
+            name: uses("rows", f"{_RUN} range")
+            for name in (
+                "random_points",
+                "hot_points",
+                "read_only",
+                "read_only_simple",
+                "read_only_sum",
+                "read_only_order",
+                "read_only_distinct",
+                "read_only_count",
+                "read_write",
+                "write_only",
+            )
+        },
+        **{name: uses("rows", f"{_RUN} range covered index") for name in ("points", "range")},
+    }
+)
+
+
+Limited = Annotated[Count, Field(le=MOST)]
+Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+
+
+def _known(name: str) -> str:
+    if is_taken(name):
+        message = "a file that comes with the workloads has this name: call it otherwise"
+        raise PydanticCustomError("taken", message)
+    if name in WORKLOADS or is_own(name):
+        return name
+    message = "there is no such workload ({hint}; a file of your own ends in .lua)"
+    raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, WORKLOADS).rstrip("?")})
+
+
+class Settings(ByAction):
+    ACTION: ClassVar[str] = "lua"
+    ACTIONS: ClassVar[Mapping[str, Uses]] = WORKLOADS
+    ALWAYS: ClassVar[frozenset[str]] = ByAction.ALWAYS | {"client"}
+
+    lua: Annotated[str, AfterValidator(_known), Field(description="the workload, or a Lua file of your own")]
+    threads: Annotated[Count, COUNT, Field(description="client threads")] = 1
+    tables: Annotated[Count, COUNT, Field(description="tables; each event uses one of them")] = 1
+    rows: Annotated[Limited, COUNT, Field(description="rows of each table that are loaded, and asked for")]
+    events: Annotated[Limited | None, COUNT, Field(description="how many events, where there is no duration")] = None
+    duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long it runs")] = None
+    range: Annotated[Count, COUNT, Field(description="rows of a range, or points of a list")] = 100
+    distribution: Annotated[
+        Literal["uniform", "zipfian", "gaussian", "pareto", "special"], Field(description="of the keys asked for")
+    ] = "uniform"
+    covered: Annotated[Flag, Field(description="the index alone answers the query")] = True
+    index: Annotated[Literal["pk", "si"], Field(description="by the primary key, or by the secondary index")] = "pk"
+    prepared: Annotated[Flag, Field(description="prepared statements")] = True
+    primary_key: Annotated[Flag, Field(description="`id` is the primary key; false: a secondary one")] = True
+    table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
+    arguments: Annotated[
+        dict[Argument, bool | int | float | str],
+        Nested(),
+        Field(description="of a Lua file of your own: its options by name"),
+    ] = Field(default_factory=dict)
+    client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
+
+    @field_validator("duration")
+    @classmethod
+    def _ends(cls, value: float | None, info: ValidationInfo) -> float | None:
+        workload = info.data.get("lua", "load")
+        if value is None and workload != "load" and info.data.get("events") is None:
+            raise PydanticCustomError("endless", "`{workload}` needs `duration`, or `events`", {"workload": workload})
+        return value

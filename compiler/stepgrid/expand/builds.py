@@ -1,0 +1,182 @@
+"""The spec's builds: `extends` and `versions` written out, each a member of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from stepgrid.build import unknown
+from stepgrid.build.declared import SOURCES, extension_faults
+from stepgrid.build.flags import flag_faults
+from stepgrid.drivers.command.placeholders import OF_SERVERS, OF_SERVICES
+from stepgrid.engines import engine as engine_named
+from stepgrid.engines import names as engine_names
+from stepgrid.expand.definitions import Defined, place_of_build
+from stepgrid.expand.extends import chain
+from stepgrid.language import models
+from stepgrid.language.nodes import Text, key_place, place
+from stepgrid.language.problem import Problems, Where, nearest
+from stepgrid.language.read import Document
+from stepgrid.language.service import Service
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Build:
+    """One build of the spec; its source may still depend on the version."""
+
+    name: str
+    family: str
+    engine: str
+    version: str
+    source: Mapping[str, Any]
+    options: tuple[Any, ...]
+    params: tuple[Mapping[str, Any], ...]  # nearest last
+    where: Where
+    patches: tuple[Text, ...] = ()
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
+    service: Service | None = None  # of a server program that no engine here knows
+
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """The placeholders by which a command finds the server of its stage."""
+        if engine_named(self.engine).server:
+            return OF_SERVERS
+        return () if self.service is None else OF_SERVICES
+
+
+def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
+    builds: list[Build] = []
+    for family, definition in document.spec.builds.items():
+        if not definition.abstract:
+            builds += members(family, document, defined, problems)
+    return _unique(builds, problems)
+
+
+def members(family: str, document: Document, defined: Defined, problems: Problems) -> list[Build]:
+    """What one definition comes to, the spec's own or an include's: a build for each of its versions."""
+    known = [*document.spec.builds, *defined.builds]
+    links = _links(family, document, defined, problems)
+    return _members(family, links, known, place_of_build(document, family), problems)
+
+
+def outline(family: str, document: Document, defined: Defined) -> tuple[str | None, list[str]]:
+    """Its engine, and the names of its builds. What is wrong with it is said where it is used."""
+    links = _links(family, document, defined, Problems())
+    return _last(links, "engine"), [name for name, _ in _versions(family, links)]
+
+
+def _links(family: str, document: Document, defined: Defined, problems: Problems) -> list[models.Build]:
+    own = document.spec.builds
+
+    def parent(child: str, name: str) -> models.Build | None:
+        return (own.get(name) if name != child else None) or defined.builds.get(name)
+
+    first = own.get(family) or defined.builds[family]
+    return chain(family, first, parent, [*own, *defined.builds], problems)
+
+
+def _members(
+    family: str, links: Sequence[models.Build], known: Sequence[str], where: Where, problems: Problems
+) -> list[Build]:
+    engine = _last(links, "engine")
+    versions = _once(family, _versions(family, links), where, problems)
+    source = _source(links)
+    if engine is None and links[0].extends is not None:
+        return []  # what it extends is not there, which is said
+    if not _check(family, engine, [each for each in known if each != family], where, problems):
+        engine = next(iter(get_close_matches(str(engine), engine_names(), n=1)), None)  # what is probably meant
+    if engine is None:
+        return []
+    options = tuple(layer for link in links for layer in link.options)
+    params = tuple(link.params for link in links)
+    patches = tuple(patch for link in links for patch in link.patches)
+    recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
+    for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
+        problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
+    flags = recipe.get("flags", {})
+    for fault in (*flag_faults(flags, str(engine)), *unknown.faults(flags, str(engine))):
+        key = str(fault.key)
+        named = [link.flags[key] for link in links if key in link.flags]
+        message = f"build `{family}`: {fault.message}"
+        problems.add(fault.code, key_place(named[-1], where), message, fault.hint, len(key))
+    service = _service(family, links, str(engine), problems)
+    return [
+        Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe, service)
+        for name, version in versions
+    ]
+
+
+def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
+    """The nearest, as a whole."""
+    found: Service | None = _last(links, "service")
+    if found is None or engine == unknown.ENGINE:
+        return found
+    where = place(found.argv[0], Where("", 1, 1))
+    message = f"build `{family}`: `service` is for the engine `{unknown.ENGINE}`, found `{engine}`"
+    hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
+    problems.add("wrong-source", where, message, hint)
+    return None
+
+
+def _joined(links: Sequence[models.Build], kind: str) -> dict[str, str]:
+    return {name: str(value) for link in links for name, value in getattr(link, kind).items()}
+
+
+def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:
+    for link in reversed(links):
+        if link.versions is not None:
+            return [(f"{family}-{version}", version) for version in link.versions]
+        if link.version is not None:
+            return [(family, link.version)]
+    return [(family, "")]
+
+
+def _once(family: str, versions: Iterable[tuple[str, str]], where: Where, problems: Problems) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for name, version in versions:
+        if name in found:
+            second = place(version, where)
+            problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
+        found[name] = version
+    return list(found.items())
+
+
+def _source(links: Sequence[models.Build]) -> dict[str, Any]:
+    """A source of another kind replaces; one of the same kind, or of no kind, adds to what is there."""
+    source: dict[str, Any] = {}
+    for link in links:
+        given = link.source or {}
+        kind = next((key for key in given if key in SOURCES), None)
+        source = dict(given) if kind is not None and kind not in source else {**source, **given}
+    return source
+
+
+def _check(family: str, engine: Text | None, others: Sequence[str], where: Where, problems: Problems) -> bool:
+    if engine is None and problems.unread:
+        return False
+    if engine is None:
+        hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
+        if get_close_matches(family, others, n=1):
+            hint = nearest(family, others)
+        problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
+        return False
+    if engine not in engine_names():
+        hint = nearest(engine, engine_names())
+        problems.add("undefined-name", engine.where, f"there is no engine `{engine}`", hint, len(engine))
+        return False
+    return True
+
+
+def _last(links: Sequence[models.Build], field: str) -> Any:
+    return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
+
+
+def _unique(builds: list[Build], problems: Problems) -> list[Build]:
+    seen: dict[str, Build] = {}
+    for build in builds:
+        if build.name in seen:
+            problems.add("defined-twice", build.where, f"two builds are named `{build.name}`", width=len(build.family))
+        seen[build.name] = build
+    return list(seen.values())

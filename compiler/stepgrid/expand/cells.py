@@ -1,0 +1,136 @@
+"""A checked spec to its cells: each a build, labels, and the segments of steps between checkpoints. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stepgrid.expand import axes as axes_of
+from stepgrid.expand import builds as builds_of
+from stepgrid.expand import collectors, definitions, probes, running, sources
+from stepgrid.expand import steps as steps_of
+from stepgrid.expand.attached import Attached
+from stepgrid.expand.axes import Axis
+from stepgrid.expand.builds import Build
+from stepgrid.expand.choice import Choice
+from stepgrid.expand.clients import Clients
+from stepgrid.expand.frame import Ground
+from stepgrid.expand.grid import Also, Grid
+from stepgrid.expand.hardware import Differs, Machines, stands_in_for_none
+from stepgrid.expand.inputs import Inputs
+from stepgrid.expand.item import Checkpoint, Item
+from stepgrid.expand.layers import Layers
+from stepgrid.expand.names import Names
+from stepgrid.expand.reach import Reach
+from stepgrid.expand.resolved import Segment
+from stepgrid.expand.sequence import Sequences
+from stepgrid.expand.unknown import Unknown, unknown_params
+from stepgrid.language.nodes import Seq, Text, place
+from stepgrid.language.problem import Problems, Where
+from stepgrid.language.read import Document
+
+
+class Cell(NamedTuple):
+    choice: Choice
+    segments: tuple[Segment, ...]  # the steps between boundaries
+    hardware: Mapping[str, Any]
+
+
+class Expansion(NamedTuple):
+    builds: Sequence[Build]  # that cells use, sources resolved
+    clients: Sequence[Build]  # of steps, likewise
+    axes: Sequence[Axis]
+    changes: Mapping[str, tuple[str, ...] | None]  # axis -> the steps that it changes; None = all
+    cells: Sequence[Cell]
+    hardware: Mapping[str, Any]  # of the spec; a cell may have another
+
+
+def expand(
+    document: Document,
+    host: Mapping[str, Any],
+    problems: Problems,
+    only: str | None = None,
+    differs: Differs = stands_in_for_none,
+) -> Expansion:
+    """`only`: an expression that the cells must fulfil, beyond what the spec says."""
+    defined = definitions.gather(document, problems)
+    machines = Machines(document, defined, host, problems, differs)
+    every = builds_of.resolve(document, defined, problems)
+    axes = axes_of.resolve(document, defined.options, problems)
+    items = steps_of.resolve(document, defined, problems)
+    machines.learn(axes)
+    chosen = axes_of.chosen_builds(document, every, problems)
+    steps = [item for item in items if isinstance(item, Item)]
+    probes.check(document, steps, every, problems)
+    collectors.check(document, steps, problems)
+    if not chosen and not problems.errors:
+        _no_builds(document, problems)
+    if not (chosen and items):
+        problems.stop_on_errors()
+    sound = not problems.errors  # what follows from an earlier fault is not said as well
+    reach, names = Reach(axes, items, problems), Names(axes, machines)
+    spec, whole = document.spec, document.nodes
+    grid = Grid(chosen, every, axes, names, problems, whole.at.get("sweep", whole.where))
+    wanted = Text(only, Where("--only", 1, 1)) if only else None
+    choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
+    if not choices and sound and not problems.errors:
+        _no_cells(document, wanted, problems)
+    unknown = _unknown(document, axes, items, defined)
+    layers = Layers(defined.options, problems)
+    clients = Clients(document, defined, problems)
+    files = Attached(document, problems), Inputs(document, problems)
+    ground = Ground(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
+    cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
+    made = [dict.fromkeys(choice.build for choice in choices), clients.used]
+    used, brought = (sources.builds(each, names, problems) for each in made)
+    unknown.report(problems)
+    for cell in cells:
+        running.check(document, cell.choice, cell.segments, problems)
+    if sound:
+        if only is None:  # what is for the other cells is no fault of these
+            ground.layers.report_unused()
+        _finish(document, cells, problems)
+    problems.stop_on_errors()
+    return Expansion(used, brought, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
+
+
+def _also(document: Document) -> list[Also]:
+    listed = document.nodes.get("also")
+    nodes = listed if isinstance(listed, Seq) else ()
+    return [(said, place(node, document.nodes.where)) for said, node in zip(document.spec.also, nodes, strict=True)]
+
+
+def _cells(choices: Iterable[Choice], sequences: Sequences, machines: Machines) -> Iterator[Cell]:
+    for choice in choices:
+        segments = sequences.segments(choice)
+        if segments:
+            yield Cell(choice, segments, machines.of(point for point in choice.points if point is not None))
+
+
+def _no_builds(document: Document, problems: Problems) -> None:
+    where = document.nodes.at.get("builds", document.nodes.where)
+    problems.add("no-builds", where, "no build is left to measure", "all of them are `abstract`", len("builds"))
+
+
+def _unknown(
+    document: Document, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], defined: definitions.Defined
+) -> Unknown:
+    if not all(item.name for item in items):  # the one that could not be read may take it
+        return Unknown((), frozenset())
+    steps = [item for item in items if isinstance(item, Item)]
+    return unknown_params(document.spec, axes, steps, defined.options, document.nodes.where)
+
+
+def _no_cells(document: Document, only: Text | None, problems: Problems) -> None:
+    if only is not None:
+        problems.add("empty-grid", only.where, "no cell is left", "`--only` holds for none of them")
+        return
+    where = document.nodes.at.get("sweep", document.nodes.where)
+    hint = "`exclude` or the points' `when` leave nothing"
+    problems.add("empty-grid", where, "the sweep has no cells", hint, len("sweep"))
+
+
+def _finish(document: Document, cells: Sequence[Cell], problems: Problems) -> None:
+    definitions.check_used(document, problems)
+    if not cells and not problems.errors:
+        problems.add("no-steps", document.nodes.where, "no step's `when` holds in any cell")

@@ -1,0 +1,37 @@
+"""CPU of an operation, of the server and of its client apart: a step's client is no part of what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stepgrid.layouts import groups, legend, readable
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.layout import ARMS, RANGE, STEP, Layout
+from stepgrid.layouts.table import Cell, Table, columns
+
+SERVER, CLIENT = "server_cpu_us_per_op", "client_cpu_us_per_op"
+ROOM = 60  # for the names of arms
+LEGEND = "µs of CPU per operation: of the server + of the client"
+
+
+def tables(block: Block) -> list[Table]:
+    heads, names = legend.legend([block.column(index) or "CPU" for index in range(len(block.columns))], ROOM)
+    rows = tuple(
+        (*_cells(block, index), Cell(short)) for found in groups.grouped(block).values() for index, short in found
+    )
+    notes = (*block.notes, LEGEND)
+    return [Table(block.title, columns(heads, [STEP]), rows, block.point, names, notes)] if rows else []
+
+
+def _cells(block: Block, row: int) -> Sequence[Cell]:
+    return [_both(block.spot(row, column)) for column in range(len(block.columns))]
+
+
+def _both(spot: Spot) -> Cell:
+    server, client = spot.values.get(SERVER), spot.values.get(CLIENT)
+    if server is None or client is None:
+        return cell(spot, None)
+    return cell(spot, f"{readable.figure(server)} + {readable.figure(client)}", server + client)
+
+
+LAYOUT = Layout("CPU per operation", tables, (STEP, RANGE), (ARMS,), (), (SERVER, CLIENT))

@@ -1,0 +1,84 @@
+"""Any metrics over any axes: what a table of a spec is that names no layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stepgrid.layouts import compared, readable
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.layout import ARMS, STEP, Layout
+from stepgrid.layouts.table import ABSENT, Cell, Column, Table
+
+QPS = "qps"
+
+
+def tables(block: Block) -> list[Table]:
+    """Metrics go across, where no axis does; else each has a table."""
+    metrics = block.metrics or (QPS,)
+    if block.columns == ((),):
+        return [_by_metric(block, metrics)]
+    return [_by_column(block, metric, len(metrics) > 1) for metric in metrics]
+
+
+def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
+    heads = [Column(block.call(each), unit="" if each in block.called else unit(block, each)) for each in metrics]
+    rows = tuple(
+        (*_labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
+        for row in range(len(block.rows))
+        if block.spot(row).status != ABSENT
+    )
+    notes = (*_notes(block, metrics), *_units(block, metrics))
+    return Table(block.title, (*_heads(block), *heads), rows, block.point, _before(block), notes)
+
+
+def _by_column(block: Block, metric: str, several: bool) -> Table:
+    heads = [Column(block.column(index) or block.call(metric)) for index in range(len(block.columns))]
+    rows = tuple(
+        (*_labels(block, row), *(figure(block, block.spot(row, column), metric) for column in range(len(heads))))
+        for row in range(len(block.rows))
+    )
+    said = block.call(metric) + (f", {what}" if (what := unit(block, metric)) else "")
+    point = ", ".join(part for part in (block.point, said if several or not block.base else "") if part)
+    return Table(block.title, (*_heads(block), *heads), rows, point, _before(block), _notes(block, [metric]))
+
+
+def figure(block: Block, spot: Spot, metric: str) -> Cell:
+    if block.base is None:
+        value = spot.values.get(metric)
+        return cell(spot, None if value is None else readable.figure(value, readable.unit(metric)), value)
+    found = spot.ratios.get(metric)
+    if found is None and metric in spot.values and not spot.status:
+        return Cell("no base", "missing")
+    return cell(spot, None if found is None else compared.text(spot, metric, readable.ratio(found)), found)
+
+
+def unit(block: Block, metric: str) -> str:
+    return "" if block.base is not None else readable.unit(metric)
+
+
+def _units(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
+    """Of figures that the table calls otherwise: their heads stay as short as they were meant."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric in block.called and (said := unit(block, metric)):
+            found.setdefault(said, []).append(block.called[metric])
+    return ("; ".join(f"{', '.join(names)}: {said}" for said, names in found.items()),) if found else ()
+
+
+def _before(block: Block) -> tuple[str, ...]:
+    return () if block.base is None else (f"relative to {block.base}",)
+
+
+def _notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
+    return (*block.notes, *(compared.notes(block, metrics) if block.base is not None else ()))
+
+
+def _heads(block: Block) -> list[Column]:
+    return [Column(name, label=True) for name in block.row_axes or ("",)]
+
+
+def _labels(block: Block, row: int) -> list[Cell]:
+    return [Cell(label or "-") for label in block.rows[row]] or [Cell("")]
+
+
+LAYOUT = Layout("figures", tables, (ARMS,), (), (STEP,), own_metrics=True)

@@ -1,0 +1,96 @@
+"""What a row or a query of the insert benchmark cost: a table for each step, by the names of the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stepgrid.layouts import numbers
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.table import Cell, Table, columns
+
+# head -> decimals
+HEADS: Mapping[str, int] = {
+    "ips": 0, "qps": 0, "rps": 0, "rmbps": 1, "wps": 0, "wmbps": 1, "rpq": 3, "rkbpq": 3, "wpi": 3, "wkbpi": 3,
+    "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "ccpupq": 0, "dbgb1": 1, "dbgb2": 1, "vsz": 1, "rss": 1, "maxop": 3,
+    "p50": 0, "p99": 0,
+}  # fmt: skip
+GIB = 2**-30
+_PLAIN = {
+    "ips": "inserts_per_s",
+    "qps": "qps",
+    "rps": "device_reads_per_s",
+    "rmbps": "device_read_mb_per_s",
+    "wps": "device_writes_per_s",
+    "wmbps": "device_write_mb_per_s",
+    "csps": "context_switches_per_s",
+    "cpups": "host_cpu_busy_pct",
+    "cpupq": "host_cpu_us_per_op",
+    "ccpupq": "client_cpu_us_per_op",
+    "dbgb1": "tables_bytes",
+    "dbgb2": "database_bytes",
+    "vsz": "server_virtual_bytes",
+    "rss": "server_rss_bytes",
+    "maxop": "max_us",
+    "p50": "median_qps",
+    "p99": "worst_qps_p99",
+}
+_SCALES = {"dbgb1": GIB, "dbgb2": GIB, "vsz": GIB, "rss": GIB, "maxop": 1e-6}
+_ONE_OF: Mapping[bool, Mapping[str, str]] = {  # by whether there are queries
+    True: {"maxop": "max_query_seconds"},
+    False: {"maxop": "max_insert_seconds", "p50": "median_inserts_per_s", "p99": "worst_inserts_per_s_p99"},
+}
+_SUMS = (
+    ("cpups", ("host_cpu_user_pct", "host_cpu_system_pct"), 1.0),
+    ("dbgb1", ("data_bytes", "index_bytes"), GIB),
+)
+SELDOM = ("ccpupq", "vsz")  # columns of some published tables alone: there where a row has them
+LEGEND = (
+    "rpq, rkbpq, cspq, cpupq, ccpupq: per query, or per row where there are none; wpi, wkbpi: per row; "
+    "dbgb1: GB of tables and indexes; dbgb2: of the data folder; maxop: seconds; "
+    "p50, p99: rates that half, and 99 %, of the seconds reached"
+)
+
+
+def tables(block: Block) -> list[Table]:
+    found = []
+    for column in range(len(block.columns)):
+        spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
+        heads = _heads([spot for _, spot in spots])
+        rows = tuple((*cells(spot, heads), Cell(name)) for name, spot in spots if spot.status != "absent")
+        point = ", ".join(part for part in (block.point, block.column(column), "metrics") if part)
+        found.append(Table(block.title, columns(heads, ["tag"]), rows, point, notes=(LEGEND,)))
+    return found
+
+
+def _heads(spots: Sequence[Spot]) -> list[str]:
+    return [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for spot in spots)]
+
+
+def cells(spot: Spot, heads: Sequence[str]) -> list[Cell]:
+    found = figures(spot.values)
+    return [cell(spot, numbers.fixed(found.get(head), HEADS[head])) for head in heads]
+
+
+def figures(values: Mapping[str, float]) -> dict[str, float]:
+    own = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
+    found = {**_instead(values), **own}
+    return {**found, **_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW)}
+
+
+def _instead(values: Mapping[str, float]) -> dict[str, float]:
+    """Of the columns that no one metric has, or not this step's."""
+    found = {head: values[name] for head, name in _ONE_OF["qps" in values].items() if name in values}
+    for head, names, scale in _SUMS:
+        if all(name in values for name in names):
+            found[head] = sum(values[name] for name in names) * scale
+    return found
+
+
+_QUERY = {"rpq": ("rps", 1), "rkbpq": ("rmbps", 1024), "cspq": ("csps", 1)}
+_ROW = {"wpi": ("wps", 1), "wkbpi": ("wmbps", 1024)}
+
+
+def _per(found: Mapping[str, float], rate: float | None, what: Mapping[str, tuple[str, int]]) -> dict[str, float]:
+    if not rate:
+        return {}
+    return {head: found[name] * scale / rate for head, (name, scale) in what.items() if name in found}

@@ -1,0 +1,65 @@
+"""How fast tables are loaded, and how large they are then: a row for each arm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stepgrid.layouts import readable
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.layout import ARMS, STEP, Layout
+from stepgrid.layouts.table import ABSENT, Cell, Column, Table
+
+INSERTS = "insert_seconds"  # only a load has it
+SIZES = {"data_bytes": "data", "index_bytes": "indexes", "database_bytes": "files"}
+_LOAD = {
+    "qps": ("rows/s", ""),
+    "seconds": ("load", "s"),
+    INSERTS: ("inserting", "s"),
+    "index_seconds": ("indexing", "s"),
+}
+LEGEND = (
+    "inserting, indexing: of the client that took longest; data, indexes: of the tables, as the server tells it before "
+    "the first measured step (InnoDB has it from a table's statistics: a step of kind quiesce makes them); files: all "
+    "of the database's, then and after the last step",
+)
+
+
+def tables(block: Block) -> list[Table]:
+    rows = [(index, found) for index in range(len(block.rows)) if (found := _spots(block, index))]
+    lines = tuple((*_labels(block, index), *_cells(found)) for index, found in rows)
+    heads = [Column(name, label=True) for name in block.row_axes or ("",)]
+    loads = [Column(name, unit=unit) for name, unit in _LOAD.values()]
+    sizes = [Column(name) for name in (*SIZES.values(), "files, at the end")]
+    notes = (*block.notes, *LEGEND)
+    return [Table(block.title, (*heads, *loads, *sizes), lines, block.point, (), notes)] if lines else []
+
+
+def _spots(block: Block, row: int) -> list[Spot]:
+    """From the load on, in the order of the steps."""
+    spots = [spot for column in range(len(block.columns)) if (spot := block.spot(row, column)).status != ABSENT]
+    first = next((index for index, spot in enumerate(spots) if INSERTS in spot.values or spot.status), None)
+    return [] if first is None else spots[first:]
+
+
+def _cells(spots: Sequence[Spot]) -> list[Cell]:
+    """The last step has the sizes at the end, the one before it those after the load, which does not know them yet."""
+    load, before, end = spots[0], spots[-2] if len(spots) > 1 else spots[0], spots[-1]
+    rates = [_cell(load, load.values, name) for name in _LOAD]
+    sizes = [_cell(before, before.values, name) for name in SIZES]
+    return [*rates, *sizes, _cell(end, end.values, "database_bytes")]
+
+
+def _cell(spot: Spot, values: Mapping[str, float], metric: str) -> Cell:
+    found = values.get(metric)
+    return cell(spot, None if found is None else readable.figure(found, _unit(metric)), found)
+
+
+def _unit(metric: str) -> str:
+    return "B" if metric in SIZES else ""
+
+
+def _labels(block: Block, row: int) -> list[Cell]:
+    return [Cell(label or "-") for label in block.rows[row]] or [Cell("")]
+
+
+LAYOUT = Layout("load and sizes", tables, (ARMS,), (STEP,), (), (INSERTS,), sizes=True)

@@ -1,0 +1,90 @@
+"""What an operation costs, by vmstat and iostat: absolute, and relative to the first result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepgrid.layouts import numbers
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.layout import ARMS, BASE, RANGE, STEP, Layout
+from stepgrid.layouts.table import Cell, Table, columns
+
+HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
+LEGEND = (
+    "cpu/o: CPU of the host in % / operations/s; cs/o, r/o: context switches and reads per operation",
+    "rKB/o, wKB/o: KiB read and written per operation; o/s: operations/s",
+)
+_METRICS = (
+    "qps", "host_cpu_user_pct", "host_cpu_system_pct", "context_switches_per_s", "device_reads_per_s",
+    "device_read_mb_per_s", "device_write_mb_per_s",
+)  # fmt: skip
+
+
+def tables(block: Block) -> list[Table]:
+    subjects = block.subjects()
+    heads = columns(HEADS, ["dbms"])
+    absolute = tuple((*absolute_cells(spot), Cell(name)) for name, spot in subjects)
+    base = _base(block, subjects)
+    found = [Table(block.title, heads, absolute, block.point, ("--- absolute",), (*block.notes, *LEGEND))]
+    if base and len(subjects) > 1:
+        rows = tuple((*_relative(spot, base[1]), Cell(name)) for name, spot in subjects if name != base[0])
+        found.append(Table(block.title, heads, rows, block.point, (f"--- relative to {base[0]}",), block.notes))
+    return found
+
+
+def _base(block: Block, subjects: list[tuple[str, Spot]]) -> tuple[str, Spot] | None:
+    """The first that has figures, where the table names no other."""
+    named = [each for each in subjects if _is(each[0], block.base)]
+    return next((each for each in (*named, *subjects) if not each[1].status and each[1].values), None)
+
+
+def _is(name: str, base: str | None) -> bool:
+    """A row by itself is called by its label alone."""
+    return base is not None and (name == base or base.endswith(f"={name}"))
+
+
+def absolute_cells(spot: Spot) -> list[Cell]:
+    found = per_operation(spot.values)
+    digits = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
+    return [
+        cell(spot, numbers.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head)))
+        for head in HEADS
+    ]
+
+
+def _short(value: float | None) -> str | None:
+    return numbers.general(value, 3)
+
+
+def _relative(spot: Spot, base: Spot) -> list[Cell]:
+    """Of the figures as they are shown: a thousandth of a read that is rounded away is none."""
+    return [_ratio(spot, mine, theirs) for mine, theirs in zip(absolute_cells(spot), absolute_cells(base), strict=True)]
+
+
+def _ratio(spot: Spot, mine: Cell, theirs: Cell) -> Cell:
+    if mine.kind or theirs.kind:
+        return cell(spot, None)
+    return Cell(numbers.ratio_text(float(mine.text), float(theirs.text)))
+
+
+def per_operation(values: Mapping[str, float]) -> dict[str, float]:
+    """By head; those whose figures are there."""
+    rate = values.get("qps")
+    sums = {
+        "cpu/o": ("host_cpu_user_pct", "host_cpu_system_pct"),
+        "cs/o": ("context_switches_per_s",),
+        "r/o": ("device_reads_per_s",),
+        "rKB/o": ("device_read_mb_per_s",),
+        "wKB/o": ("device_write_mb_per_s",),
+    }
+    if not rate:
+        return {} if rate is None else {"o/s": rate}
+    found = {
+        head: sum(values[name] for name in names) * (1024 if "KB" in head else 1) / rate
+        for head, names in sums.items()
+        if all(name in values for name in names)
+    }
+    return {**found, "o/s": rate}
+
+
+LAYOUT = Layout("per operation", tables, (BASE,), (), (STEP, RANGE, ARMS), _METRICS, compares=True)

@@ -1,0 +1,68 @@
+"""Recall against QPS: what each arm reaches at its best for a recall that is asked for, and all points by recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from stepgrid.layouts.block import Block, lacking
+from stepgrid.layouts.layout import Layout
+from stepgrid.layouts.table import Cell, Table, columns
+
+LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
+RECALL, QPS = "recall", "qps"
+
+
+class Found(NamedTuple):
+    recall: float
+    qps: float
+    name: str
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return Cell(f"{self.recall:.3f}"), Cell(f"{self.qps:.1f}"), Cell(self.name)
+
+
+def tables(block: Block) -> list[Table]:
+    found = points(block)
+    table = _all(block, found)
+    return [table, *best(block, found)] if table.rows else []
+
+
+def points(block: Block) -> list[Found]:
+    """The highest recall first, and of equal ones the fastest."""
+    spots = [(name, spot.values) for name, spot in block.subjects() if not spot.status]
+    known = [Found(values[RECALL], values[QPS], name) for name, values in spots if RECALL in values and QPS in values]
+    return sorted(known, key=lambda each: (-round(each.recall, 3), -each.qps, each.name))
+
+
+def best(block: Block, found: Sequence[Found]) -> list[Table]:
+    """One table of the fastest point for each limit; recall counts as it is shown, with three digits."""
+    rows = []
+    for limit in LIMITS:
+        enough = [each for each in found if round(each.recall, 3) >= limit]
+        if enough:
+            fastest = max(enough, key=lambda each: each.qps)
+            rows.append((Cell(f">= {limit:.3f}"), *fastest.cells))
+    heads = columns(["asked", RECALL, QPS], ["parameters"])
+    return [Table(block.title, heads, tuple(rows), _point(block, "best QPS by recall"))] if rows else []
+
+
+def _all(block: Block, found: Sequence[Found]) -> Table:
+    heads = columns([RECALL, QPS], ["parameters"])
+    rows = (*(each.cells for each in found), *_lacking(block))
+    return Table(block.title, heads, rows, block.point, notes=block.notes)
+
+
+def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:
+    """What has no figures says why, below those that have."""
+    for name, spot in block.subjects():
+        if spot.status:
+            yield lacking(spot.status), lacking(spot.status), Cell(name)
+
+
+def _point(block: Block, what: str) -> str:
+    return ", ".join(part for part in (block.point, what) if part)
+
+
+LAYOUT = Layout("recall and QPS", tables, metrics=(RECALL,))

@@ -1,0 +1,56 @@
+"""How long operations took, by class: the share of them in each, a table for each kind of operation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from stepgrid.layouts import numbers
+from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts.layout import Layout
+from stepgrid.layouts.table import Cell, Table, columns
+
+LIMITS: Mapping[str, float] = {  # of each class, in microseconds
+    "256us": 256, "1ms": 1e3, "4ms": 4e3, "16ms": 16e3, "64ms": 64e3, "256ms": 256e3, "1s": 1e6, "4s": 4e6,
+    "16s": 16e6, "gt": math.inf,
+}  # fmt: skip
+NAMES = tuple(LIMITS)
+FEW = "nonzero"  # some, and fewer than three decimals show
+LEGEND = (
+    "per cent of the operations that took no longer than the class's limit, and longer than that of the one before; "
+    "gt: longer than 16s; max: seconds",
+    f"{FEW}: some, below 0.0005 %; a bucket of the client's that lies across a limit counts above it",
+)
+_LONGEST = ("max_insert_seconds", "max_delete_seconds", "max_query_seconds")
+
+
+def tables(block: Block) -> list[Table]:
+    operations = dict.fromkeys(name for spot in block.spots.values() for name in spot.times)
+    return [_table(block, operation) for operation in operations]
+
+
+def _table(block: Block, operation: str) -> Table:
+    rows = tuple((*_cells(spot, operation), Cell(subject)) for subject, spot in block.subjects())
+    point = ", ".join(part for part in (block.point, operation) if part)
+    return Table(block.title, columns((*NAMES, "max"), ["tag"]), rows, point, notes=(*block.notes, *LEGEND))
+
+
+def _cells(spot: Spot, operation: str) -> list[Cell]:
+    shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
+    longest = numbers.fixed(_longest(spot.values, operation), 3)
+    return [*(cell(spot, percent(share)) for share in shares), cell(spot, longest)]
+
+
+def percent(share: float | None) -> str | None:
+    shown = numbers.fixed(share, 3)
+    return FEW if share and shown == "0.000" else shown
+
+
+def _longest(values: Mapping[str, float], operation: str) -> float | None:
+    if (known := values.get(f"max_{operation}_seconds")) is not None:
+        return known
+    found = values.get(f"{operation}_max_us" if operation else "max_us")
+    return None if found is None else found / 1e6
+
+
+LAYOUT = Layout("response times by class", tables, metrics=_LONGEST, times=True)

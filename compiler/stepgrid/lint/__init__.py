@@ -1,0 +1,17 @@
+"""What experience says about a spec: rules that look at its cells. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepgrid.expand.cells import Expansion
+    from stepgrid.language.problem import Problems
+    from stepgrid.language.read import Document
+
+
+def check(document: Document, expansion: Expansion, problems: Problems) -> None:
+    """Adds what the rules find, less what the spec's `allow` silences."""
+    from stepgrid.lint.judge import judge
+
+    judge(document, expansion, problems)

@@ -1,0 +1,138 @@
+"""What is compared with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stepgrid.build.declared import TREES, kind_of
+from stepgrid.build.flags import SYSTEMS
+from stepgrid.expand.builds import Build
+from stepgrid.lint.derived import release_of
+from stepgrid.lint.releases import CHANGES, Change
+from stepgrid.lint.rule import Finding, Rule
+from stepgrid.lint.subject import Subject
+from stepgrid.lint.workloads import READ_ONLY
+from stepgrid.plan.model import CLIENT
+
+_QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
+# of flags: what decides how fast the code is; the rest says what is in it
+_OWN = ("command", "system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type")
+_SYSTEMS = ("OPTIMIZE_LEVEL", "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS")
+_FLAGS = frozenset((*_OWN, *_SYSTEMS))
+
+
+def _no_base(subject: Subject) -> Iterator[Finding]:
+    base = {axis: str(label) for axis, label in subject.spec.report.base.items()}
+    if not base or not _there(subject, base):
+        return  # an axis or a label that there is not is an error, and said
+    if any(_agree(subject.labels(position), base) for position in range(len(subject.cells))):
+        return
+    said = ", ".join(f"{axis} {label}" for axis, label in base.items())
+    message = f"no cell is at the base, {said}: nothing can be compared with it"
+    yield Finding(subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4)
+
+
+def _there(subject: Subject, base: Mapping[str, str]) -> bool:
+    labels = {axis.name: {point.label for point in axis.points} for axis in subject.expansion.axes}
+    labels["build"] = {build.name for build in subject.expansion.builds}
+    return all(label in labels.get(axis, ()) for axis, label in base.items())
+
+
+def _agree(labels: Mapping[str, str], base: Mapping[str, str]) -> bool:
+    return all(labels.get(axis) == label for axis, label in base.items())
+
+
+def _mixed(subject: Subject) -> Iterator[Finding]:
+    """Builds made differently, where the report compares builds; or the clients that run one step."""
+    if _compares_builds(subject):
+        by_engine: dict[str, list[Build]] = {}
+        for build in subject.expansion.builds:
+            by_engine.setdefault(build.engine, []).append(build)
+        for builds in by_engine.values():
+            yield from _made_differently("builds", builds)
+    if _compares_builds(subject, *_axes_of_clients(subject)):
+        for clients in _clients(subject).values():
+            yield from _made_differently("clients", clients)
+
+
+def _made_differently(what: str, builds: Sequence[Build]) -> Iterator[Finding]:
+    ways: dict[str, Build] = {}
+    for build in builds:
+        ways.setdefault(_how(build), build)
+    if len(ways) > 1:
+        second = list(ways.values())[1]
+        listed = "; ".join(f"{build.name}: {how}" for how, build in ways.items())
+        message = f"{what} of different quality are compared: {listed}"
+        hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
+        yield Finding(second.where, message, hint, width=len(second.family))
+
+
+def _clients(subject: Subject) -> dict[str, list[Build]]:
+    """By step, with their sources as they are."""
+    made = {build.name: build for build in subject.expansion.clients}
+    found: dict[str, list[Build]] = {}
+    for row in subject.table.rows:
+        if (client := row.step.setup.client) is not None:
+            found.setdefault(row.step.head.name, []).append(made[client.name])
+    return found
+
+
+def _axes_of_clients(subject: Subject) -> list[str]:
+    axes = subject.expansion.axes
+    return [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
+
+
+def _compares_builds(subject: Subject, *others: str) -> bool:
+    """A base of other axes is compared with cells of its own build."""
+    base: Mapping[str, Any] = subject.spec.report.base
+    return not base or not base.keys().isdisjoint(("build", *others))
+
+
+def _how(build: Build) -> str:
+    """As the finished build's quality will have it: source march native, library, debian bookworm, system …"""
+    source = build.source
+    kind = kind_of(source) or ""
+    if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
+        default = {"system": SYSTEMS.get(build.engine, ("",))[0], "assertions": "false"}
+        flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}
+        chosen = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
+        return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in chosen)])
+    if kind == "maven" and build.engine == "rocksdb":
+        return "official library"
+    return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
+
+
+def _defaults(subject: Subject) -> Iterator[Finding]:
+    """Releases on both sides of a change of a default that the spec leaves to them."""
+    for change in CHANGES if _compares_builds(subject) else ():
+        older, newer = _sides(subject, change)
+        if older and newer:
+            message = (
+                f"`{change.option}` is left to the builds: {change.before} in {older[0].name}, "
+                f"{change.after} in {newer[0].name}"
+            )
+            hint = f"say `{change.option}`, unless the change of its default is what is measured"
+            yield Finding(newer[0].where, message, hint, width=len(newer[0].family))
+
+
+def _sides(subject: Subject, change: Change) -> tuple[Sequence[Build], Sequence[Build]]:
+    given, benchmarks = subject.table.column(change.option), subject.table.column("benchmark")
+    silent: dict[str, Build] = {}
+    for row, value, benchmark in zip(subject.table.rows, given, benchmarks, strict=True):
+        if value is None and benchmark not in (None, *READ_ONLY):
+            silent[row.build.name] = row.build
+    known = [(number, build) for build in silent.values() if (number := release_of(build)) is not None]
+    return [b for n, b in known if n < change.since], [b for n, b in known if n >= change.since]
+
+
+RULES = (
+    Rule("base-without-cell", "a base that no cell is at", _no_base),
+    Rule("mixed-quality", "builds of different quality in one comparison", _mixed),
+    Rule(
+        "defaults-differ",
+        "releases with different defaults of an option that the spec leaves to them",
+        _defaults,
+        reads=tuple(change.option for change in CHANGES),
+    ),
+)

@@ -1,0 +1,35 @@
+"""What a rule is, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from stepgrid.language.problem import Where
+
+if TYPE_CHECKING:
+    from stepgrid.lint.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that a rule does not like. `cells`: positions of the cells that it concerns; None = the spec."""
+
+    where: Where
+    message: str
+    hint: str = ""
+    cells: Collection[int] | None = None
+    width: int = 1
+
+
+Check: TypeAlias = "Callable[[Subject], Iterable[Finding]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    code: str  # docs/problems/<code>.md says what, why (the evidence), an example and the fix
+    summary: str
+    check: Check
+    severity: Literal["error", "warning"] = "warning"  # an error only where the run cannot be right
+    reads: tuple[str, ...] = ()  # options that the check looks at, where it does not tell by itself

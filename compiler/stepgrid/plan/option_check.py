@@ -1,0 +1,117 @@
+"""Requested engine options against the catalogues of the builds that are there: names and values. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+from stepgrid.build.catalogue_values import wrong
+from stepgrid.engines import engine
+from stepgrid.engines.protocol import Choices, Spelling
+from stepgrid.language.problem import Problem, Where
+from stepgrid.plan.model import Option, Options, Plan, PlannedBuild, PlannedStage
+
+Catalogue: TypeAlias = Mapping[str, Any]
+Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: it cannot be told
+
+
+def described(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
+    """What is known of an option's value; None where the binary lacks it. `kind`: the engine."""
+    if catalogue is None:
+        return {}
+    known = engine(kind)
+    info = catalogue[name] or {} if name in catalogue else None
+    if info is None and isinstance(known, Spelling):
+        info = known.meant(name, catalogue)
+    if info is not None and isinstance(known, Choices) and name in known.choices:
+        return {**info, "type": "enum", "choices": known.choices[name]}
+    return info
+
+
+def problems(plan: Plan, catalogues: Catalogues, measured: Callable[[], Collection[str]]) -> list[Problem]:
+    """Of the stages whose binary has not taken their options yet. `measured`: those that it has."""
+    found = list(_Check(plan, catalogues).faults())
+    done = measured() if found else ()
+    grouped: dict[tuple[str, str], list[Fault]] = {}
+    for fault in found:
+        if not fault.stages <= set(done):
+            grouped.setdefault((fault.option.where, fault.message), []).append(fault)
+    return sorted((_problem(faults, plan.spec) for faults in grouped.values()), key=lambda problem: problem.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    code: str
+    name: str
+    option: Option
+    message: str  # without the builds
+    hint: str
+    build: PlannedBuild
+    stages: set[str] = field(default_factory=set)
+
+
+class _Check:
+    def __init__(self, plan: Plan, catalogues: Catalogues) -> None:
+        self._plan, self._catalogues = plan, catalogues
+        self._builds = {build.id: build for build in plan.builds}
+
+    def faults(self) -> Iterator[Fault]:
+        """One for each build and option as it is asked for, with the stages that ask."""
+        known: dict[tuple[str, int], list[Fault]] = {}  # the plan holds the parts, so an id() stays its own
+        for stage in self._plan.stages:
+            for part in _parts(stage) if self._catalogues.get(stage.build) is not None else ():
+                key = (stage.build, id(part))
+                if key not in known:
+                    known[key] = list(self._of_part(self._builds[stage.build], part))
+                for fault in known[key]:
+                    fault.stages.add(stage.id)
+        for faults in known.values():
+            yield from faults
+
+    def _of_part(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+        for name, option in part.items():
+            info = described(build.engine, name, self._catalogues[build.id])
+            if info is None:
+                if option.unsupported != "drop" and not (option.unsupported == "cell" and self._elsewhere(build, name)):
+                    yield self._unknown(build, name, option)
+            elif said := wrong(build.engine, info, option.value):
+                said, _, hint = said.partition("; ")
+                yield Fault("wrong-option", name, option, f"`{name}` {said}", hint, build)
+
+    def _elsewhere(self, build: PlannedBuild, name: str) -> bool:
+        """Whether another build knows it, or may: one that is still to be made leaves the question open."""
+        others = [each.id for each in self._builds.values() if each.engine == build.engine and each.id != build.id]
+        return any(described(build.engine, name, self._catalogues.get(each)) is not None for each in others)
+
+    def _unknown(self, build: PlannedBuild, name: str, option: Option) -> Fault:
+        return Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
+
+    def _hint(self, build: PlannedBuild, name: str) -> str:
+        alike = {each.engine: each for each in self._builds.values() if name in (self._catalogues.get(each.id) or ())}
+        if build.engine in alike:
+            known = alike[build.engine].name
+            return f"{known} has it: say `when_unsupported: drop`, or put it on a point of an axis"
+        if alike:
+            kind = next(iter(alike))
+            return f"it is an option of {kind}: write `{{engine: {kind}, options: {{{name}: …}}}}`"
+        near = get_close_matches(name, sorted(self._catalogues[build.id] or ()), 1)
+        return f"did you mean `{near[0]}`?" if near else ""
+
+
+def _parts(stage: PlannedStage) -> Iterator[Mapping[str, Option]]:
+    for step in stage.steps:
+        yield from step.options.parts if isinstance(step.options, Options) else (step.options,)
+
+
+def _problem(faults: list[Fault], spec: str) -> Problem:
+    first = faults[0]
+    message = first.message
+    if first.code == "unknown-option":
+        names = sorted({fault.build.name for fault in faults})
+        shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} other builds"]
+        listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+        message = f"{listed} {'have' if len(names) > 1 else 'has'} {message}"
+    where = Where.read(first.option.where) if first.option.where else Where(spec, 1, 1)
+    return Problem(first.code, where, message, first.hint, width=len(first.name))

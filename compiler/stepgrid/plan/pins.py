@@ -1,0 +1,45 @@
+"""What holds a build still: what the lock file says, the content of what is on this machine, the patches' contents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from stepgrid.build.pin import key, moves, parts
+from stepgrid.expand.builds import Build
+from stepgrid.language import lock
+from stepgrid.language.problem import Problems
+
+OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
+
+
+class Pins(NamedTuple):
+    sources: Mapping[str, str] = {}
+    patches: Sequence[tuple[str, str]] = ()  # path and checksum, in order
+
+    @property
+    def text(self) -> str:
+        """What the build's id has of them: contents, and no name of a file or a source."""
+        return " ".join([*self.sources.values(), *([_together(self.patches)] if self.patches else [])])
+
+    def without(self, dropped: Collection[str]) -> Pins:
+        return self._replace(sources={name: pin for name, pin in self.sources.items() if name not in dropped})
+
+
+def pins(build: Build, locked: lock.Lock, machine: OfMachine, problems: Problems) -> Pins:
+    found: dict[str, str] = {}
+    for source in parts(build.source):
+        held = lock.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
+        if held:
+            found[key(source)] = held
+    return Pins(found, lock.patches(build.patches, problems))
+
+
+def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:
+    """What a lock file can hold still of these, by the names that it has there."""
+    return {key(part) for source in sources for part in parts(source) if moves(part)}
+
+
+def _together(patches: Sequence[tuple[str, str]]) -> str:
+    return hashlib.sha256(b"".join(bytes.fromhex(checksum) for _, checksum in patches)).hexdigest()

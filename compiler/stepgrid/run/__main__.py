@@ -1,0 +1,55 @@
+"""python -m stepgrid.run PLAN STAGE: runs one stage of a compiled plan, in the folder that holds outputs/."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from stepgrid.run.supervision.processes import OrphanedError, follow_parent
+from stepgrid.run.supervision.signals import Interrupted, install
+
+USAGE = "usage: python -m stepgrid.run PLAN STAGE"
+
+
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 2:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        install()
+        follow_parent()
+        return _run(*arguments)
+    except OrphanedError as error:
+        print(f"not started: {error}", file=sys.stderr)
+        return 1
+    except Interrupted as error:
+        return 128 + error.number
+
+
+def _run(plan: str, stage: str) -> int:
+    from stepgrid.language.problem import SpecError
+    from stepgrid.language.site import of_environment
+    from stepgrid.run.attempt import refuse
+    from stepgrid.run.here import store
+    from stepgrid.run.job import Job
+    from stepgrid.run.stage import run
+
+    try:
+        site = of_environment()
+    except (SpecError, OSError) as error:
+        print(f"the site file cannot be used: {error}", file=sys.stderr)
+        return 1
+    try:
+        job = Job.of(store(), plan, stage, site)
+    except (OSError, KeyError) as error:
+        print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
+        return 2
+    try:
+        return 0 if run(job) else 1
+    except OSError as error:  # before there is an attempt, or while it ends
+        print(refuse(job, error).block(job.stage.title), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""One run of a stage, from the first line of its journal to a result or a failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from stepgrid.run import host
+from stepgrid.run.failure import StageError, is_disk_full
+from stepgrid.run.full_disk import DiskFull, sentence, with_reserve
+from stepgrid.run.job import Job
+from stepgrid.run.supervision import survivors
+from stepgrid.run.supervision.marked import MARK
+from stepgrid.store import checksums, halfmade, reserve
+from stepgrid.store.durable import write_json
+from stepgrid.store.lock import Busy, locked
+from stepgrid.store.store import Store
+
+JOURNAL = "journal.jsonl"
+BEGUN = "begun"  # its first event; before it the attempt waits for the host
+DONE, UNSUPPORTED, FAILED, INTERRUPTED = "done", "unsupported", "failed", "interrupted"
+
+
+class Attempt:
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.folder = job.store.new_attempt(job.stage.id)
+        os.environ[MARK] = str(self.folder.absolute())  # for all that this job starts
+        self.started = now()
+        self._began = time.monotonic()  # the clock of the wall may be set meanwhile
+        self.steps: list[Mapping[str, Any]] = []
+        self._record: dict[str, Any] = {
+            "stage": job.stage.id,
+            "attempt": self.folder.name,
+            "plan": job.plan,
+            "build": job.stage.build,
+            **({"clients": list(job.stage.clients)} if job.stage.clients else {}),
+            "started": self.started,
+            "pid": os.getpid(),
+            "hostname": platform.node(),
+        }
+        write_json(self.folder / "attempt.json", self._record)
+
+    def note(self, **fields: Any) -> None:
+        """Adds to attempt.json."""
+        self._record |= fields
+        write_json(self.folder / "attempt.json", self._record)
+
+    def describe_host(self, data: Path) -> dict[str, Any]:
+        device = self.job.site.device
+        hardware = host.hardware(data, device)
+        self.note(host={**host.facts(data, device), "hardware": hardware})
+        return hardware
+
+    def begin(self) -> None:
+        """The waiting is over: what is timed begins."""
+        self.started, self._began = now(), time.monotonic()
+        self.note(started=self.started)
+        self.journal(BEGUN)
+
+    def journal(self, event: str, **fields: Any) -> None:
+        line = json.dumps({"t": round(time.time(), 3), "event": event, **fields})
+        with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def publish(self, status: str, reason: str | None = None) -> Path:
+        result = {
+            "stage": self.job.stage.id,
+            "attempt": self.folder.name,
+            "status": status,
+            "reason": reason,
+            "started": self.started,
+            "ended": now(),
+            "seconds": round(time.monotonic() - self._began, 3),
+            "build": self.job.stage.build,
+            "steps": self.steps,
+            "files": checksums.of(self.folder),  # last: who looks at many results reads their first bytes alone
+        }
+        store = self.job.store
+        try:
+            with_reserve(store, lambda: write_json(self.folder / "result.json", result))
+            return with_reserve(store, lambda: store.publish_result(self.job.stage.id, self.folder))
+        except DiskFull as full:
+            raise StageError(str(full)) from None
+
+    def fail(self, failure: StageError, status: str = FAILED) -> None:
+        with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))
+
+
+def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
+    record = {
+        "node": node,
+        "attempt": folder.name,
+        "status": status,
+        "step": failure.step,
+        "message": failure.message,
+        "tail": failure.tail,
+        "log": str(failure.place) if failure.log else None,
+    }
+    halfmade.below(folder)
+    write_json(folder / "failure.json", record)
+
+
+def refuse(job: Job, error: OSError) -> StageError:
+    """A stage whose attempt could not begin, or end, gets one that says why, with the space kept in reserve."""
+    node, full = job.stage.id, is_disk_full(error)
+    failure = StageError(sentence(job.store) if full else f"the system refused: {error}")
+    if full:
+        reserve.release(job.store)
+    with suppress(OSError, Busy), locked(job.store.lock(node), wait=False):
+        last = job.store.attempts(node)[-1:]
+        begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)
+        write_failure(begun or job.store.new_attempt(node), node, failure, FAILED)
+    return failure
+
+
+def close_abandoned(store: Store, stage: str) -> None:
+    """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
+    for folder in store.attempts(stage):
+        if not (folder / "failure.json").exists():
+            survivors.end(store, folder / JOURNAL)
+            write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

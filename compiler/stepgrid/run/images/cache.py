@@ -1,0 +1,87 @@
+"""What the page cache holds of a database: measured, dropped or filled, without root."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from stepgrid.run.images.tree import scan
+
+CHUNK = 1 << 24
+COLD, WARM = "cold", "warm"
+_RESIDENT = bytes(value & 1 for value in range(256))  # of what mincore(2) says of a page, only this bit is defined
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+
+
+def set_up(data: Path, start: Any) -> dict[str, Any]:
+    """Before the first step; the record says what was asked for and what the cache held then."""
+    before = residency(data)
+    prepare = {COLD: _drop, WARM: _read}.get(str(start))
+    if prepare is None:
+        return {"start": None, **before}
+    _every(data, prepare)
+    return {"start": start, **residency(data), "before": before}
+
+
+def residency(data: Path) -> dict[str, int | None]:
+    """Bytes of the files and how many of them are in memory; None where the kernel does not say."""
+    files = scan(data).files
+    counts = [held(data / name) for name in files]
+    known = [count for count in counts if count is not None]
+    return {"bytes": sum(files.values()), "resident": sum(known) if len(known) == len(counts) else None}
+
+
+def _every(data: Path, prepare: Callable[[int], None]) -> None:
+    for descriptor in _open(data):
+        prepare(descriptor)
+
+
+def _open(data: Path) -> Iterator[int]:
+    for name in scan(data).files:
+        descriptor = os.open(data / name, os.O_RDONLY)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _drop(descriptor: int) -> None:
+    os.fsync(descriptor)  # dirty pages stay
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _read(descriptor: int) -> None:
+    while os.read(descriptor, CHUNK):
+        pass
+
+
+def held(path: Path) -> int | None:
+    """Bytes of a file's pages that are in memory, by mincore(2)."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        size = os.fstat(descriptor).st_size
+        return _resident(descriptor, size) if size else 0
+    finally:
+        os.close(descriptor)
+
+
+def _resident(descriptor: int, size: int) -> int | None:
+    address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+    if address is None or address == ctypes.c_void_p(-1).value:
+        return None
+    pages = (ctypes.c_ubyte * (-(-size // mmap.PAGESIZE)))()
+    try:
+        if _libc.mincore(address, size, pages):
+            return None
+        return min(bytes(pages).translate(_RESIDENT).count(1) * mmap.PAGESIZE, size)
+    finally:
+        _libc.munmap(address, size)

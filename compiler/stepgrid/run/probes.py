@@ -1,0 +1,121 @@
+"""Probes of a step: commands and SQL, run and timed before or after it. What they saw is kept in the step's record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stepgrid.drivers import request
+from stepgrid.drivers.command.words import argv
+from stepgrid.drivers.protocol import Command, Context
+from stepgrid.engines.counting import difference
+from stepgrid.run.attached import attach
+from stepgrid.run.failure import StageError, end_of, telling
+from stepgrid.run.server.process import LAST_WORDS
+from stepgrid.run.server.reached import Reached
+from stepgrid.run.supervision.supervise import MissingError, environment, supervise
+from stepgrid.store.durable import write_json
+
+BEFORE, AFTER = "before", "after"
+SQL = "stepgrid.drivers.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What one probe saw."""
+
+    seconds: float
+    counters: Mapping[str, float] = field(default_factory=dict)  # by how much they grew
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """Around which step."""
+
+    step: str
+    context: Context
+    deadline: float
+    server: Reached | None = None
+
+    def run(self, setup: Mapping[str, Any], when: str) -> dict[str, Probed]:
+        """Of one step: name -> what it saw, in their order."""
+        return {probe["name"]: self._probed(probe, when) for probe in setup.get(when) or ()}
+
+    def _probed(self, probe: Mapping[str, Any], when: str) -> Probed:
+        name, folder = str(probe["name"]), self.context.folder / "probes" / f"{when}-{probe['name']}"
+        seen = self._asked(probe, name, folder) if "sql" in probe else self._commanded(probe, name, folder)
+        about = {"seconds": seen.seconds, **({"counters": dict(seen.counters)} if probe.get("counters") else {})}
+        write_json(folder / "probe.json", {"name": name, "when": when, **about})
+        return seen
+
+    def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
+        """The time of the statement, without the connection's."""
+        self._supervised(self._sql([probe["sql"]], probe.get("counters")), name, folder)
+        said = self._said(name, folder)
+        return Probed(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
+
+    def _commanded(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
+        before = self._counted(probe, name, folder / "counters-before")
+        seconds = self._supervised(Command(self._argv(probe["command"], name)), name, folder)
+        return Probed(seconds, difference(before, self._counted(probe, name, folder / "counters-after")))
+
+    def _counted(self, probe: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, float]:
+        if not probe.get("counters"):
+            return {}
+        self._supervised(self._sql([], probe["counters"]), name, folder)
+        found: Mapping[str, float] = self._said(name, folder).get("before", {})
+        return found
+
+    def _said(self, name: str, folder: Path) -> dict[str, Any]:
+        said = _lines(folder / "stdout")
+        warning = f"probe {name}: {said.get('missing')}"
+        if "missing" in said and self.server and warning not in self.server.warnings:
+            self.server.warnings.append(warning)
+        return said
+
+    def _sql(self, statements: Sequence[str], counters: str | None) -> Command:
+        asked = {"sql": list(statements), "timeout": self.deadline, "counters": counters}
+        return request.command(SQL, self.context, asked)
+
+    def _argv(self, words: Sequence[str], name: str) -> tuple[str, ...]:
+        try:
+            return argv(words, {}, self.context)
+        except LookupError as error:
+            raise StageError(f"probe {name}: {error.args[0]}", self.step) from None
+
+    def _supervised(self, command: Command, name: str, folder: Path) -> float:
+        """Wall time of the program."""
+        folder.mkdir(parents=True)
+        env = environment(command.env)
+        write_json(folder / "command.json", {"argv": list(command.argv), "environment": env})
+        attach(folder, command.files)
+        beside = self.server.ours if self.server else None
+        try:
+            ended = supervise(command.argv, env, folder, self.deadline, _nothing, _nothing, beside)
+        except MissingError as error:
+            raise StageError(f"probe {name}: {error}", self.step) from None
+        if ended.exit or ended.overdue:
+            how = f"did not end within {self.deadline:g} s" if ended.overdue else f"ended with exit status {ended.exit}"
+            raise self._failure(name, how, folder)
+        return ended.seconds
+
+    def _failure(self, name: str, how: str, folder: Path) -> StageError:
+        if self.server and self.server.gone(LAST_WORDS):
+            return self.server.failure(f" while the probe {name} ran", self.step)
+        log = telling(folder)
+        return StageError(f"probe {name} {how}", self.step, log, end_of(log))
+
+
+def _lines(stdout: Path) -> dict[str, Any]:
+    """All that the lines say, by name."""
+    found: dict[str, Any] = {}
+    for line in stdout.read_text(encoding="utf-8").splitlines():
+        found |= json.loads(line)
+    return found
+
+
+def _nothing(_pid: int) -> None:
+    """The sampler is the step's."""

@@ -1,0 +1,137 @@
+"""What a person sees while a plan runs: done, running, left, and when it will be over."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.language.units import duration as duration  # as it is shown everywhere
+from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.run.rates import current, rate
+from stepgrid.run.tally import Tally, count
+from stepgrid.store.store import Store
+
+EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
+
+
+@dataclass(slots=True)
+class _Current:
+    """The one stage that this process runs."""
+
+    tally: Tally
+    stage: PlannedStage
+    began: float
+
+
+_current: _Current | None = None
+
+
+def started(store: Store, plan: str, stage: PlannedStage) -> None:
+    """The stage begins: says how far the plan is."""
+    global _current
+    _current = _Current(count(store, plan, stage.id), stage, time.monotonic())
+    if not _terminal():
+        _line(f"{_head(_current)} | {stage.title}")
+
+
+@contextmanager
+def step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
+    """Around one step of a stage: a status line that is rewritten at a terminal, one now and then in a log."""
+    over = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(stage, index, folder, over), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join(timeout=1.0)
+        if _terminal():
+            _write("\r\x1b[K")
+
+
+def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
+    """The stage is over: done, unsupported, failed or interrupted."""
+    global _current
+    took = f" in {duration(time.monotonic() - _current.began)}" if _current else ""
+    tally, _current = count(store, plan), None
+    _line(f"{head(tally)} | {stage.title}: {status}{took if status == 'done' else ''}")
+
+
+def head(tally: Tally, elapsed: float = 0.0) -> str:
+    """[12/45 done] running 1, left 32, ETA 3m10s: `elapsed` seconds after the tally was taken."""
+    counts = {"running": tally.running, "failed": tally.failed, "elsewhere": tally.elsewhere}
+    shown = "".join(f"{name} {count}, " for name, count in counts.items() if count)
+    return f"[{tally.done}/{tally.total} done] {shown}left {tally.left}, {_eta(tally, elapsed)}"
+
+
+def _eta(tally: Tally, elapsed: float) -> str:
+    if tally.seconds is None or 0 < tally.seconds <= elapsed:  # all that was foreseen is over, and it goes on
+        return "ETA ?"
+    return f"ETA {'~' if tally.about else ''}{duration(tally.seconds - elapsed if tally.seconds else 0.0)}"
+
+
+def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
+    began, terminal = time.monotonic(), _terminal()
+    if terminal:
+        _status(stage, stage.steps[index], folder, 0.0)
+    while not over.wait(EVERY[terminal]):
+        _status(stage, stage.steps[index], folder, time.monotonic() - began)
+
+
+def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: float) -> None:
+    where = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
+    before = f"{_head(_current)} | " if _current else ""
+    speed = current(planned.kind, folder)
+    text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
+    text += "" if speed is None else f", {rate(speed)} ops/s"
+    if _terminal():
+        _write(f"\r{text[: _width() - 1]}\x1b[K")
+    else:
+        _line(text)
+
+
+def _head(current: _Current) -> str:
+    return head(current.tally, time.monotonic() - current.began)
+
+
+def _elapsed(planned: PlannedStep, elapsed: float) -> str:
+    declared = planned.settings.get("duration")
+    if isinstance(declared, int | float) and declared > 0:
+        return f"{elapsed:.0f}/{declared:.0f} s"
+    return f"{elapsed:.0f} s"
+
+
+def _terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _line(text: str) -> None:
+    _write(f"\r\x1b[K{_fitted(text)}\n" if _terminal() else f"{text}\n")
+
+
+def _fitted(text: str) -> str:
+    """A terminal would break a long line in the middle of a word."""
+    lines = textwrap.wrap(text, max(_width() - 1, 20), subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:  # a terminal that went away is no reason to lose a measurement
+        pass

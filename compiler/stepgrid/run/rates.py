@@ -1,0 +1,33 @@
+"""How fast a running step is, where its kind can tell while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepgrid.drivers import driver
+from stepgrid.drivers.protocol import Live
+
+
+def readings(kind: str, folder: Path) -> Sequence[tuple[float, float]]:
+    """(Seconds since the step's start, operations per second) of its newest intervals, oldest first."""
+    try:
+        found = driver(kind)
+    except LookupError:  # of another version
+        return ()
+    return found.live(folder) if isinstance(found, Live) else ()
+
+
+def current(kind: str, folder: Path) -> float | None:
+    """Of the newest whole interval; None while there is none, and of kinds that cannot tell."""
+    found = readings(kind, folder)
+    return found[-1][1] if found else None
+
+
+def rate(per_second: float) -> str:
+    """812, 54k, 1.2M: operations per second."""
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        if per_second >= factor * 0.9995:
+            scaled = per_second / factor
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{per_second:.0f}"

@@ -1,0 +1,82 @@
+"""A server that runs: whether it is still there, and if not, why."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stepgrid.engines.serving import Access
+from stepgrid.run.failure import StageError, disk_full, end_of, killed_by, met_full_disk, telling
+from stepgrid.run.sampling.group import Group
+from stepgrid.run.server.log import crashed, first_complaint
+from stepgrid.run.supervision import child as children
+from stepgrid.run.supervision.cgroup import Cage
+
+MEMORY = "`launch.memory`, or the host's"
+LAST_WORDS = 3.0  # seconds between a client that fails and the end of the server that it lost
+
+
+@dataclass(slots=True)
+class Server:
+    access: Access
+    child: subprocess.Popen[bytes]
+    folder: Path  # its configuration and its logs
+    data: Path
+    warnings: list[str] = field(default_factory=list)  # what must travel with every figure
+    cage: Cage = field(default_factory=Cage)
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    @property
+    def ours(self) -> int:
+        return self.pid
+
+    def gone(self, seconds: float = 0.0) -> bool:
+        """Whether it has ended, at the latest in so many seconds."""
+        return children.wait(self.pid, seconds) is not None
+
+    def failure(self, when: str, step: str | None = None) -> StageError:
+        """Of one that is gone. `when` follows how it ended."""
+        status = children.ended(self.pid) or 0
+        said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
+        how = f"the server {children.how(status)}{when}"
+        if status == -signal.SIGKILL and self.cage.ran_out:
+            how = f"the server ran out of memory{when}: the kernel killed it ({MEMORY})"
+        return self.complaint(f"{how}: {said}" if said else how, step)
+
+    def complaint(self, message: str, step: str | None = None) -> StageError:
+        log = telling(self.folder)
+        full = disk_full(self.data, self.folder) if met_full_disk(self.folder, self.data) else None
+        return StageError(full or message, step, log, end_of(log))
+
+    def crash(self, step: str) -> StageError | None:
+        """One of several processes goes on without the one that crashed; its clients were all disconnected."""
+        found = crashed(self.folder / "stderr")
+        if found is None:
+            return None
+        said = f"a process of the server was killed by {killed_by(found.signal)} while the step ran: {found.who}"
+        if found.signal == signal.SIGKILL and self.cage.ran_out:
+            said = f"the server ran out of memory while the step ran: the kernel killed {found.who} ({MEMORY})"
+        return self.complaint(f"{said}; all its clients were disconnected", step)
+
+    @property
+    def halted(self) -> bool:
+        return any(children.halted(pid) for pid in (self.pid, *Group(self.pid).members()))
+
+    def kill(self) -> None:
+        """With its children, which may lead groups of their own."""
+        members = Group(self.pid).members()
+        children.kill(self.pid)
+        for pid in members:
+            children.kill(pid)
+        self.gone(children.TO_VANISH)
+
+    def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The record of a step, with what is known by now."""
+        return {**record, "warnings": list(self.warnings)} if self.warnings else record

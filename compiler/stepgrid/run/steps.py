@@ -1,0 +1,253 @@
+"""The steps of a stage, in order, each in a folder of its own with everything about it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, cast
+
+from stepgrid.drivers import runnable, running
+from stepgrid.drivers.command.reach import PASSWORDS
+from stepgrid.drivers.protocol import Command, Context, RefusedError, Runner
+from stepgrid.engines import served
+from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.run import inputs, outcome, progress
+from stepgrid.run.attached import attach, forget
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.collecting import Collecting, collecting
+from stepgrid.run.drawing import draw
+from stepgrid.run.failure import StageError, disk_full, end_of, is_disk_full, telling
+from stepgrid.run.kept import keep
+from stepgrid.run.options import Accepted
+from stepgrid.run.probes import AFTER, BEFORE, Probed, Probing
+from stepgrid.run.sampling.sampler import Sampler
+from stepgrid.run.server import statistics
+from stepgrid.run.server.process import LAST_WORDS
+from stepgrid.run.server.reached import Reached
+from stepgrid.run.server.running import Running
+from stepgrid.run.server.service import serving
+from stepgrid.run.supervision import marked
+from stepgrid.run.supervision.cgroup import caged
+from stepgrid.run.supervision.in_force import watched
+from stepgrid.run.supervision.launch import Launched, LaunchError, complaint, launched
+from stepgrid.run.supervision.supervise import Ended, MissingError, Watch, environment, supervise
+from stepgrid.run.supervision.survivors import STARTED
+from stepgrid.store.durable import write_json
+
+GRACE = 600.0
+FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where the steps of a stage run, and with what."""
+
+    attempt: Attempt
+    stage: PlannedStage
+    folder: Path  # the attempt's, or that of a replay in it
+    data: Path
+    replay: bool = False
+
+    def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
+        self._refuse_what_cannot_run()
+        inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.BEFORE)
+        try:
+            with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
+                records = [self._step(index, options, server) for index, options in enumerate(accepted)]
+        finally:
+            marked.end(marked.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
+        inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
+        draw(self.folder, self.attempt.job.site)
+        return [server.noted(record) for record in records] if server else records
+
+    def until(self, step: PlannedStep) -> list[PlannedStep]:
+        """What is done to its database, from an empty one on, up to this step of the stage."""
+        before = takewhile(lambda stage: stage.id != self.stage.id, self.attempt.job.ancestors())
+        steps = self.stage.steps
+        return [*(each for stage in before for each in stage.steps), *steps[: steps.index(step) + 1]]
+
+    def _refuse_what_cannot_run(self) -> None:
+        """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
+        for step in self.stage.steps:
+            if runnable(step.kind) is None:
+                said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
+                raise StageError(said, step.name)
+
+    def _step(self, index: int, accepted: Accepted, server: Reached | None) -> Mapping[str, Any]:
+        step = self.stage.steps[index]
+        folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
+        folder.mkdir(parents=True)
+        about = {"kind": step.kind, "index": index, "of": len(self.stage.steps), "declared": declared(step)}
+        self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)), **about)
+        with self._progress(index, folder):
+            return _Step(self, step, folder, accepted, server).run()
+
+    def _progress(self, index: int, folder: Path) -> AbstractContextManager[None]:
+        return nullcontext() if self.replay else progress.step(self.stage, index, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    bench: Bench
+    step: PlannedStep
+    folder: Path
+    accepted: Accepted
+    server: Reached | None
+
+    def run(self) -> Mapping[str, Any]:
+        try:
+            return self._run()
+        except OSError as error:
+            if is_disk_full(error):  # ours was the write that found no room
+                raise self._failure(self._disk_full()) from None
+            raise
+
+    def _run(self) -> Mapping[str, Any]:
+        kind = running(self.step.kind)
+        done, seen = self._command(kind), dict[str, Any]()
+        deadline = seconds_allowed(done.command, kind.estimate(self.step.settings))
+        timed = self._probe(BEFORE)
+        beside = self.server.pid if self.server else None
+        data = None if isinstance(self.server, Running) else self.bench.data
+        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
+        self._statistics(statistics.BEFORE)
+        ended = self._supervised(done, deadline, sampler, seen)
+        keep(self.folder, self.bench.data, done.command.keep)
+        if not ended.exit:
+            self._statistics(statistics.AFTER)
+        message = self._wrong(kind, ended, deadline)
+        lost = self._lost(bool(message))
+        timed |= {} if message or lost else self._probe(AFTER)
+        dropped, said = self.accepted.dropped, lost.message if lost else message
+        record = outcome.record(self.step, ended, deadline, said, dropped, timed, seen)
+        write_json(self.folder / "step.json", record)
+        self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
+        if lost:
+            raise lost
+        if message:
+            raise self._failure(message)
+        return record
+
+    def _supervised(self, done: Launched, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> Ended:
+        """`seen`: gets how the program was found to run."""
+        beside, env = self.server.ours if self.server else None, environment(done.command.env)
+        try:
+            with caged(done.memory) as cage, self._collecting() as collectors:
+                started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
+                return supervise(done.argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+        except (MissingError, LaunchError) as error:
+            raise StageError(str(error), self.step.name) from None
+        finally:
+            forget(self.folder, done.command.secrets)
+
+    def _wrong(self, kind: Runner, ended: Ended, deadline: float) -> str | None:
+        """The parser is a check: output that cannot be read later is a failure now."""
+        folder, data = self.folder, self.bench.data
+        return (
+            outcome.complaint(ended, deadline, folder, data, self.server, kind)
+            or complaint(self._launch, folder / "stderr")
+            or outcome.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
+        )
+
+    def _lost(self, failed: bool) -> StageError | None:
+        """A client that lost its server says so in its own way, often before the server is quite gone."""
+        if self.server and self.server.gone(LAST_WORDS if failed else 0.0):
+            return self.server.failure(" while the step ran", self.step.name)
+        return self.server.crash(self.step.name) if self.server else None
+
+    def _started(self, sampler: Sampler, seen: dict[str, Any]) -> Watch:
+        def started(pid: int) -> None:
+            self.bench.attempt.journal(STARTED, name=self.step.name, pid=pid)  # its group: see survivors
+            sampler.start(pid)
+            try:
+                seen.update(watched(pid, self._launch))
+            except LaunchError:
+                sampler.stop(pid)
+                raise
+
+        return started
+
+    def _collecting(self) -> AbstractContextManager[Collecting]:
+        """A replay is nobody's figure."""
+        attempt, asked = self.bench.attempt, {} if self.bench.replay else self.step.setup
+        server = self.server.pid if self.server else None
+        if asked.get("collectors") and self.server and server is None:
+            self.server.warnings.append(f"{self.step.name}: no collector looked on: the server's process is not known")
+            asked = {}
+
+        def journal(name: str, pid: int) -> None:
+            attempt.journal(STARTED, name=f"collector {name}", pid=pid)
+
+        return collecting(asked, self._context(), attempt.job.site, server, journal)
+
+    def _command(self, kind: Runner) -> Launched:
+        try:
+            made = kind.command(self.step.settings, self.accepted.options, self._context())
+            done = launched(made, self._launch)
+        except RefusedError as error:
+            raise StageError(str(error), self.step.name) from None
+        except (LookupError, ValueError) as error:
+            raise StageError(f"no {self.step.kind} command can be made: {error}", self.step.name) from None
+        except LaunchError as error:
+            raise StageError(str(error), self.step.name) from None
+        command = done.command
+        told = {**command.env, **{name: "***" for name in PASSWORDS if name in command.env}}
+        env = {"env": told, "environment": environment(told)}
+        write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
+        attach(self.folder, {**self.step.files, **command.files})
+        return done
+
+    def _context(self) -> Context:
+        job, data = self.bench.attempt.job, self.bench.data
+        client = job.made(self.step.client) if self.step.client else None
+        programs = {**job.programs, **client.programs} if client else job.programs
+        access = self.server.access if self.server else None
+        folder, seed, device = self.folder.resolve(), self.step.seed, self._device
+        version = str(job.record["version"])
+        version_of_client = client.version if client else None
+        return Context(
+            programs, version, data, folder, seed, access, device, version_of_client, inputs.paths(self.step)
+        )
+
+    @property
+    def _device(self) -> str | None:
+        """The database's, where something says so: of a server that ran before it is not that of our own files."""
+        return self.bench.attempt.job.site.device or (self.server.device if isinstance(self.server, Running) else None)
+
+    @property
+    def _launch(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], self.step.setup.get("launch") or {})
+
+    def _probe(self, when: str) -> dict[str, Probed]:
+        return Probing(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
+
+    def _statistics(self, when: str) -> None:
+        """Of the server. A replay is nobody's figure."""
+        engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
+        if engine and self.server:
+            statistics.keep(engine, self.server, self.folder, when)
+
+    def _disk_full(self) -> str:
+        return disk_full(self.bench.data, self.folder)
+
+    def _failure(self, message: str) -> StageError:
+        log = telling(self.folder)
+        return StageError(message, self.step.name, log, end_of(log))
+
+
+def declared(step: PlannedStep) -> float | None:
+    """Seconds that the step says it takes."""
+    found = step.settings.get("duration")
+    return float(found) if isinstance(found, int | float) and found > 0 else None
+
+
+def seconds_allowed(command: Command, estimate: float) -> float:
+    """The declared duration, or generously more than the estimate, and a grace on top."""
+    grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
+    return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)

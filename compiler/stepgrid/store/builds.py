@@ -1,0 +1,116 @@
+"""The builds of a store: those that are there, those that failed, those that are being made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.language import witness
+from stepgrid.plan.model import BUILD_PREFIX
+from stepgrid.store import jsonfile
+from stepgrid.store.content import content
+from stepgrid.store.lock import holders
+from stepgrid.store.measured import folder_bytes
+from stepgrid.store.store import Store
+
+if TYPE_CHECKING:
+    from stepgrid.plan.builds import Made
+
+BUILT, RUNNING, FAILED, NOT_BUILT = "built", "running", "failed", "not built"
+STATES = (BUILT, RUNNING, FAILED, NOT_BUILT)
+RECORD, FAILURE, LOG = "build.json", "failure.json", "build.log"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a store says of one build."""
+
+    id: str
+    state: str
+    record: Mapping[str, Any] = field(default_factory=dict)  # build.json
+    bytes: int | None = None
+    why: str = ""  # it failed
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What plans say of one build."""
+
+    build: Mapping[str, Any] = field(default_factory=dict)
+    specs: frozenset[str] = frozenset()
+
+
+def ids(store: Store) -> list[str]:
+    """Of all that are there, or were tried."""
+    found = {folder.name for folder in _folders(store.build("_").parent)}
+    tried = {folder.name for folder in _folders(store.root / "attempts") if folder.name.startswith(BUILD_PREFIX)}
+    return sorted(found | {node for node in tried if store.attempts(node)})
+
+
+def kept(store: Store, build: str) -> Kept:
+    if store.has_build(build):
+        folder = store.build(build)
+        return Kept(build, BUILT, jsonfile.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
+    attempts = store.attempts(build)
+    if holders(store.lock(build)):
+        return Kept(build, RUNNING, log=_log(attempts[-1]) if attempts else None)
+    return _tried(build, attempts[-1]) if attempts else Kept(build, NOT_BUILT)
+
+
+def record(store: Store, build: str) -> dict[str, Any]:
+    """build.json; nothing of a build that is not there."""
+    return jsonfile.read(store.build(build) / RECORD)
+
+
+def made(store: Store, build: str) -> Made | None:
+    """What it was made of, as its record says; a record that cannot be read says nothing."""
+    from stepgrid.plan.builds import Made
+
+    aside = [attempt / RECORD for attempt in reversed(store.attempts(build)) if (attempt / RECORD).is_file()]
+    for path in (store.build(build) / RECORD, store.records() / build / RECORD, *aside[:1]):
+        try:
+            said = content(path)
+        except OSError:
+            witness.saw(str(path), None)
+            continue
+        witness.saw(str(path), said)
+        return Made(_digests(said), here=path.parent.parent != store.records())
+    return None
+
+
+def _digests(record: bytes) -> frozenset[str]:
+    try:
+        return frozenset(str(artifact["digest"]) for artifact in json.loads(record)["artifacts"])
+    except (ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def planned(store: Store) -> dict[str, Planned]:
+    """What the plans that are kept say of the builds that they name."""
+    found: dict[str, Planned] = {}
+    for folder in sorted(_folders(store.plan("_").parent)):
+        header = jsonfile.read(folder / "plan.json")
+        for build in header.get("builds", ()):
+            specs = found[build["id"]].specs if build["id"] in found else frozenset()
+            found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
+    return found
+
+
+def _tried(build: str, attempt: Path) -> Kept:
+    failure = jsonfile.read(attempt / FAILURE)
+    why = str(failure.get("message") or "the build was killed")
+    return Kept(build, FAILED, why=why, log=_log(attempt))
+
+
+def _log(folder: Path) -> Path | None:
+    return folder / LOG if (folder / LOG).is_file() else None
+
+
+def _folders(parent: Path) -> Sequence[Path]:
+    if not parent.is_dir():
+        return ()
+    return [each for each in parent.iterdir() if each.is_dir() and not each.name.startswith(".")]

@@ -1,0 +1,69 @@
+"""What past runs cost, and how far their repeats lie apart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepgrid.plan.model import Plan
+from stepgrid.store.known import head
+from stepgrid.store.store import Store
+
+MOST = 200  # results whose figures are read: the spread is known well enough by then
+FIGURE = "qps"
+
+
+def image_bytes(store: Store, stage: str) -> int | None:
+    found = head(store.image(stage) / "image.json").get("bytes")
+    return found if isinstance(found, int) else None
+
+
+def folder_bytes(folder: Path) -> int:
+    """Of its files, as they are stored; a file with two names counts once."""
+    seen: dict[tuple[int, int], int] = {}
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found = os.lstat(f"{parent}/{name}")
+            except OSError:
+                continue
+            seen[found.st_dev, found.st_ino] = found.st_blocks * 512
+    return sum(seen.values())
+
+
+def figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
+    """Step -> for each cell the figure of every load that has one: what the collected results say."""
+    found: dict[str, list[Sequence[float]]] = defaultdict(list)
+    left = MOST
+    for cell in plan.cells:
+        chains = [repeat.stages for repeat in cell.repeats if repeat.run == 0]
+        if len(chains) < 2 or left < len(chains):
+            continue
+        left -= len(chains)
+        for step in cell.steps:
+            if step.measured and (step.stage > 0 or len(chains[0]) == 1):  # cells share their loads
+                stages = [chain[step.stage] for chain in chains]
+                values = [value for stage in stages if (value := _figure(store, stage, step.index)) is not None]
+                found[step.name].append(values)
+    return dict(found)
+
+
+def _figure(store: Store, stage: str, index: int) -> float | None:
+    result = store.result(stage)
+    for path in sorted(result.glob("figures.*.json"), reverse=True) if result else ():
+        value = _read(path).get(str(index), {}).get("metrics", {}).get(FIGURE)
+        if isinstance(value, int | float) and value > 0:
+            return float(value)
+    return None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["steps"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return found

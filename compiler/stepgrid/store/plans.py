@@ -1,0 +1,58 @@
+"""Plans in a store: their folders, published whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepgrid.plan import files
+from stepgrid.plan.model import Plan
+from stepgrid.store import jsonfile
+from stepgrid.store.folders import below
+from stepgrid.store.store import Store
+
+
+def publish(store: Store, plan: Plan) -> None:
+    store.publish_plan(plan.digest, lambda folder: write(plan, folder))
+
+
+def write(plan: Plan, folder: Path) -> None:
+    """By rename; a plan that is there already is the same plan."""
+    if (folder / files.HEADER).is_file():
+        return
+    new = folder.with_name(f".{folder.name}.{os.getpid()}")
+    new.mkdir(parents=True)
+    for name, content in files.texts(plan):
+        with (new / name).open("w", encoding="utf-8") as file:
+            file.writelines(content)
+    try:
+        os.rename(new, folder)
+    except OSError:  # another process published the same plan first
+        for entry in new.iterdir():
+            entry.unlink()
+        new.rmdir()
+
+
+class Stored(NamedTuple):
+    """A plan that is kept, as its header says."""
+
+    folder: Path
+    spec: str
+    scale: str | None
+    machines: Mapping[str, Mapping[str, Any]]  # by id
+    made: float  # unix time
+
+    @property
+    def digest(self) -> str:
+        return self.folder.name
+
+
+def stored(store: Store) -> Iterator[Stored]:
+    """A header that cannot be read says nothing: then there is no spec."""
+    for folder in below(store.plan("_").parent):
+        said = jsonfile.read(folder / files.HEADER)
+        hardware = said.get("hardware") or {}
+        machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
+        yield Stored(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)

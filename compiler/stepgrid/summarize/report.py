@@ -1,0 +1,164 @@
+"""Everything that a report says, as values: the text and the page only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from stepgrid.layouts.table import Table
+from stepgrid.plan.arms import arms
+from stepgrid.plan.model import Axis
+from stepgrid.summarize import apart, builds, claim_numbers, drift, layout, many, quiet, shown, status, warnings
+from stepgrid.summarize.builds import Build
+from stepgrid.summarize.claims import Claim, claims
+from stepgrid.summarize.comparison import Comparison, compare
+from stepgrid.summarize.defaults import Defaults, defaults
+from stepgrid.summarize.evidence import Beside, evidence
+from stepgrid.summarize.extras import Extras
+from stepgrid.summarize.heard import Place
+from stepgrid.summarize.overview import Overview, overviews
+from stepgrid.summarize.points import Point, points
+from stepgrid.summarize.ratio_intervals import ratio_intervals
+from stepgrid.summarize.series import Series
+from stepgrid.summarize.status import Status
+from stepgrid.summarize.tables import Tables
+from stepgrid.summarize.timeseries import Steadiness
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """One measured step."""
+
+    step: str
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The axes that vary here, for words and rows; with none, the builds."""
+        varying = tuple(axis.name for axis in self.axes if len(axis.labels) > 1)
+        return varying or (layout.BUILD,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    title: str
+    plan: str
+    spec: str
+    scale: str | None
+    axes: tuple[Axis, ...]
+    base: Mapping[str, str]
+    loads: int
+    runs: int
+    effect: float
+    hardware: Mapping[str, Any]
+    builds: Mapping[str, Build]
+    sections: tuple[Section, ...]
+    series: Series
+    steadiness: Mapping[Place, Steadiness]
+    facts: Mapping[str, Mapping[str, Mapping[str, str]]]
+    status: Status
+    warnings: tuple[str, ...]
+    defaults: Defaults | None = None
+    quiet: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    tables: tuple[Table, ...] = ()
+    long: tuple[shown.Long, ...] = ()
+    asked: bool = False  # the tables are those that the spec names
+
+    @property
+    def shown(self) -> list[Table]:
+        """Those that were asked for, and of the others what a reader would look at."""
+        return [table for table in self.tables if self.asked or not table.is_long]
+
+    @property
+    def unshown(self) -> list[str]:
+        """The others' names."""
+        made = [table.name for table in self.tables if not self.asked and table.is_long]
+        return [*made, *(each.name for each in self.long)]
+
+    @property
+    def overviews(self) -> list[Overview]:
+        """Against the base that was asked for first."""
+        found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))
+        return sorted(found, key=lambda each: each.tables[0].layout.base != self.base)
+
+
+def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
+    every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
+    axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
+    base = layout.chosen(axes, header["report"]["base"])
+    said = header["report"]
+    effect = said["smallest_effect"]
+    known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
+    repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
+    beside = evidence(tables, effect, header["report"].get("within"), known)
+    sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
+    unlike = partial(builds.caveat, known)
+    intervals = ratio_intervals([table for each in sections for table in each.comparisons])
+    made, long = shown.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
+    every_point = [point for each in sections for point in each.points]
+    noise = claim_numbers.Beside(partial(beside.floor, axes), intervals.of)
+    return Report(
+        **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
+        plan=header["digest"],
+        axes=axes,
+        base=base,
+        loads=len({repeat["load"] for repeat in repeats}),
+        runs=len({repeat["run"] for repeat in repeats}),
+        effect=effect,
+        builds=known,
+        sections=sections,
+        series=tables.series,
+        steadiness=tables.series.steadiness,
+        facts=tables.facts,
+        status=status.status(tables.runs),
+        warnings=(
+            *warnings.warnings(header.get("warnings", ()), known, tables),
+            *_far(header, sections),
+            *_trends(sections, effect),
+        ),
+        quiet=tuple(quiet.waits(tables.runs)),
+        defaults=defaults(tables, _builds(every), base.get(layout.BUILD)),
+        claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
+        tables=tuple(made),
+        long=tuple(long),
+        asked=bool(said["tables"]),
+    )
+
+
+def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:
+    within = header["report"].get("within")
+    if within is not None:
+        yield from apart.compared((table for section in sections for table in section.comparisons), within)
+
+
+def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
+    yield from drift.sentences([(section.step, section.points) for section in sections])
+    yield from many.sentences([table for section in sections for table in section.comparisons], effect)
+
+
+def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:
+    return next((axis.labels for axis in axes if axis.name == layout.BUILD), ())
+
+
+def _steps(axis: Mapping[str, Any]) -> tuple[str, ...] | None:
+    return None if axis["steps"] is None else tuple(axis["steps"])
+
+
+def _measured(tables: Tables) -> list[str]:
+    return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
+
+
+def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Beside) -> Section:
+    touching = layout.touching(axes, step)
+    found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
+    compared = [
+        compare(step, form, touching, found, beside(form, touching))
+        for form in layout.layouts(touching, base, layout.most_able(axes, tables.runs))
+    ]
+    shown = tuple(table for table in compared if table.worth_showing)
+    return Section(step, tuple(touching), tuple(found), shown)
