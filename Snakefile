@@ -3,15 +3,15 @@ import sys
 
 sys.path.insert(0, f"{workflow.basedir}/compiler")
 
-from stepgrid.run import leaving, metadata
+from stepgrid.host.processes import exit_signals; from stepgrid.workflow import snakemake_metadata as metadata
 
-leaving.at_once()
-leaving.no_folder(workflow.snakemake_tmp_dir)
+exit_signals.at_once()
+exit_signals.no_folder(workflow.snakemake_tmp_dir)
 
-from stepgrid.run.hooks import Hooks
-from stepgrid.run.revision import revision
-from stepgrid.run.screen import quieten
-from stepgrid.run.workflow import Fault, work_of
+from stepgrid.workflow.snakemake_hooks import Hooks
+from stepgrid.store.code_revision import revision
+from stepgrid.workflow.snakemake_log import quieten
+from stepgrid.workflow.run_request import Fault, work_of
 
 try:
     work = work_of(config)
@@ -52,4 +52,4 @@ include: "rules/run.smk"
 include: "rules/collect.smk"
 include: "rules/summarize.smk"
 
-leaving.no_folder(workflow.snakemake_tmp_dir)  # the rules have been read
+exit_signals.no_folder(workflow.snakemake_tmp_dir)  # the rules have been read

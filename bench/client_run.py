@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from bench.server import serving
 from stepgrid.build.programs import absolute
-from stepgrid.drivers.protocol import Command, Context
 from stepgrid.drivers.sysbench import DRIVER, Sysbench
-from stepgrid.engines.serving import Access
+from stepgrid.host.processes.supervision import environment
+from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.server import Access
 from stepgrid.run.attached import attach
-from stepgrid.run.supervision.supervise import environment
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {

@@ -8,17 +8,17 @@ from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
-from stepgrid.plan.model import PlannedStage
-from stepgrid.run import work, workflow
-from stepgrid.run.over import Products
+from stepgrid.model.plan import PlannedStage
 from stepgrid.store.store import Store
+from stepgrid.workflow import remaining_work, run_request
+from stepgrid.workflow.finished_plan import Products
 
 
 def make(spec: str) -> None:
     """In the current folder."""
     with redirect_stderr(StringIO()):  # the spec's warnings
-        store, plan = Store(), workflow.compiled(spec, None)
-    work.work(plan, store)
+        store, plan = Store(), run_request.compiled(spec, None)
+    remaining_work.work(plan, store)
     for build in plan.builds:
         _write(store.build(build.id) / "build.json", {"id": build.id})
     store.mark("_").parent.mkdir(parents=True)

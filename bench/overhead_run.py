@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
-from stepgrid.drivers import running
+from stepgrid.model.plan import PlannedStage
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedStage
+from stepgrid.plugins.drivers import running
 from stepgrid.store.store import ATTEMPT, Store
 
 SPEC = (

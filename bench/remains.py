@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.victims import working_in
+from stepgrid.host.locks import holders
 from stepgrid.plan.files import read as read_plan
-from stepgrid.run.soundness import full_fault
-from stepgrid.store.lock import holders
+from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
 
 OWN = {".requests"}  # hidden, and meant to stay

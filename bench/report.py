@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.synthetic import Results  # noqa: E402  # the checkout's own
-from stepgrid.plan.model import Plan  # noqa: E402
-from stepgrid.run import work, workflow  # noqa: E402
+from stepgrid.model.plan import Plan  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
+from stepgrid.workflow import remaining_work, run_request  # noqa: E402
 
 SPEC = """\
 title: made-up results
@@ -190,8 +190,8 @@ def _plan(
     text = SPEC.format(steps=", ".join(listed), seconds=seconds, fanouts=list(fanouts), **(axes or MANY))
     Path(name).write_text(text, encoding="utf-8")
     with redirect_stderr(StringIO()):  # the spec's warnings
-        store, plan = Store(), workflow.compiled(name, None)
-    work.work(plan, store)
+        store, plan = Store(), run_request.compiled(name, None)
+    remaining_work.work(plan, store)
     results = Results(store, plan, seconds)
     for build in plan.builds:
         results.build(build.id, build.name)

@@ -16,9 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from stepgrid.run import sysfs
-from stepgrid.run.sampling import devices
-from stepgrid.run.sampling.sampler import Sampler
+from stepgrid.host import devices, sysfs
+from stepgrid.host.sampling.sampler import Sampler
 
 DEFAULTS = (300, 100, 5000, 30)
 SERVER = """
@@ -75,7 +74,7 @@ def start(code: str, count: int) -> int:
 
 def end(leader: int) -> None:
     """All that it started, in whatever session."""
-    from stepgrid.run.sampling.group import Group
+    from stepgrid.host.sampling.process_group import Group
 
     for pid in sorted(Group(leader).members(), reverse=True):
         os.kill(pid, signal.SIGKILL)

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stepgrid import engines
 from stepgrid.build.programs import programs
-from stepgrid.drivers.protocol import Command
-from stepgrid.engines.serving import Access, Home, Serving
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.host.processes.unprivileged_user import User, give, ordinary
+from stepgrid.plugins import engines
+from stepgrid.plugins.driver import Command
+from stepgrid.plugins.server import Access, Home, Serving
 from stepgrid.run.attached import attach
 from stepgrid.run.server import ready
 from stepgrid.run.server.process import Server
 from stepgrid.run.server.sockets import sockets
-from stepgrid.run.server.stepdown import User, give, ordinary
-from stepgrid.run.supervision import child as children
-from stepgrid.run.supervision.supervise import environment, supervise
 
 PATIENCE, SET_UP = 60.0, 300.0
 

@@ -9,9 +9,9 @@ from shutil import rmtree
 from typing import NamedTuple
 
 from bench.spent import Spent, stepgrid
-from stepgrid.drivers import running
+from stepgrid.model.plan import Plan, PlannedCell, PlannedStage
 from stepgrid.plan import files
-from stepgrid.plan.model import Plan, PlannedCell, PlannedStage
+from stepgrid.plugins.drivers import running
 from stepgrid.store.store import Store
 
 KEPT = ("builds", "plans", "locks")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import checksums
 from stepgrid.store.store import Store
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from stepgrid.collect.states import DONE
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
+from stepgrid.store.status.results import DONE
 from stepgrid.summarize.series import made
 from stepgrid.summarize.tables import Run, Tables
 

@@ -12,8 +12,8 @@ from hypothesis import settings
 
 from stepgrid.language import render
 from stepgrid.language.problem import Problems, SpecError
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
 from tests import needs
 from tests.scheduler import Scheduler
 
@@ -78,6 +78,16 @@ def signal_handlers() -> Iterator[None]:
 def no_site_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is in the folder or in the environment of whoever runs the tests."""
     monkeypatch.setenv("STEPGRID_SITE", "")
+
+
+@pytest.fixture(autouse=True)
+def same_signals() -> Iterator[None]:
+    """A command that is called in this process sets its own."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

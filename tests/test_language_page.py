@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from stepgrid.language import models
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "language.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -8,7 +8,7 @@ def test_real_engines_are_one_share_and_so_is_each_other_file() -> None:
     shares = {
         "tests/integration/test_chaos.py::test_a": ENGINES,
         "tests/integration/test_fio.py::test_b[x::y]": ENGINES,
-        "tests/run/test_host.py::test_c[a/b.py]": "tests/run/test_host.py",
+        "tests/host/test_facts.py::test_c[a/b.py]": "tests/host/test_facts.py",
     }
     scheduler = Scheduler.__new__(Scheduler)
     assert {name: split(scheduler, name) for name in shares} == shares

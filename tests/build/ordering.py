@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.build.command import Commands
 from stepgrid.build.order import Order
 from stepgrid.language.site import Site
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
 from tests.build.snake import Snake
 
 

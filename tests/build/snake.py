@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.build.pin import key, pin
-from stepgrid.engines.protocol import Identity, OptionInfo, Run
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.identity import build_id
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.plugins.engine import Identity, OptionInfo, Run
 
 VERSION = sys.version.split()[0]
 

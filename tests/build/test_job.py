@@ -9,14 +9,14 @@ import pytest
 
 from stepgrid.build import job
 from stepgrid.build.changed import changed
-from stepgrid.build.content import content
 from stepgrid.build.pin import pin
 from stepgrid.build.problem import BuildError
 from stepgrid.build.programs import programs
 from stepgrid.engines.program import Program
-from stepgrid.engines.protocol import Identity, Run
-from stepgrid.plan.model import PlannedBuild
-from stepgrid.run.supervision.signals import Interrupted
+from stepgrid.host.processes.signals import Interrupted
+from stepgrid.language.tree_checksum import content
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.store import Store
 from tests.build.snake import VERSION, Snake, planned
 
@@ -176,7 +176,7 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
 def test_a_binary_that_is_another_program_is_told_without_a_traceback(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    from stepgrid.engines.protocol import IdentityError
+    from stepgrid.plugins.engine import IdentityError
 
     def identify(self: Snake, run: Run) -> Identity:
         raise IdentityError("it did not say what it is")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build import pin as pins
-from stepgrid.build.content import content
+from stepgrid.language.tree_checksum import content
 from stepgrid.language.witness import watching
 
 COMMIT = "5ec0ffee" * 5

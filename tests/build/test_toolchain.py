@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.flags import Flags
 from stepgrid.build.problem import BuildError
 from stepgrid.build.toolchain import code_flags, find, require
+from stepgrid.language.builds.flags import Flags
 from stepgrid.language.site import Site
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order

@@ -12,11 +12,11 @@ import pytest
 
 from stepgrid.cli import export as exporting
 from stepgrid.cli import main
-from stepgrid.plan.model import Plan, PlannedStage
-from stepgrid.run import here, workflow
+from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import checksums
-from stepgrid.store.durable import make_folder, write_json
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan, run_request
 from tests.cli.samples import SPEC
 
 SUMMARIZED = exporting._summarized
@@ -31,8 +31,8 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name / "a.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path / "one")
     monkeypatch.setattr(exporting, "_summarized", lambda *_: None)  # takes seconds
-    workflow.compiled.cache_clear()
-    plan = here.compiled("a.yaml", None)
+    run_request.compiled.cache_clear()
+    plan = host_plan.compiled("a.yaml", None)
     for stage in plan.stages:
         result(stage)
     for build in plan.builds:
@@ -73,7 +73,7 @@ def sealed(plan: Plan) -> None:
 
 
 def planned() -> Plan:
-    return here.compiled("a.yaml", None)
+    return host_plan.compiled("a.yaml", None)
 
 
 def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.plan.model import Plan
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.locks import locked
+from stepgrid.model.plan import Plan
 from stepgrid.store import asked
-from stepgrid.store.durable import write_json
-from stepgrid.store.lock import locked
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
@@ -176,8 +176,8 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
+    from stepgrid.host.file_tree import scan
     from stepgrid.run.images.checksums import sums_of
-    from stepgrid.run.images.tree import scan
 
     assert out(capsys, "images") == "there is no image\n"
     load = next(stage for stage in plan.stages if stage.parent is None)

@@ -15,9 +15,9 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.builds_list import declared
-from stepgrid.run import here
-from stepgrid.store.lock import locked
+from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ids() -> dict[str, str]:
-    return {build.name: build.id for build in here.compiled("a.yaml", None).builds}
+    return {build.name: build.id for build in host_plan.compiled("a.yaml", None).builds}
 
 
 def listed(capsys: Capture, *arguments: str) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build import importing
 from stepgrid.build.programs import programs
 from stepgrid.cli import main
-from stepgrid.run import here
 from stepgrid.store.store import Store
+from stepgrid.transfer import build_import
+from stepgrid.workflow import host_plan
 from tests.cli.bundles import Members, rewrite
 
 Capture = pytest.CaptureFixture[str]
@@ -50,7 +50,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 
 def node(file: Path) -> str:
-    return str(importing.read(file)["id"])
+    return str(build_import.read(file)["id"])
 
 
 def with_manifest(members: Members, **fields: Any) -> None:
@@ -82,7 +82,7 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     (Path.cwd() / "a.yaml").write_text(SPEC)
     (Path.cwd() / "tree").symlink_to(home / "tree")
     assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 0
-    (build,) = here.compiled("a.yaml", None).builds
+    (build,) = host_plan.compiled("a.yaml", None).builds
     assert Store().has_build(build.id)
 
 
@@ -90,7 +90,7 @@ def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> Non
     (Path.cwd() / "a.yaml").write_text(SPEC.replace('"1.0"', '"2.0"'))
     (Path.cwd() / "tree").mkdir()
     assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 2
-    (build,) = here.compiled("a.yaml", None).builds
+    (build,) = host_plan.compiled("a.yaml", None).builds
     said = f"{exported} holds {node(exported)}, which is no build of a.yaml; its builds are: {build.id}\n"
     assert capsys.readouterr().err == said
 

@@ -8,12 +8,12 @@ import pytest
 
 from stepgrid.build.locking import wanted
 from stepgrid.cli import main
-from stepgrid.collect.states import states
-from stepgrid.plan.model import Plan, PlannedBuild
-from stepgrid.run.work import work
-from stepgrid.store.durable import write_json
+from stepgrid.host.durable_writes import write_json
+from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.store.status.reader import Looker
+from stepgrid.store.status.results import states
 from stepgrid.store.store import Store
-from stepgrid.watch.look import Looker
+from stepgrid.workflow.remaining_work import work
 from tests.cli.test_plan import kept
 
 Capture = pytest.CaptureFixture[str]

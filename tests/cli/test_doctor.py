@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.recipes import RECIPES
+from stepgrid.build.recipes.registry import RECIPES
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
-from stepgrid.run import hostlock, sysfs
-from stepgrid.run.checkup import kernel, places, tools
-from stepgrid.run.noise import look, record
-from stepgrid.run.noise.finding import STOPS, UNKNOWN, WARNING, Finding
+from stepgrid.host import host_lock, sysfs
+from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
+from stepgrid.host.noise import inspection, tuning_record
 from stepgrid.store.store import Store
+from stepgrid.workflow.doctor import folders, kernel, tools
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
@@ -28,7 +28,7 @@ SECTIONS = ["where things go", "what the system allows", "programs", "noise, ove
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPGRID_LOOK", "0.01")
-    monkeypatch.setenv(hostlock.OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setenv(host_lock.OVERRIDE, str(tmp_path / "lock"))
     (tmp_path / "a.yaml").write_text(SPEC)
     return tmp_path
 
@@ -47,7 +47,7 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
 def test_the_page_explains_every_finding(folder: Path) -> None:
     page = (ROOT / "docs/noise.md").read_text(encoding="utf-8")
     rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
-    assert {each.name for each in look.look(folder) if not each.name.startswith("device")} <= rows
+    assert {each.name for each in inspection.look(folder) if not each.name.startswith("device")} <= rows
 
 
 def test_as_data(capsys: Capture) -> None:
@@ -106,7 +106,7 @@ def test_every_recipe_says_what_it_needs() -> None:
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
-    found = {each.name: each for each in places.findings(Store())}
+    found = {each.name: each for each in folders.findings(Store())}
     assert (found["outputs"].severity, found["outputs"].said) == (STOPS, f"{folder} cannot be written")
 
 
@@ -124,8 +124,8 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     turbo.parent.mkdir(parents=True)
     turbo.write_text("1")
     before = {"boot": None, "before": {str(turbo.relative_to(folder)): "0"}}
-    record.path(folder / "lock").write_text(json.dumps(before))
-    with hostlock.locked(folder / "lock"):
+    tuning_record.path(folder / "lock").write_text(json.dumps(before))
+    with host_lock.locked(folder / "lock"):
         assert main(["doctor", "--restore"]) == 3
     said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"
     assert (capsys.readouterr().out, turbo.read_text()) == (said, "1")

@@ -31,7 +31,7 @@ def test_other_commands_look_for_garbage_seldom() -> None:
 
 
 def test_a_process_that_used_duckdb_says_nothing_at_its_end() -> None:
-    code = "import duckdb; from stepgrid.plan.uncollected import unsearched; unsearched(); "
+    code = "import duckdb; from stepgrid.host.garbage_collector import unsearched; unsearched(); "
     code += "duckdb.connect().execute('SELECT 1')"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.run import here
+from stepgrid.host.locks import locked
 from stepgrid.store import plans
-from stepgrid.store.lock import locked
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 from tests.cli.samples import LIBRARY, SPEC
 from tests.cli.test_plan import built, kept, measured
 
@@ -38,7 +38,7 @@ def put(kind: str, name: str) -> Path:
 
 def test_all_scales_of_all_specs_count(capsys: Capture) -> None:
     for scale in (None, "smoke"):
-        plan = here.compiled("specs/a.yaml", scale)
+        plan = host_plan.compiled("specs/a.yaml", scale)
         put("results", plan.stages[0].id)
         plans.publish(Store(), plan)
     assert main(["gc"]) == 0
@@ -94,7 +94,7 @@ def _to_do(capsys: Capture) -> str:
 
 
 def test_builds_that_no_spec_names_are_listed_with_their_sizes(capsys: Capture) -> None:
-    (put("builds", here.compiled("specs/a.yaml", None).builds[0].id) / "program").write_bytes(b"x" * 5000)
+    (put("builds", host_plan.compiled("specs/a.yaml", None).builds[0].id) / "program").write_bytes(b"x" * 5000)
     (put("builds", "b-gone") / "program").write_bytes(b"x" * 5000)
     assert main(["gc"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.run import importing
 from stepgrid.store.store import Store
+from stepgrid.transfer import result_import
 from tests.cli.bundles import Capture, Members, export, planned, rewrite, sealed
 
 pytestmark = pytest.mark.usefixtures("one")
@@ -51,7 +51,7 @@ def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
     short = file.with_name("short.tar.gz")
     short.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     assert "cannot be unpacked" in refused(short, store, capsys)
-    monkeypatch.setattr(importing.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
+    monkeypatch.setattr(result_import.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
     assert re.fullmatch(
         r"FILE is not imported: it takes [\d.]+ KiB, and 1 bytes are free at outputs\n", refused(file, store, capsys)
     )

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from tests.legacy.made import run, sysbench
+from tests.importers.made import run, sysbench
 
 Capture = pytest.CaptureFixture[str]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
-from stepgrid.run import here
 from stepgrid.store import contents
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 from tests.cli.test_plan import Capture, built, kept, measured, told
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -42,7 +42,7 @@ def noted() -> None:
 
 def test_a_filled_store_needs_nothing_measured_again(old: Plan, capsys: Capture) -> None:
     assert "  to do    nothing\n" in told(capsys)
-    assert {stage.id for stage in here.compiled("a.yaml", None).stages} == {stage.id for stage in old.stages}
+    assert {stage.id for stage in host_plan.compiled("a.yaml", None).stages} == {stage.id for stage in old.stages}
 
 
 def test_an_edit_after_a_run_is_another_stage(folder: Path, old: Plan, capsys: Capture) -> None:
@@ -70,11 +70,11 @@ def test_plan_writes_nothing(old: Plan, capsys: Capture) -> None:
 
 
 def test_a_store_that_has_nothing_begins_with_contents(folder: Path, capsys: Capture) -> None:
-    bare = here.compiled("a.yaml", None)
+    bare = host_plan.compiled("a.yaml", None)
     (folder / "my.sh").write_text("one")
-    assert not {stage.id for stage in bare.stages} & {stage.id for stage in here.compiled("a.yaml", None).stages}
+    assert not {stage.id for stage in bare.stages} & {stage.id for stage in host_plan.compiled("a.yaml", None).stages}
 
 
 def test_another_store_does_not_matter_to_a_pure_compilation(old: Plan) -> None:
-    pure = compile_spec("a.yaml", None, here.host(Store()))
+    pure = compile_spec("a.yaml", None, host_plan.host(Store()))
     assert not {stage.id for stage in pure.stages} & {stage.id for stage in old.stages}

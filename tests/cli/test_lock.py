@@ -13,9 +13,9 @@ from stepgrid.build.programs import programs
 from stepgrid.cli import main
 from stepgrid.language import lock
 from stepgrid.language.problem import Problems
-from stepgrid.plan.model import Plan
-from stepgrid.run import here
+from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
 from tests.cli.test_plan import built, kept, measured
 
@@ -113,7 +113,7 @@ def test_what_is_held_is_what_is_built(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def _built_says() -> str:
-    build, store = here.compiled("a.yaml", None).builds[0], Store()
+    build, store = host_plan.compiled("a.yaml", None).builds[0], Store()
     assert make(store, build) == 0
     return subprocess.run(programs(store.build(build.id))["say.sh"], capture_output=True, text=True).stdout.strip()
 

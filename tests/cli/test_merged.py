@@ -9,11 +9,11 @@ import pytest
 
 from bench import synthetic
 from stepgrid.cli import main
-from stepgrid.collect.states import DONE
-from stepgrid.plan.model import Plan, PlannedStage
-from stepgrid.run import here, workflow
+from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.store.status.results import DONE
 from stepgrid.store.store import Store
 from stepgrid.summarize.current import current
+from stepgrid.workflow import host_plan, run_request
 
 Capture = pytest.CaptureFixture[str]
 HALVES = """\
@@ -43,8 +43,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
         (tmp_path / name).mkdir(exist_ok=True)
         monkeypatch.chdir(tmp_path / name)
         Path("a.yaml").write_text(spec)
-        workflow.compiled.cache_clear()
-        plan = here.compiled("a.yaml", None)
+        run_request.compiled.cache_clear()
+        plan = host_plan.compiled("a.yaml", None)
         for build in plan.builds:
             synthetic.Results(Store(), plan, 5).build(build.id, build.name)
         return plan
@@ -54,7 +54,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
 def measure(plan: Plan, stages: list[PlannedStage]) -> None:
     made = synthetic.Results(Store(), plan, 5)
-    workflow.work(plan, Store())
+    run_request.work(plan, Store())
     for stage in stages:
         made.result(stage)
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid import drivers, engines
 from stepgrid.cli import main, new
+from stepgrid.plugins import drivers, engines
 
 Capture = pytest.CaptureFixture[str]
 

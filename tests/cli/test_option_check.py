@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.run import here, workflow
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan, run_request
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import Capture, kept, measured
 
@@ -28,14 +28,14 @@ TWO = {"rocksdb-7.8.3": KNOWN, "rocksdb-9.10.0": NEWER}
 
 @pytest.fixture(autouse=True)
 def compiled_anew() -> Iterator[None]:
-    workflow.compiled.cache_clear()
+    run_request.compiled.cache_clear()
     yield
-    workflow.compiled.cache_clear()
+    run_request.compiled.cache_clear()
 
 
 def made(known: Mapping[str, Mapping[str, str]], spec: str = "a.yaml") -> None:
     """Builds with what each knows; of the others there is nothing."""
-    for build in here.compiled(spec, None).builds:
+    for build in host_plan.compiled(spec, None).builds:
         if build.name in known:
             folder = Store().build(build.id)
             folder.mkdir(parents=True)
@@ -155,7 +155,7 @@ def test_a_program_that_the_build_lacks(folder: Path, capsys: Capture) -> None:
     (folder / "a.yaml").write_text(bench + step % "put" + step % "get")
     assert main(["check", "a.yaml"]) == 0
     capsys.readouterr()
-    (build,) = here.compiled("a.yaml", None).builds
+    (build,) = host_plan.compiled("a.yaml", None).builds
     made({"mine": {}})
     (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"bench.py": ["bench.py"]}}))
     assert complaints(capsys) == [
@@ -173,7 +173,7 @@ def test_a_program_of_a_service_that_the_build_lacks(folder: Path, capsys: Captu
     )
     bench = f'title: t\nbuilds: {{mine: {{engine: program, version: "1.0", {source}, {service}}}}}\nsteps:\n'
     (folder / "a.yaml").write_text(bench + "  - {name: put, kind: command, argv: [a]}\n")
-    (build,) = here.compiled("a.yaml", None).builds
+    (build,) = host_plan.compiled("a.yaml", None).builds
     made({"mine": {}})
     (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"server": [], "cli": []}}))
     assert complaints(capsys) == [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.collect.metrics import METRICS
+from stepgrid.plugins.metrics import METRICS
 
 Capture = pytest.CaptureFixture[str]
 LOG = """\

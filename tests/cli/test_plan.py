@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.plan.model import Plan, PlannedStage
-from stepgrid.run import here
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import plans
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 def kept(spec: str = "a.yaml") -> Plan:
     """The plan, as a run keeps it."""
-    plan = here.compiled(spec, None)
+    plan = host_plan.compiled(spec, None)
     target = Store().plan(plan.digest)
     target.parent.mkdir(parents=True, exist_ok=True)
     plans.write(plan, target)
@@ -74,7 +74,7 @@ def short(text: str, plan: Plan) -> str:
 def test_a_new_spec(capsys: Capture) -> None:
     text = told(capsys)
     assert (
-        short(text, here.compiled("a.yaml", None))
+        short(text, host_plan.compiled("a.yaml", None))
         == """\
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import duckdb
@@ -12,9 +11,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.collect.tables import collect
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "summarize"))
-from synthetic import Experiment
+from tests.summarize.synthetic import Experiment
 
 Capture = pytest.CaptureFixture[str]
 BUILD = "rocksdb-7.8.3"

@@ -2,8 +2,8 @@ import pytest
 
 from stepgrid.collect import batches as module
 from stepgrid.collect.batches import batches
-from stepgrid.collect.states import DONE, State
-from stepgrid.plan.model import PlannedStage
+from stepgrid.model.plan import PlannedStage
+from stepgrid.store.status.results import DONE, State
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from synthetic import Experiment
 
-from stepgrid.collect import schema
 from stepgrid.collect.columns import MEANING
-from stepgrid.collect.metrics import METRICS
 from stepgrid.collect.tables import collect
+from stepgrid.model import result_schema
+from stepgrid.plugins.metrics import METRICS
+from tests.summarize.synthetic import Experiment
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/results.md"
 QUERIES = re.findall(r"```sql\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -43,10 +43,14 @@ def test_every_column_of_every_table_is_explained(tables: Path) -> None:
 
 
 def test_nothing_is_explained_that_is_not_there() -> None:
-    fixed = {"history": schema.HISTORY, "environment": schema.ENVIRONMENT, "metrics": schema.METRICS}
-    grown = {name: set(types) for name, types in schema.PARTS.items() if name != "attempts"}
+    fixed = {
+        "history": result_schema.HISTORY,
+        "environment": result_schema.ENVIRONMENT,
+        "metrics": result_schema.METRICS,
+    }
+    grown = {name: set(types) for name, types in result_schema.PARTS.items() if name != "attempts"}
     grown["samples"] -= METRICS.keys()  # these are explained where they are defined
-    known = {**fixed, **grown, "steps": schema.steps((), ())}
+    known = {**fixed, **grown, "steps": result_schema.steps((), ())}
     assert {table: set(columns) for table, columns in MEANING.items()} == {
         table: set(columns) for table, columns in known.items()
     }

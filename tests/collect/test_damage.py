@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect import figures, history, reading
 from stepgrid.collect.damage import UNCHANGED
-from stepgrid.collect.states import DONE, FAILED, MISSING
 from stepgrid.collect.tables import collect
-from stepgrid.drivers.protocol import ParseError
-from stepgrid.run.work import work
-from stepgrid.store.known import known
-from stepgrid.store.lock import locked
+from stepgrid.host.locks import locked
+from stepgrid.plugins.driver import ParseError
+from stepgrid.store.status.node_records import known
+from stepgrid.store.status.results import DONE, FAILED, MISSING
+from stepgrid.workflow.remaining_work import work
+from tests.summarize.synthetic import Experiment
 
 BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
 QPS = {"readww": 1000.0, "overwrite": 500.0}

@@ -1,7 +1,7 @@
 """What steps ask for, and what they leave to their build."""
 
 from stepgrid.collect.environment import requested
-from stepgrid.plan.model import Option, Options, PlannedStage, PlannedStep
+from stepgrid.model.plan import Option, Options, PlannedStage, PlannedStep
 
 
 def step(kind: str = "db_bench", **options: object) -> PlannedStep:

@@ -2,12 +2,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect.figures import every, figures
 from stepgrid.collect.kept import REVISION, kept
-from stepgrid.collect.states import read
-from stepgrid.drivers import driver
+from stepgrid.plugins.drivers import driver
+from stepgrid.store.status.results import read
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 

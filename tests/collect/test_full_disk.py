@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from synthetic import Experiment
 
-from stepgrid.run.full_disk import HINT
+from stepgrid.store.full_disk import HINT
 from tests.needs import needs
 from tests.run.conftest import ROOT
 from tests.run.test_reserve import INSIDE
+from tests.summarize.synthetic import Experiment
 
 
 @needs("small disks")

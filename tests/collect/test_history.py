@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect import history, index, kept
 from stepgrid.collect.tables import collect
 from stepgrid.store import plans
 from stepgrid.summarize.tables import load
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from stepgrid.collect import columnar, parquet, schema
+from stepgrid.collect import columnar, parquet
 from stepgrid.collect.columnar import Point
 from stepgrid.collect.matrices import Figures, Grid, Records, matrix
+from stepgrid.model import result_schema
 
 GRID = {"position": "INTEGER", "second": "DOUBLE", "qps": "DOUBLE"}
 LEVELS = {"position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "files": "DOUBLE", "bytes": "DOUBLE"}
@@ -71,4 +72,4 @@ def test_figures_have_the_columns_of_all_rows(written):
 
 def test_figures_of_no_steps(written):
     arrays = Figures("step_seconds").arrays()
-    assert written({"step_seconds": schema.figures(())["step_seconds"]}, arrays) == []
+    assert written({"step_seconds": result_schema.figures(())["step_seconds"]}, arrays) == []

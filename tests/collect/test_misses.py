@@ -7,7 +7,7 @@ from typing import Any
 
 from stepgrid.collect.figures import StepFigures
 from stepgrid.collect.misses import told
-from stepgrid.plan.model import Options, PlannedStage, PlannedStep
+from stepgrid.model.plan import Options, PlannedStage, PlannedStep
 
 
 def step(benchmark: str, **settings: Any) -> PlannedStep:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid.collect import parquet
-from stepgrid.collect.schema import axis_columns, steps
+from stepgrid.model.result_schema import axis_columns, steps
 
 COLUMNS = {"name": "VARCHAR", 'it\'s "odd"': "DOUBLE", "number": "BIGINT", "list": "VARCHAR[]", "flag": "BOOLEAN"}
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))

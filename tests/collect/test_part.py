@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from stepgrid.collect import index, parquet, part, schema
+from stepgrid.collect import index, parquet, part
 from stepgrid.collect.figures import StepFigures
 from stepgrid.collect.part import Part
-from stepgrid.collect.states import DONE, State
-from stepgrid.plan.model import Options, PlannedStage, PlannedStep
+from stepgrid.model import result_schema
+from stepgrid.model.plan import Options, PlannedStage, PlannedStep
+from stepgrid.store.status.results import DONE, State
 
 SAID = StepFigures(
     metrics={"qps": 5.0, "p99_9_us": 7.0, "read_p50_us": 3.0},
@@ -82,7 +83,7 @@ def test_figures(rows):
 
 def test_a_probe_of_broken_steps_alone_has_its_column(rows):
     (row,) = rows("figures", BROKEN)
-    assert list(row) == [*schema.figures(["look"])]
+    assert list(row) == [*result_schema.figures(["look"])]
 
 
 def test_the_environment_of_an_attempt(rows):
@@ -91,6 +92,6 @@ def test_the_environment_of_an_attempt(rows):
     assert found == [argv, (*argv[:2], "env", "{}"), (*argv[:2], "user", "0.5")]
 
 
-@pytest.mark.parametrize("table", [*schema.PARTS, "figures"])
+@pytest.mark.parametrize("table", [*result_schema.PARTS, "figures"])
 def test_a_part_of_nothing(rows, table):
     assert rows(table) == []

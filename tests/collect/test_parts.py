@@ -5,12 +5,12 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect import batches, index, parts, reading
 from stepgrid.collect import part as module
 from stepgrid.collect.tables import collect
 from stepgrid.store import retracted
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stepgrid.collect import gauges, rates
 from stepgrid.collect.sample import PLACES, SECTIONS, Sample, numbers
 from stepgrid.collect.samples import SERIES, Samples, read
-from stepgrid.run.sampling import counters
+from stepgrid.host.sampling import counters
 
 Step = np.ndarray
 

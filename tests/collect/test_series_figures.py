@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from stepgrid.collect.metrics import METRICS
 from stepgrid.collect.series_figures import figures, warnings
+from stepgrid.plugins.metrics import METRICS
 
 
 def points(rates, interval=1):

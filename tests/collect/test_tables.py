@@ -2,12 +2,12 @@ import json
 
 import duckdb
 import pytest
-from synthetic import ASSERTIONS, Experiment
 
 from stepgrid.collect import __main__ as command
-from stepgrid.collect.metrics import METRICS
-from stepgrid.collect.schema import SCHEMA
 from stepgrid.collect.tables import collect
+from stepgrid.model.result_schema import SCHEMA
+from stepgrid.plugins.metrics import METRICS
+from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 BUILD = "rocksdb-7.8.3"
 
@@ -72,9 +72,9 @@ def test_every_metric_has_a_column_and_a_unit(experiment):
 
 
 def test_no_metric_hides_a_column_of_the_table():
-    from stepgrid.collect import schema
+    from stepgrid.model import result_schema
 
-    assert not set(METRICS) & set(schema.steps(["build"], ()))
+    assert not set(METRICS) & set(result_schema.steps(["build"], ()))
 
 
 def test_series_and_latencies_once_per_result(experiment):

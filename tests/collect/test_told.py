@@ -40,7 +40,7 @@ def test_a_step_without_a_server(tmp_path: Path) -> None:
 
 
 def test_every_figure_is_a_metric() -> None:
-    from stepgrid.collect.metrics import METRICS
-    from stepgrid.engines.statistics import DATA, INDEX
+    from stepgrid.plugins.metrics import METRICS
+    from stepgrid.plugins.server_statistics import DATA, INDEX
 
     assert {*told.PER_OPERATION, DATA, INDEX} <= set(METRICS)

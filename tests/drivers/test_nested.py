@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from stepgrid.drivers import driver, kinds
-from stepgrid.drivers.quantity import Nested, Quantity
 from stepgrid.language.nodes import Map, Node, Seq, Text
 from stepgrid.language.problem import Where
+from stepgrid.plugins.drivers import driver, kinds
+from stepgrid.plugins.quantity import Nested, Quantity
 
 HERE = Where("a.yaml", 1, 1)
 

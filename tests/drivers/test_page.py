@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.drivers import kinds
 from stepgrid.drivers.page import page
-from stepgrid.engines import names
+from stepgrid.plugins.drivers import kinds
+from stepgrid.plugins.engines import names
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/kinds.md"
 

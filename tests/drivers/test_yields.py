@@ -3,11 +3,12 @@
 import pytest
 
 from stepgrid.collect import probed
-from stepgrid.collect.levels import LEVELS
-from stepgrid.collect.metrics import METRICS, SECTIONS, own_name, published
-from stepgrid.drivers import kinds, runnable
 from stepgrid.drivers.db_bench.parse import compaction, histogram, levels, stalls, volumes
-from stepgrid.drivers.protocol import Declares
+from stepgrid.model.level_columns import LEVELS
+from stepgrid.plugins import published_columns
+from stepgrid.plugins.driver import Declares
+from stepgrid.plugins.drivers import kinds, runnable
+from stepgrid.plugins.metrics import METRICS, SECTIONS, own_name
 
 RUNNABLE = [kind for kind in kinds() if runnable(kind)]
 
@@ -39,7 +40,7 @@ def test_db_bench_declares_all_that_its_parsers_know():
 
 
 def test_published_columns_are_of_metrics_that_there_are():
-    for columns in published.PUBLISHED.values():
+    for columns in published_columns.PUBLISHED.values():
         assert columns.keys() <= METRICS.keys()
         assert len(set(columns.values())) == len(columns)
     assert METRICS["compaction_seconds"].legacy == {"db_bench": "c_wsecs"}

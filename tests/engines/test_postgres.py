@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines import building
-from stepgrid.engines.postgres_config import described
-from stepgrid.engines.protocol import IdentityError, Run
+from stepgrid.engines.postgres.options import described
+from stepgrid.plugins.engine import IdentityError, Run
+from stepgrid.plugins.engines import building
 
 POSTGRES = building("postgres")
 

@@ -1,5 +1,5 @@
-from stepgrid.engines import building, runnable
 from stepgrid.engines.program import ENGINE
+from stepgrid.plugins.engines import building, runnable
 
 
 def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines import engine
-from stepgrid.engines.protocol import IdentityError, Run
+from stepgrid.plugins.engine import IdentityError, Run
+from stepgrid.plugins.engines import engine
 
 ROCKSDB = engine("rocksdb")
 RELEASES = (

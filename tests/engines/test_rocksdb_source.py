@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from stepgrid.drivers.db_bench.lints.release_defaults import CHANGES
 from stepgrid.drivers.db_bench.names import SINCE
 from stepgrid.engines.rocksdb import _SINCE
-from stepgrid.engines.versions import Release, release
-from stepgrid.lint.releases import CHANGES
+from stepgrid.plugins.capabilities import Release, release
 
 CLONE = os.environ.get("STEPGRID_ROCKSDB_GIT", "")
 SPECS = Path(__file__).resolve().parents[2] / "specs"

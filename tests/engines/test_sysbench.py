@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from stepgrid.engines import building
-from stepgrid.engines.protocol import IdentityError, Run
+from stepgrid.plugins.engine import IdentityError, Run
+from stepgrid.plugins.engines import building
 
 SYSBENCH = building("sysbench")
 GENERAL = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

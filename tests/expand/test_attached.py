@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.expand.attached import LARGEST
 from stepgrid.language.witness import watching
+from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan import files
-from stepgrid.plan.model import Plan, PlannedStep
 from stepgrid.store import plans
 
 Compile = Callable[..., Plan]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from stepgrid.plan.model import Plan, PlannedBuild
+from stepgrid.model.plan import Plan, PlannedBuild
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 from tests.expand.samples import BASE, Compile, Complaints, labels
 
 

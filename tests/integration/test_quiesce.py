@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from stepgrid.drivers import running
+from stepgrid.plugins.drivers import running
 from tests.integration.conftest import BUILD, Lab
 from tests.integration.servers import MARIADB, MYSQL, POSTGRES
 

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.figures import figures
-from stepgrid.collect.metrics import METRICS
-from stepgrid.collect.states import read
 from stepgrid.collect.usage import series, usage
-from stepgrid.drivers.hit_rate import expected
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan import files
-from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.plugins.hit_rate import expected
+from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
+from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from bench.server import serving
-from stepgrid.engines import engine, served
-from stepgrid.engines.serving import Access, Connection, Home
+from stepgrid.plugins.engines import engine, served
+from stepgrid.plugins.server import Access, Connection, Home
 from tests.integration import servers
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record

@@ -16,8 +16,8 @@ import pytest
 
 from stepgrid.build.apt.pick import fetch
 from stepgrid.collect.usage import usage
-from stepgrid.run.sampling import devices
-from stepgrid.run.sampling.sampler import Sampler
+from stepgrid.host import devices
+from stepgrid.host.sampling.sampler import Sampler
 from tests.integration import tools
 from tests.needs import require
 

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from stepgrid.build.programs import programs
-from stepgrid.plan.model import PlannedStep
-from stepgrid.run.supervision import cgroup
+from stepgrid.host.processes import cgroup
+from stepgrid.model.plan import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, opened, server_of, sql
 from tests.waiting import LONG, until
 

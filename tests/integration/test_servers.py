@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from stepgrid.build.programs import programs
-from stepgrid.plan.model import PlannedStep
+from stepgrid.model.plan import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
 from tests.waiting import SOON
 

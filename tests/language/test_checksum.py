@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.content import SETTLED
 from stepgrid.language.checksum import as_it_was, checksum, knowing
+from stepgrid.language.tree_checksum import SETTLED
 from stepgrid.language.witness import watching
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.language.problem import SpecError, Where
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 from tests.language.mutations import mutated
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from stepgrid.language.merge import merge
 from stepgrid.language.nodes import Map, Text
 from stepgrid.language.problem import Where
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 W = Where("a", 1, 1)
 LEAF = st.sampled_from([Text("1", W), Text("2", W)])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stepgrid.layouts import stalls
-from stepgrid.layouts.block import Block, Spot
+from stepgrid.plugins.layout import Block, Spot
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.layouts.block import Block, Spot
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
+from stepgrid.plugins.layout import Block, Spot
 
 
 def subjects(values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.layouts import by_name
-from stepgrid.layouts.formats import written
+from stepgrid.plugins.layouts import by_name
+from stepgrid.summarize.formats import written
 from tests.layouts.examples import EXAMPLES
 
 HEAD = """\

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from stepgrid.layouts import absolute, before_after, cpu, errors, groups, load, per_operation
-from stepgrid.layouts.block import Block, Spot
-from stepgrid.layouts.formats.text import table as text
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
+from stepgrid.plugins.layout import Block, Spot
+from stepgrid.summarize.formats.text import table as text
 from tests.layouts.made import subjects, texts
 
 Figures = Mapping[str, float] | str

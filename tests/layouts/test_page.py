@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.layouts import NAMES
+from stepgrid.plugins.layouts import NAMES
 from tests.conftest import Compile
 from tests.language.bad import BASE
 from tests.layouts.examples import EXAMPLES

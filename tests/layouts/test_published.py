@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
-from stepgrid.layouts.block import Block, Spot
-from stepgrid.layouts.formats import written
+from stepgrid.plugins.layout import Block, Spot
+from stepgrid.summarize.formats import written
 from tests.layouts.made import compared, subjects, texts
 
 SERVERS = {

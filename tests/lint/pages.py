@@ -16,10 +16,10 @@ from stepgrid.language.read import read
 from stepgrid.language.site import Site
 from stepgrid.language.site import read as read_site
 from stepgrid.lint import check
+from stepgrid.model.plan import Plan
 from stepgrid.plan import option_check, program_check
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
-from stepgrid.run.here import differing
+from stepgrid.workflow.host_plan import differing
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.quantity import Quantity
-from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.quantity import Quantity
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = ("launch", "start")  # of the whole spec; of a step in a plan

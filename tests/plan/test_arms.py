@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from stepgrid.model.plan import Axis
 from stepgrid.plan.arms import arms
-from stepgrid.plan.model import Axis
 
 AXES = (Axis("build", ("my", "ma")), Axis("server", ("innodb", "maria", "rocks")), Axis("range", ("10", "100"), ("x",)))
 CELLS = (

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import base, selection
-from stepgrid.plan.model import Plan, PlannedStage
 
 SPEC = """\
 title: t

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language import lock
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.builds import Made
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import PlannedBuild
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 SPEC = """\

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.difference import Input, Link, differences
-from stepgrid.plan.model import Plan
 from stepgrid.plan.unset import UNSET
 
 Compile = Callable[..., Plan]

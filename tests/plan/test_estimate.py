@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from scipy import stats
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan import estimate
-from stepgrid.plan.model import Plan
 
 Compile = Callable[..., Plan]
 

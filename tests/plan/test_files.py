@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plan import files
-from stepgrid.plan.model import (
+from stepgrid.model.plan import (
     Axis,
     CellStep,
     Option,
@@ -17,6 +16,7 @@ from stepgrid.plan.model import (
     Repeat,
     Report,
 )
+from stepgrid.plan import files
 from stepgrid.store import plans
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan import files
-from stepgrid.plan.model import Plan
 
 SPEC = """\
 title: t

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language.problem import SpecError
+from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compile import compile_spec
 from stepgrid.plan.difference import differences
-from stepgrid.plan.model import FILES, INPUTS, Plan
 from tests.conftest import HOST
 from tests.plan.test_difference import Compile, chain, named
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.plan.model import Plan, Report
+from stepgrid.model.plan import Plan, Report
 from stepgrid.plan.outlook import Node, Outlook, to_json
 
 PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.content import content
 from stepgrid.build.pin import pin
 from stepgrid.language import lock
 from stepgrid.language.problem import Problems
+from stepgrid.language.tree_checksum import content
+from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.compile import check_scales, compile_spec
-from stepgrid.plan.model import Plan, PlannedBuild
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 REST = """\

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
 from tests.conftest import HOST
 from tests.plan import one_cell, test_union
 from tests.plan.test_golden import ROOT, WHOLE

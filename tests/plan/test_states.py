@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 from stepgrid.plan.states import Known, Outcome, outcomes
 
 Compile = Callable[..., Plan]

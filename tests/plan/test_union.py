@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.language.problem import SpecError
-from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage
 
 Compile = Callable[..., Plan]
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plan.model import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(Path(__file__).parent))  # machine
 TRIAL = Path(__file__).with_name("trial.py")
 BUILD = PlannedBuild("b-1", "trial-1.0", "trial", "1.0", {"system": "python"})
 LOAD = """
@@ -123,16 +121,6 @@ class Checkout:
 def read(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text())
     return found
-
-
-@pytest.fixture(autouse=True)
-def same_signals() -> Iterator[None]:
-    """A command that is called in this process sets its own."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
-    before = {number: signal.getsignal(number) for number in numbers}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture

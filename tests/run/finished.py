@@ -6,11 +6,11 @@ import os
 import time
 from pathlib import Path
 
-from stepgrid.plan.model import Plan, PlannedStage
-from stepgrid.run import workflow
-from stepgrid.run.over import Products
-from stepgrid.store.durable import write_json
+from stepgrid.host.durable_writes import write_json
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.store import Store
+from stepgrid.workflow import run_request
+from stepgrid.workflow.finished_plan import Products
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\
@@ -43,8 +43,8 @@ def make(folder: Path) -> tuple[Store, Plan]:
 
 
 def measure(store: Store, spec: str = "spec.yaml") -> Plan:
-    workflow.compiled.cache_clear()
-    plan = workflow.work(workflow.compiled(spec, None), store).plan
+    run_request.compiled.cache_clear()
+    plan = run_request.work(run_request.compiled(spec, None), store).plan
     for build in plan.builds:
         if not store.has_build(build.id):
             make_build(store, build.id)

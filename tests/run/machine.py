@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from stepgrid.run import sysfs
+from stepgrid.host import sysfs
 
 CPU = "sys/devices/system/cpu"
 SERVER = {
@@ -36,8 +36,8 @@ def settings(root: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    from stepgrid.run.hostlock import host_lock
-    from stepgrid.run.noise.fix import fixed
+    from stepgrid.host.host_lock import host_lock
+    from stepgrid.host.noise.tuning import fixed
 
     sysfs.ROOT = Path(sys.argv[1])
     with host_lock(shared=False), fixed(Path(sys.argv[2])):

@@ -4,9 +4,9 @@ import json
 import sys
 from dataclasses import replace
 
-from stepgrid.plan.model import Plan, PlannedBuild, Report
-from stepgrid.run.work import Work
+from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
+from stepgrid.workflow.remaining_work import Work
 from tests.run.conftest import BUILD, make_stage, make_step
 
 CLIENT = PlannedBuild("b-c", "client-2.1", "client", "2.1", {"system": "python"})

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.plan.model import FILES, INPUTS
+from stepgrid.model.plan import FILES, INPUTS
 
 READ = "print(open('../../../../../../my.txt').read())"  # of the step's folder, six below the checkout's
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.plan.model import Option, PlannedBuild
+from stepgrid.model.plan import Option, PlannedBuild
 from stepgrid.run import options
 from stepgrid.run.job import Job
 

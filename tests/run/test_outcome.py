@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import running
+from stepgrid.host.processes.supervision import Ended
+from stepgrid.plugins.drivers import running
 from stepgrid.run.outcome import complaint
-from stepgrid.run.supervision.supervise import Ended
 
 FATAL = (
     "FATAL: unable to connect to MySQL server on socket '/s', aborting...\nFATAL: error 1040: Too many connections\n"

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.run import progress
 from stepgrid.run.rates import rate
-from stepgrid.run.tally import Tally, count
 from stepgrid.store import plans
+from stepgrid.store.status.progress_count import Tally, count
 from stepgrid.store.store import Store
 from tests.waiting import until
 

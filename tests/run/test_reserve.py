@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.run import full_disk
-from stepgrid.run.full_disk import DiskFull, with_reserve
+from stepgrid.store import full_disk
+from stepgrid.store.full_disk import DiskFull, with_reserve
 from tests.needs import needs
 
 # in a mount namespace of its own: what it prints is all that is left of that file system
@@ -109,7 +109,7 @@ def test_what_the_first_try_saw_is_said(checkout: Any) -> None:
 
 def refusal(checkout: Any, small: str) -> str:
     """What a run says before it starts, with a disk too small at that place."""
-    code = "from stepgrid.run import full_disk, here; print(full_disk.refusal(here.store()))"
+    code = "from stepgrid.store import full_disk; from stepgrid.workflow import host_plan as here; print(full_disk.refusal(here.store()))"  # noqa: E501
     mount = f'mount -t tmpfs -o size=64k tmpfs "{checkout.folder}/{small}" && exec "$@"'
     argv = ["unshare", "-Urm", "sh", "-c", mount, "sh", sys.executable, "-c", code]
     env = checkout.environment(TMPDIR=str(checkout.folder / "temporary"))

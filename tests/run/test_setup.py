@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.protocol import Command
-from stepgrid.run import sysfs
+from stepgrid.host import sysfs
+from stepgrid.host.processes import cgroup, launch, launch_gate
+from stepgrid.plugins.driver import Command
 from stepgrid.run.images import cache
-from stepgrid.run.supervision import cgroup, gate, launch
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -42,7 +42,7 @@ def test_all_that_can_be_asked(host):
     library = str(host / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
     assert done.command.env == {"A": "3", "B": "2", "LD_PRELOAD": library}
     assert done.command.duration == 3.0
-    assert done.argv == (*done.command.argv[:5], *gate.ARGV, "prog", "-x")
+    assert done.argv == (*done.command.argv[:5], *launch_gate.ARGV, "prog", "-x")
     assert done.record == {**asked, "library": library}
 
 
@@ -50,7 +50,7 @@ def test_one_numa_node_leaves_interleaving_out_and_says_so(host):
     (host / "sys/devices/system/node/node1").rmdir()
     done = launch.launched(COMMAND, {"numa": "interleave"})
     assert done.command == COMMAND
-    assert done.argv == (*gate.ARGV, *COMMAND.argv)
+    assert done.argv == (*launch_gate.ARGV, *COMMAND.argv)
     assert done.record == {"numa": "interleave: left out, this host has one NUMA node"}
 
 
@@ -144,7 +144,7 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
 
 
 def _has_a_device(path: Path) -> bool:
-    from stepgrid.run.sampling.devices import mount
+    from stepgrid.host.devices import mount
 
     found = mount(path)
     return found is not None and found.filesystem in ("ext4", "xfs", "btrfs")

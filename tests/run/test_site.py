@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.host import facts
+from stepgrid.host.machines import contradicted
 from stepgrid.language.problem import Problems, SpecError
-from stepgrid.plan.model import Plan
-from stepgrid.run import here, host, remembered, workflow
+from stepgrid.model.plan import Plan
 from stepgrid.run.images.live import live
-from stepgrid.run.machines import contradicted
 from stepgrid.store import trash
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.workflow import host_plan, plan_cache, run_request
 
 Capture = pytest.CaptureFixture[str]
 
@@ -42,13 +43,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "fast").mkdir()
     monkeypatch.chdir(tmp_path / "checkout")
     Path("a.yaml").write_text(SPEC)
-    workflow.compiled.cache_clear()
+    run_request.compiled.cache_clear()
     return tmp_path
 
 
 def planned(scale: str | None = None) -> Plan:
-    assert here.use(None) == []
-    return here.compiled("a.yaml", scale, Problems())
+    assert host_plan.use(None) == []
+    return host_plan.compiled("a.yaml", scale, Problems())
 
 
 def allow() -> None:
@@ -95,15 +96,15 @@ def test_a_data_folder_that_cannot_be_written_is_named(folder: Path, monkeypatch
     assert store.unwritable() == folder / "fast"
     error = PermissionError(13, "no permission to write", str(folder / "fast"))
     said = f"{folder}/fast, of the site file's `data`, cannot be written: no permission to write"
-    assert workflow.refused(store, error) == said
+    assert run_request.refused(store, error) == said
 
 
 def test_facts_are_those_of_the_data_folder_and_the_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    monkeypatch.setattr(host, "hardware", lambda *args: asked.append(args) or {})
+    monkeypatch.setattr(facts, "hardware", lambda *args: asked.append(args) or {})
     Path("site.yaml").write_text("data: ../fast\n")
-    here.use(None)
-    here.host(here.store())
+    host_plan.use(None)
+    host_plan.host(host_plan.store())
     assert asked == [(folder / "fast", None)]
 
 
@@ -133,7 +134,7 @@ def test_one_host_stands_in_for_all_machines_of_an_axis() -> None:
 
 def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     allow()
-    monkeypatch.setattr(host, "hardware", lambda *_: {"cores": 4000})
+    monkeypatch.setattr(facts, "hardware", lambda *_: {"cores": 4000})
     plan = planned()
     assert {stage.hardware for stage in plan.stages} == {"big"}
     assert not any("stands in" in warning for warning in plan.warnings)
@@ -148,7 +149,7 @@ def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None
 def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> None:
     assert main(["run", "a.yaml", "--dry-run"]) == 3
     said = capsys.readouterr().err
-    cores = here.host(here.store())["cores"]
+    cores = host_plan.host(host_plan.store())["cores"]
     assert said.endswith(
         f"this is not the hardware of the spec:\n  big: cores: the spec says 4000, this host has {cores}\n"
         "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
@@ -169,13 +170,13 @@ def test_one_that_it_is_contradicts_nothing() -> None:
 
 
 def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:
-    store, request = Store(), remembered.Request("a.yaml")
-    here.use(None)
-    workflow.work(remembered.compiled(store, request)[0], store)
-    assert remembered.find(store, request) is not None
+    store, request = Store(), plan_cache.Request("a.yaml")
+    host_plan.use(None)
+    run_request.work(plan_cache.compiled(store, request)[0], store)
+    assert plan_cache.find(store, request) is not None
     allow()
-    here.use(None)
-    assert remembered.find(store, request) is None
+    host_plan.use(None)
+    assert plan_cache.find(store, request) is None
 
 
 @pytest.mark.parametrize("command", [["check", "a.yaml"], ["plan", "a.yaml"], ["gc", "a.yaml"], ["run", "a.yaml"],
@@ -198,12 +199,12 @@ def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
 
 def test_what_snakemake_is_told(folder: Path) -> None:
     Path("mine.yaml").write_text("dta: x\n")
-    with pytest.raises(workflow.Fault, match=r"mine\.yaml: 2 errors"):
-        workflow.work_of({"spec": "a.yaml", "site": "mine.yaml"})
+    with pytest.raises(run_request.Fault, match=r"mine\.yaml: 2 errors"):
+        run_request.work_of({"spec": "a.yaml", "site": "mine.yaml"})
     Path("mine.yaml").write_text("data: ../fast\n")
-    workflow.use_site("mine.yaml")
+    run_request.use_site("mine.yaml")
     assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")
-    assert here.store().data.parent == folder / "fast"
+    assert host_plan.store().data.parent == folder / "fast"
 
 
 def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -213,4 +214,4 @@ def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, c
     assert _run("p", "s-1") == 1
     assert capsys.readouterr().err.startswith("the site file cannot be used: [Errno 2] No such file")
     with pytest.raises((SpecError, OSError)):
-        here.store()
+        host_plan.store()

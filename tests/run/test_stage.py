@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.store import checksums
 from tests.waiting import LONG
 
@@ -269,7 +269,7 @@ def test_two_runners_of_one_stage(checkout, stage, step, until):
 
 
 def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
-    from stepgrid.store.lock import locked
+    from stepgrid.host.locks import locked
 
     checkout.plan(stage())
     with locked(checkout.folder / "host.lock", shared=True):

@@ -22,12 +22,12 @@ PYTHONS = (
 
 MEASURE = "import sys, time; print('up', flush=True); time.sleep(0.5)"
 WAIT = """
-from stepgrid.run.hostlock import host_lock
+from stepgrid.host.host_lock import host_lock
 with host_lock(shared=True):
     print("it is my turn")
 """
 READ = """
-from stepgrid.run.tally import count
+from stepgrid.store.status.progress_count import count
 from stepgrid.store.store import Store
 store = Store("outputs")
 found = count(store, "p")

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import stepgrid.drivers
-import stepgrid.engines
-from stepgrid.drivers.protocol import Command, Context, Figures, ParseError
+import stepgrid.plugins.drivers
+import stepgrid.plugins.engines
+from stepgrid.plugins.driver import Command, Context, Figures, ParseError
 
 
 class TrialDriver:
@@ -53,8 +53,8 @@ DRIVER, ENGINE = TrialDriver(), TrialEngine()
 
 def register() -> None:
     sys.modules["trial"] = sys.modules[__name__]
-    stepgrid.drivers._MODULES["trial"] = "trial"
-    stepgrid.engines._MODULES["trial"] = "trial"
+    stepgrid.plugins.drivers._MODULES["trial"] = "trial"
+    stepgrid.plugins.engines._MODULES["trial"] = "trial"
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
 
 POSTS = Path(__file__).resolve().parents[2] / "specs" / "posts"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.recipes.server_prefix import ServerPrefix
-from stepgrid.drivers.refusals import of_builds
 from stepgrid.language.problem import Problems
+from stepgrid.model.plan import Plan
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan
+from stepgrid.workflow.support_check import of_builds
 from tests.specs.conftest import HOST
 
 BUILDS = Path(__file__).resolve().parents[2] / "specs" / "builds"

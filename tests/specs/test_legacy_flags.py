@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import Context
+from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.model import Plan, PlannedStep
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.drivers import running
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 Compiled = Callable[..., Plan]
 V2_RELEASES = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.model import Plan, PlannedCell
+from stepgrid.model.plan import Plan, PlannedCell
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 Compiled = Callable[..., Plan]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.durable_writes import write_json
 from stepgrid.store import asked, retracted
-from stepgrid.store.durable import write_json
 from stepgrid.store.store import Store
 from stepgrid.store.tried import tried
 

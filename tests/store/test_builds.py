@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.store import builds
-from stepgrid.store.durable import make_folder, write_json
 from stepgrid.store.store import Store
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.durable_writes import write_json
 from stepgrid.store import complete
-from stepgrid.store.durable import write_json
 from stepgrid.store.store import Store
 
 LATE = 4_000_000_000.0  # a time that nothing made now has

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language.witness import watching
-from stepgrid.plan.model import FILES, INPUTS, PlannedStage, PlannedStep
+from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
 from stepgrid.store import contents
 from stepgrid.store.store import Store
 

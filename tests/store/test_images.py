@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.locks import Busy
 from stepgrid.store import images
-from stepgrid.store.durable import write_json
-from stepgrid.store.lock import Busy
 from stepgrid.store.store import Store
 
 

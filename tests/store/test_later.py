@@ -1,8 +1,8 @@
 import os
 from datetime import UTC, datetime, timedelta
 
+from stepgrid.host.durable_writes import write_json
 from stepgrid.store import later
-from stepgrid.store.durable import write_json
 from stepgrid.store.store import Store
 
 FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from stepgrid.host.locks import Busy, holders
 from stepgrid.store import runlock
-from stepgrid.store.lock import Busy, holders
 from stepgrid.store.store import Store
 
 

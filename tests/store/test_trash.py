@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.locks import Busy, locked
 from stepgrid.store import trash
-from stepgrid.store.lock import Busy, locked
 from stepgrid.store.store import Store
 from stepgrid.store.trash import Left
 from stepgrid.store.unreferenced import Needed, entries, unreferenced

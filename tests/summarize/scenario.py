@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from synthetic import ASSERTIONS, Experiment
-
 from stepgrid.collect.tables import collect
 from stepgrid.summarize import summary
 from stepgrid.summarize.command import read, write
 from stepgrid.summarize.report import Report
+from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
 LEVELS = (1.0, 1.01, 0.99)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plan.model import (
+from stepgrid.model.plan import (
     Axis,
     CellStep,
     Option,

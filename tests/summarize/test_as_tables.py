@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import scenario
-
-from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize import as_tables
+from tests.summarize import scenario
 
 
 def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.store import retracted
 from stepgrid.summarize import page, summary
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize.builds import Build, builds, caveat
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.tables import Tables

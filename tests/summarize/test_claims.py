@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scenario
-from scenario import NEW, OLD
-from synthetic import Experiment
 
 from stepgrid.collect.tables import collect
 from stepgrid.summarize import claim_words
@@ -19,6 +16,9 @@ from stepgrid.summarize.claims import Claim, claims
 from stepgrid.summarize.command import read
 from stepgrid.summarize.ratio_intervals import ratio_intervals
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.scenario import NEW, OLD
+from tests.summarize.synthetic import Experiment
 
 READS = {"step": "readww", "threads": "1", "build": NEW}
 

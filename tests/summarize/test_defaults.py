@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.summarize import summary
 from stepgrid.summarize.defaults import Defaults
 from stepgrid.summarize.quality import differences
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 OLD, NEW = scenario.OLD, scenario.NEW
 LIBRARY = {"route": "library", "compiler": "GCC 7.3.1", "compressions": ["lz4", "zstd"]}

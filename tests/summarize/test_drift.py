@@ -2,9 +2,9 @@ import math
 import random
 
 import pytest
-from made import point, run
 
 from stepgrid.summarize.drift import of, sentences
+from tests.summarize.made import point, run
 
 
 def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1):

@@ -1,10 +1,10 @@
 import math
 
 import pytest
-from made import past, point, run
 from scipy import stats
 
 from stepgrid.summarize.floor import floors
+from tests.summarize.made import past, point, run
 
 ARM, BASE = (point(*(run(cell, load, 100.0) for load in range(3))) for cell in ("x", "y"))
 

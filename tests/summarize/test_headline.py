@@ -7,10 +7,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.summarize import summary
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 NEW, OLD = "rocksdb-7.8.3", "rocksdb-6.11.4"
 RAISE = "Raise `repeat` for the inconclusive ones (`stepgrid plan` says to what)."

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.summarize import in_short, wording
 from stepgrid.summarize.comparison import ABSENT, Entry
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 ARMS = tuple(f"c{number}" for number in range(10))
 

@@ -1,4 +1,4 @@
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize import layout
 from stepgrid.summarize.layout import Layout
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import scenario
-from synthetic import Experiment
-
 from stepgrid.summarize import page, pictures
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 

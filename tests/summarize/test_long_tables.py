@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import scenario
 
-from stepgrid.layouts.table import ROWS, Cell, Column, Table
+from stepgrid.model.table import ROWS, Cell, Column, Table
 from stepgrid.summarize import as_tables, shown, summary
+from tests.summarize import scenario
 
 
 def test_a_long_table_is_named_only(tmp_path: Path) -> None:

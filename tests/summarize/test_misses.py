@@ -7,13 +7,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import scenario
-from made import point, run
-from synthetic import Experiment
-
 from stepgrid.store import plans
 from stepgrid.summarize import summary
 from stepgrid.summarize.misses import marks, sentences
+from tests.summarize import scenario
+from tests.summarize.made import point, run
+from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
 SAYS = ("found 0.1 % of the keys that it looked up; 100 % were expected",)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect import figures, index, kept, parts, reading
 from stepgrid.collect.tables import collect
 from stepgrid.store import retracted
 from stepgrid.summarize import command, pictures, summary
 from stepgrid.summarize.kept import keeping
+from tests.summarize.synthetic import Experiment
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
 ACTS = ("add", "add", "redo", "retract", "undo", "fail", "correct")

@@ -1,4 +1,4 @@
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparison import ABSENT, BASE, RATIO, Comparison, Entry, Line
 from stepgrid.summarize.layout import Layout
 from stepgrid.summarize.overview import Row, overviews

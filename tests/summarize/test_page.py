@@ -3,10 +3,10 @@
 from html.parser import HTMLParser
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.summarize import summary
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 LOADING = {"src", "srcset", "data", "poster", "action", "background"}

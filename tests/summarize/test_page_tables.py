@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import scenario
-from scenario import NEW
+
+from tests.summarize import scenario
+from tests.summarize.scenario import NEW
 
 CLAIMS = (
     {"claim": "hyper wins", "expect": "qps(cache='hyper') >= 1.2 * qps(cache='lru')",

@@ -6,13 +6,13 @@ import math
 from pathlib import Path
 
 import pytest
-import scenario
-from synthetic import Experiment
 
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.ratio_intervals import ratio_intervals
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 BUILD, CACHES = "rocksdb-7.8.3", ("lru", "c1", "c2", "c3", "c4")
 # per cent, by load

@@ -9,10 +9,10 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.collect import reading
 from stepgrid.collect.parquet import connect, write
-from stepgrid.collect.schema import HISTOGRAMS
 from stepgrid.layouts.response_times import NAMES
+from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.response_times import shares, together
-from tests.legacy.insert_benchmark.made import run
+from tests.importers.insert_benchmark.made import run
 
 NONE = [0.0] * (len(NAMES) - 1)
 

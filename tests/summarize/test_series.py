@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from synthetic import Experiment
 
 from stepgrid.collect.tables import collect
 from stepgrid.summarize import series
 from stepgrid.summarize.kept import keeping
 from stepgrid.summarize.series import Series, made
+from tests.summarize.synthetic import Experiment
 
 RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
 

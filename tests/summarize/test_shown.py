@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scenario
-from scenario import NEW, OLD
 
 from stepgrid.collect.tables import collect
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
 from stepgrid.summarize.command import read
 from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.scenario import NEW, OLD
 
 
 def shown(root: Path, **said: Any) -> Report:

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-import scenario
-from synthetic import Experiment
 
 from stepgrid.store.store import Store
 from stepgrid.summarize import command, figures, summary
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
 
 
 @pytest.fixture

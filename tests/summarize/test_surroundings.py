@@ -1,7 +1,6 @@
-from made import point, run
-
 from stepgrid.summarize.surroundings import Surroundings
 from stepgrid.summarize.unsteady import marks
+from tests.summarize.made import point, run
 
 ARM, BASE = point(run("x", 0, 100.0)), point(run("y", 0, 100.0))
 

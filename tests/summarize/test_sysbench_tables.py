@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import made
 import pytest
 
-from stepgrid.layouts.table import Table
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import Table
 from stepgrid.summarize import shown, sized
 from stepgrid.summarize.extras import Extras
 from stepgrid.summarize.tables import Run
+from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
 BASE = {"server": "my"}

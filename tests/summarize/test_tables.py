@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import scenario
-
 from stepgrid.collect.tables import collect
 from stepgrid.summarize import tables
+from tests.summarize import scenario
 
 
 def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The summary of one experiment, to the letter."""
 
 import pytest
-import scenario
+
+from tests.summarize import scenario
 
 TEXT = """\
 LRU against hyper-clock cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from stepgrid.build.job import make
+from stepgrid.host.processes import signals
+from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedBuild
-from stepgrid.run.supervision import signals
-from stepgrid.run.supervision.processes import OrphanedError, follow_parent
 from stepgrid.store.store import Store
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from stepgrid.build import survivors
 from stepgrid.build.surroundings import TEMPORARY
-from stepgrid.run.failure import end_of
-from stepgrid.store.durable import write_json
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import end_of
 from stepgrid.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"

@@ -10,8 +10,8 @@ from stepgrid.build.problem import BuildError
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipes.protocol import Made
 from stepgrid.build.sources.protocol import Material
-from stepgrid.engines.protocol import Identity, OptionInfo
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Identity, OptionInfo
 
 SECONDS = 60.0
 UNTOLD = "unknown"  # neither the binary nor the spec says which version it is

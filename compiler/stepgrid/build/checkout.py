@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.build.declared import faults
 from stepgrid.build.git import Git, complaint
 from stepgrid.build.gitref import place
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
+from stepgrid.language.builds.sources import faults
 
 _ALL = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _GITLINK = re.compile(r"160000 commit ([0-9a-f]{40})\s+(.+)", re.DOTALL)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepgrid.build.elf import SWITCHES, read_elf, strings
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _UNKNOWN = "unknown"
 

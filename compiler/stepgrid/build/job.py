@@ -15,16 +15,16 @@ from stepgrid.build.order import Order
 from stepgrid.build.pin import key, parts, pin
 from stepgrid.build.problem import BuildError
 from stepgrid.build.programs import RECORD
-from stepgrid.build.recipes import recipe_of
+from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.sources import source_of
-from stepgrid.engines import building
-from stepgrid.engines.protocol import IdentityError
+from stepgrid.host.failure import DISK_FULL, disk_full, end_of, is_disk_full
+from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import locked
+from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.site import of_environment
-from stepgrid.plan.model import PlannedBuild
-from stepgrid.run.failure import DISK_FULL, disk_full, end_of, is_disk_full
-from stepgrid.run.hostlock import host_lock
-from stepgrid.run.supervision.signals import Interrupted
-from stepgrid.store.lock import locked
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import IdentityError
+from stepgrid.plugins.engines import building
 from stepgrid.store.store import Store
 
 

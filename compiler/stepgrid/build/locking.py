@@ -14,10 +14,10 @@ from stepgrid.build.pin import key, moves, parts
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources import source_of
 from stepgrid.build.sources.protocol import Resolving
-from stepgrid.engines import engine
-from stepgrid.engines.protocol import Built
 from stepgrid.language.site import Site
-from stepgrid.plan.model import Plan, PlannedBuild
+from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engines import engine
 
 _SHA256 = 64  # digits
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build import unknown
 from stepgrid.build.command import Commands
 from stepgrid.build.pin import key
-from stepgrid.engines.protocol import Built
+from stepgrid.language.builds import program_flags
 from stepgrid.language.site import Site
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Built
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Order:
     @property
     def programs(self) -> tuple[str, ...]:
         """What it must provide: an engine says it, or the build itself does."""
-        named = unknown.paths(self.build.recipe) or [Path(str(self.build.source.get("system", ""))).name]
+        named = program_flags.paths(self.build.recipe) or [Path(str(self.build.source.get("system", ""))).name]
         return self.engine.programs or tuple(named)
 
     @property

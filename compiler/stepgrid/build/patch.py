@@ -15,7 +15,7 @@ from stepgrid.build.git import Git, complaint
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Material
-from stepgrid.plan.model import Json, PlannedBuild
+from stepgrid.model.plan import Json, PlannedBuild
 
 _FAILED = re.compile(r"^error: patch failed: (.+):(\d+)$", re.MULTILINE)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.content import content, stamp
-from stepgrid.build.declared import SOURCES, kind_of
 from stepgrid.language import witness
+from stepgrid.language.builds.sources import SOURCES, kind_of
+from stepgrid.language.tree_checksum import content, stamp
 
 MISSING = "not found"
 _NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant

@@ -13,8 +13,8 @@ from stepgrid.build.order import Order
 from stepgrid.build.programs import RECORD
 from stepgrid.build.recipes.protocol import Made
 from stepgrid.build.sources.protocol import Material
-from stepgrid.engines.protocol import OptionInfo
-from stepgrid.plan.model import Json, PlannedBuild
+from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.plugins.engine import OptionInfo
 
 CATALOGUE = "catalogue.json"
 

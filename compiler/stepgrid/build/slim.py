@@ -11,7 +11,7 @@ from stepgrid.build.attempt import LOG
 from stepgrid.build.elf import SWITCHES
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 PROGRAMS, LIBRARIES = "bin", "lib"
 RPATH = f"$ORIGIN/../{LIBRARIES}"  # a program of bin/ finds them wherever the build's folder is

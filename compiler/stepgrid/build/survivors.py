@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepgrid.build.surroundings import COOKIE
-from stepgrid.run.supervision import marked
+from stepgrid.host.processes import process_marks
 
 
 def end(attempt: Path) -> None:
-    marked.end(COOKIE, attempt)
+    process_marks.end(COOKIE, attempt)

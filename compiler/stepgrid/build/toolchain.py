@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stepgrid.build.flags import Flags
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
-from stepgrid.plan.model import Json
+from stepgrid.language.builds.flags import Flags
+from stepgrid.model.plan import Json
 
 _SECONDS = 30.0
 _DATE = "946684800"  # 2000-01-01: a compile's date must not make two binaries of one tree

@@ -80,11 +80,12 @@ def _called(parsed: argparse.Namespace) -> int:
     try:
         return int(parsed.run(parsed))
     except Exception as error:
-        from stepgrid.run import full_disk, here
+        from stepgrid.store import full_disk
+        from stepgrid.workflow import host_plan
 
         if not full_disk.is_full(error):
             raise
-        print(full_disk.sentence(here.store()), file=sys.stderr)
+        print(full_disk.sentence(host_plan.store()), file=sys.stderr)
         return 3
 
 
@@ -100,7 +101,7 @@ def _without_garbage(command: str | None) -> None:
     gc.set_threshold(_SELDOM)  # Snakemake is far more than that, and all of it stays
     if command in _BRIEF:
         gc.disable()
-    from stepgrid.plan.uncollected import unsearched
+    from stepgrid.host.garbage_collector import unsearched
 
     unsearched()
 

@@ -16,9 +16,9 @@ from stepgrid.cli import compiled
 from stepgrid.cli.builds import FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds_named import SpecIsWrong, find, known
 from stepgrid.cli.told import WIDTH
-from stepgrid.language.counted import counted
+from stepgrid.model.counted import counted
 from stepgrid.store import builds
-from stepgrid.store.known import catalogue
+from stepgrid.store.status.node_records import catalogue
 from stepgrid.store.store import Store
 
 _NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest
@@ -38,10 +38,10 @@ class Side:
 
 
 def diff(args: argparse.Namespace, names: Sequence[str]) -> int:
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     compiled.wrong_site(args)
-    store = here.store()
+    store = host_plan.store()
     try:
         ids = known(args, store)
     except SpecIsWrong:

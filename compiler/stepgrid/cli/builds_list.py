@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.declared import kind_of
 from stepgrid.cli import compiled
 from stepgrid.cli.told import WIDTH, size
-from stepgrid.language.counted import counted
-from stepgrid.plan.model import Json, Plan
+from stepgrid.language.builds.sources import kind_of
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Json, Plan
 from stepgrid.store import builds
 from stepgrid.store.builds import Kept
 from stepgrid.store.store import Store
@@ -34,7 +34,7 @@ class Entry:
 
 
 def listed(args: argparse.Namespace, spec: str | None) -> int:
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     plan = None
     if spec is None:
@@ -43,7 +43,7 @@ def listed(args: argparse.Namespace, spec: str | None) -> int:
         plan = compiled.quietly(args, spec)
         if plan is None:
             return 1
-    store = here.store()
+    store = host_plan.store()
     found = _of_plan(store, plan) if plan else _of_store(store)
     if args.format == "json":
         import json
@@ -82,7 +82,7 @@ def _of_store(store: Store) -> list[Entry]:
 
 def _sorted(found: Sequence[Entry]) -> list[Entry]:
     """As people count: 9.10 comes after 9.9."""
-    from stepgrid.engines.versions import release
+    from stepgrid.plugins.capabilities import release
 
     return sorted(found, key=lambda entry: (entry.engine, release(entry.version), entry.names[0], entry.kept.id))
 

@@ -15,27 +15,27 @@ import stepgrid
 from stepgrid.cli import compiled
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds_named import find, of_plan
-from stepgrid.drivers.refusals import of_builds
-from stepgrid.language.counted import counted
-from stepgrid.language.units import duration
-from stepgrid.plan.model import Plan, PlannedBuild
-from stepgrid.run.supervision import signals
-from stepgrid.run.supervision.processes import PARENT
+from stepgrid.host.processes import signals
+from stepgrid.host.processes.parent_death import PARENT
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.model.units import duration
 from stepgrid.store import plans
 from stepgrid.store.store import Store
+from stepgrid.workflow.support_check import of_builds
 
 _PAUSE = 0.05  # seconds between two looks at what runs
 
 
 def make(args: argparse.Namespace, spec: str) -> int:
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     if args.jobs < 1:
         raise Wrong("-j takes the number of builds that are made at once: 1 or more")
     plan = compiled.quietly(args, spec)
     if plan is None:
         return PROBLEMS
-    store = here.store()
+    store = host_plan.store()
     asked = _asked(plan, args.make, store)
     lacking = [build for build in asked if not store.has_build(build.id)]
     if refused := of_builds(lacking):

@@ -12,16 +12,16 @@ from stepgrid.cli import compiled
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds_named import SpecIsWrong, find, known
 from stepgrid.cli.told import size
-from stepgrid.language.counted import counted
+from stepgrid.model.counted import counted
 
 
 def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
-    from stepgrid.build.exporting import export
-    from stepgrid.run import here
+    from stepgrid.transfer.build_export import export
+    from stepgrid.workflow import host_plan
 
     name, file = words[0], Path(words[1])
     compiled.wrong_site(args)
-    store = here.store()
+    store = host_plan.store()
     try:
         node = find(name, known(args, store), store)
     except SpecIsWrong:
@@ -40,14 +40,14 @@ def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
 
 
 def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
-    from stepgrid.build.importing import publish, read
-    from stepgrid.run import here
+    from stepgrid.transfer.build_import import publish, read
+    from stepgrid.workflow import host_plan
 
     file = Path(words[0])
     if not file.is_file():
         raise Wrong(f"there is no file {file}")
     compiled.wrong_site(args)
-    store = here.store()
+    store = host_plan.store()
     try:
         if args.spec:
             ids = known(args, store)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from stepgrid.cli import compiled
 from stepgrid.cli.builds import Wrong
 from stepgrid.language.problem import nearest
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 from stepgrid.store import builds
 from stepgrid.store.store import Store
 

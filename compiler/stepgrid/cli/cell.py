@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepgrid.language.problem import nearest
-from stepgrid.plan.model import Plan, PlannedCell
+from stepgrid.model.plan import Plan, PlannedCell
 
 
 class Nothing(Exception):

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable
 
 from stepgrid.cli import compiled
-from stepgrid.language.counted import counted
 from stepgrid.language.lock import spec_of
 from stepgrid.language.problem import Problem
-from stepgrid.language.units import duration
-from stepgrid.plan.model import Plan
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Plan
+from stepgrid.model.units import duration
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

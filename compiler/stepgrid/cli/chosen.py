@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from stepgrid.cli import compiled
 from stepgrid.cli.cell import Nothing, found
 from stepgrid.language.problem import nearest
+from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan import selection
-from stepgrid.plan.model import Plan, PlannedCell
 
 
 def arguments(parser: argparse.ArgumentParser, cells: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language.problem import Problem, Problems, SpecError
-from stepgrid.plan.model import Plan
+from stepgrid.model.plan import Plan
 
 _DIGEST = re.compile(r"[0-9a-f]{20}")
 
@@ -39,13 +39,13 @@ def local(parser: argparse.ArgumentParser) -> None:
 
 def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
     """The plan of a spec on this host, if it has one, and everything that was found about it."""
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     problems = Problems()
     for problem in wrong_site(args):
         problems.add_found(problem)
     try:
-        return here.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
+        return host_plan.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
     except SpecError as error:
         return None, error.problems
 
@@ -54,10 +54,10 @@ def on_builds(plan: Plan | None, found: Sequence[Problem]) -> tuple[Plan | None,
     """With what the builds that are there would not take; None for the plan where that is something."""
     if plan is None:
         return None, found
-    from stepgrid.run import here
-    from stepgrid.run.catalogue_check import problems
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.catalogue_check import problems
 
-    wrong = problems(plan, here.store())
+    wrong = problems(plan, host_plan.store())
     return (None if wrong else plan), _merged([*found, *wrong])
 
 
@@ -70,10 +70,10 @@ def _merged(found: Iterable[Problem]) -> Sequence[Problem]:
 
 def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
     """The command goes by its site file from here on; what is wrong with it, whoever asks first."""
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     if "wrong_site" not in args:
-        args.wrong_site = here.use(args.site)
+        args.wrong_site = host_plan.use(args.site)
     found: Sequence[Problem] = args.wrong_site
     return found
 
@@ -82,15 +82,15 @@ def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: S
     """What was found, and what is wrong in the spec's scales."""
     from stepgrid.language.site import of_environment
     from stepgrid.plan.compile import check_scales
-    from stepgrid.run import catalogue_check, here
+    from stepgrid.workflow import catalogue_check, host_plan
 
     problems = Problems()
     for problem in found:
         problems.add_found(problem)
-    store = here.store()
-    facts, judge = here.host(store), partial(catalogue_check.problems, store=store)
+    store = host_plan.store()
+    facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
     whole = None if narrowed(args) else plan
-    check_scales(here.named(spec), facts, problems, here.differing(of_environment(), facts), whole, judge)
+    check_scales(host_plan.named(spec), facts, problems, host_plan.differing(of_environment(), facts), whole, judge)
     return problems.found
 
 
@@ -122,11 +122,11 @@ def quietly(args: argparse.Namespace, spec: str) -> Plan | None:
 def _imported(args: argparse.Namespace, name: str) -> Plan | None:
     if not _DIGEST.fullmatch(name) or Path(name).exists():
         return None
-    from stepgrid.legacy import kept
-    from stepgrid.run import here
+    from stepgrid.transfer import imported_plans
+    from stepgrid.workflow import host_plan
 
     wrong_site(args)
-    return kept.named(here.store(), name) or kept.brought(here.store(), name)
+    return imported_plans.named(host_plan.store(), name) or imported_plans.brought(host_plan.store(), name)
 
 
 def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from stepgrid.cli import compiled
 
 if TYPE_CHECKING:
-    from stepgrid.run.checkup.checks import Section
-    from stepgrid.run.noise.finding import Finding
+    from stepgrid.host.host_check import Finding
+    from stepgrid.workflow.doctor.checks import Section
 
 FINE, PROBLEMS, STOPPED = 0, 1, 3
 WIDTH = 14  # of a name
@@ -33,17 +33,17 @@ def run(args: argparse.Namespace) -> int:
     if args.spec and plan is None:
         return PROBLEMS
     from stepgrid.language.site import of_environment
-    from stepgrid.run import here
-    from stepgrid.run.checkup.checks import sections
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.doctor.checks import sections
 
-    found = sections(here.store(), of_environment(), plan)
+    found = sections(host_plan.store(), of_environment(), plan)
     return _json(list(found)) if args.format == "json" else _text(found)
 
 
 def _restore() -> int:
-    from stepgrid.run.hostlock import path
-    from stepgrid.run.noise.fix import counted, restore
-    from stepgrid.store.lock import Busy, locked
+    from stepgrid.host.host_lock import path
+    from stepgrid.host.locks import Busy, locked
+    from stepgrid.host.noise.tuning import counted, restore
 
     try:
         with locked(path(), shared=True, wait=False):

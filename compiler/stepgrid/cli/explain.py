@@ -11,8 +11,18 @@ from typing import Any
 from stepgrid.cli import compiled
 from stepgrid.cli.cell import Nothing, found
 from stepgrid.cli.told import may_be_size, value
-from stepgrid.language.counted import counted
-from stepgrid.plan.model import FILES, SERVICE, Json, Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import (
+    FILES,
+    SERVICE,
+    Json,
+    Option,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+)
 
 Catalogue = Mapping[str, Any] | None
 
@@ -38,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
-    from stepgrid.store.known import catalogue
+    from stepgrid.store.status.node_records import catalogue
     from stepgrid.store.store import Store
 
     build = next(build for build in plan.builds if build.id == cell.build)
@@ -122,8 +132,8 @@ def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
 
 def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
     """What the driver or the runner sets is neither the spec's nor the build's."""
-    from stepgrid.drivers import driver
-    from stepgrid.engines import engine
+    from stepgrid.plugins.drivers import driver
+    from stepgrid.plugins.engines import engine
 
     set_by_us = {*driver(step.kind).reserved, *engine(build.engine).reserved}
     left = sorted(known.keys() - step.options.keys() - set_by_us)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli import compiled, output
-from stepgrid.language.counted import counted
 from stepgrid.language.site import GIVEN
-from stepgrid.language.units import size
 from stepgrid.language.witness import watching
+from stepgrid.model.counted import counted
+from stepgrid.model.units import size
 
 if TYPE_CHECKING:
     from stepgrid.language.witness import Witness
-    from stepgrid.plan.model import Plan
+    from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
@@ -37,14 +37,14 @@ def run(args: argparse.Namespace) -> int:
     if plan is None:
         return PROBLEMS
     from stepgrid.build.problem import BuildError
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     there = f"{args.file} is there already: name another file, or remove it" if args.file.exists() else None
     if wrong := there or output.nowhere(args.file):
         print(wrong, file=sys.stderr)
         return USAGE
     try:
-        said = _export(args, here.store(), plan, seen)
+        said = _export(args, host_plan.store(), plan, seen)
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -53,14 +53,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
-    from stepgrid.build import bundle
-    from stepgrid.run import exporting, sources
+    from stepgrid.transfer import bundle, result_export, spec_texts
 
     bundle.check_name(args.file)
-    if exporting.has_results(store, plan):
+    if result_export.has_results(store, plan):
         _summarized(store, plan)
-    texts = sources.of(seen, os.environ.get(GIVEN)) or sources.kept(store.texts(plan.digest))
-    return exporting.export(store, plan, args.file, args.attempts, texts)
+    texts = spec_texts.of(seen, os.environ.get(GIVEN)) or spec_texts.kept(store.texts(plan.digest))
+    return result_export.export(store, plan, args.file, args.attempts, texts)
 
 
 def _summarized(store: Store, plan: Plan) -> None:

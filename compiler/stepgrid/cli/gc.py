@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
 from stepgrid.cli.told import size
-from stepgrid.language.counted import counted
-from stepgrid.language.units import duration
+from stepgrid.host.locks import Busy
+from stepgrid.model.counted import counted
+from stepgrid.model.units import duration
 from stepgrid.store import trash
-from stepgrid.store.lock import Busy
 from stepgrid.store.store import Store
 from stepgrid.store.trash import Left
 from stepgrid.store.unreferenced import KINDS, Entry, entries, unreferenced
@@ -42,12 +42,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from stepgrid.language import render
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     if any(problem.severity == "error" for problem in compiled.wrong_site(args)):
         print(render.text(args.wrong_site), file=sys.stderr)
         return WRONG
-    store = here.store()
+    store = host_plan.store()
     try:
         return _restored(store) if args.restore else _emptied(store) if args.empty else _collected(store, args)
     except Busy as busy:
@@ -76,25 +76,25 @@ def _collected(store: Store, args: argparse.Namespace) -> int:
 
 
 def _specs(args: argparse.Namespace) -> Sequence[str]:
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     shipped = [str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(str(path))]
-    return [here.named(spec) for spec in (*args.specs, *shipped)]
+    return [host_plan.named(spec) for spec in (*args.specs, *shipped)]
 
 
 def _forgotten(args: argparse.Namespace) -> Sequence[str]:
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
-    return [here.named(each) for each in args.forget]
+    return [host_plan.named(each) for each in args.forget]
 
 
 def _refused(known: References, args: argparse.Namespace) -> int:
     """Where specs that were named are wrong, or nothing says what is needed."""
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
-    wrong = [spec for spec in args.specs if here.named(spec) in known.wrong]
+    wrong = [spec for spec in args.specs if host_plan.named(spec) in known.wrong]
     for spec in wrong:
-        compiled.tell(spec, None, known.wrong[here.named(spec)])
+        compiled.tell(spec, None, known.wrong[host_plan.named(spec)])
     if wrong:
         print("nothing was moved: the results that a spec needs are known when it has no errors", file=sys.stderr)
         return WRONG

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
-from stepgrid.language.counted import counted
-from stepgrid.language.units import duration, size
+from stepgrid.model.counted import counted
+from stepgrid.model.units import duration, size
 
 if TYPE_CHECKING:
     from stepgrid.store.images import Image
@@ -29,14 +29,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.run import here
     from stepgrid.store.images import images
+    from stepgrid.workflow import host_plan
 
     compiled.wrong_site(args)
     plan = compiled.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
         return PROBLEMS
-    store = here.store()
+    store = host_plan.store()
     wanted = None if plan is None else {stage.id for stage in plan.stages}
     found = [image for image in images(store) if wanted is None or image.stage in wanted]
     if args.evict:
@@ -87,8 +87,8 @@ def _verified(store: Store, found: Sequence[Image]) -> int:
 
 
 def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
+    from stepgrid.host.locks import Busy, locked
     from stepgrid.store.images import evict
-    from stepgrid.store.lock import Busy, locked
 
     chosen = {name: _named(found, name) for name in names}
     if unknown := [name for name, images in chosen.items() if not images and name != "all"]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
-from stepgrid.language.counted import counted
-from stepgrid.legacy import KINDS
+from stepgrid.model.counted import counted
+from stepgrid.plugins.importers import KINDS
 
 if TYPE_CHECKING:
-    from stepgrid.plan.model import Plan
-    from stepgrid.run.importing import Taken
+    from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
+    from stepgrid.transfer.result_import import Taken
 
 FINE, USAGE, FAILED = 0, 2, 3
 
@@ -42,9 +42,8 @@ def run(args: argparse.Namespace) -> int:
         from stepgrid.cli import import_legacy
 
         return import_legacy.run(args)
-    from stepgrid.build import bundle
     from stepgrid.build.problem import BuildError
-    from stepgrid.run import importing
+    from stepgrid.transfer import bundle, result_import
 
     args.file = Path(args.what)
     if not args.file.is_file():
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"there is no file {args.file}{hint}", file=sys.stderr)
         return USAGE
     try:
-        if importing.is_one(bundle.head(args.file, "result or build")):
+        if result_import.is_one(bundle.head(args.file, "result or build")):
             return _results(args)
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
@@ -64,11 +63,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _results(args: argparse.Namespace) -> int:
-    from stepgrid.run import here
-    from stepgrid.run.importing import publish
+    from stepgrid.transfer.result_import import publish
+    from stepgrid.workflow import host_plan
 
     compiled.wrong_site(args)
-    store = here.store()
+    store = host_plan.store()
     taken = publish(store, args.file)
     print("\n".join((*_told(taken), _shown(store, taken.plan))))
     return FINE
@@ -76,7 +75,7 @@ def _results(args: argparse.Namespace) -> int:
 
 def _shown(store: Store, plan: Plan) -> str:
     """How to look at them: another spec, lock file or host comes to another plan."""
-    from stepgrid.legacy.planned import imported
+    from stepgrid.transfer.published_plan import imported
 
     if imported(plan.spec):
         return f"`stepgrid report {plan.digest}` shows them"
@@ -92,12 +91,12 @@ def _shown(store: Store, plan: Plan) -> str:
 def _comes_to(plan: Plan) -> bool:
     """Whether the spec, as it is here, is about these very results."""
     from stepgrid.language.problem import SpecError
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     if not Path(plan.spec).is_file():
         return False
     try:
-        own = {stage.id for stage in here.compiled(plan.spec, plan.scale).stages}
+        own = {stage.id for stage in host_plan.compiled(plan.spec, plan.scale).stages}
         return own.issuperset(stage.id for stage in plan.stages)
     except SpecError:
         return False

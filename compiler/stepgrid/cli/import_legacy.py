@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
-from stepgrid.language.counted import counted
 from stepgrid.language.problem import nearest
-from stepgrid.legacy import KINDS
+from stepgrid.model.counted import counted
+from stepgrid.plugins.importers import KINDS
 
 if TYPE_CHECKING:
-    from stepgrid.legacy.planned import Planned
-    from stepgrid.legacy.protocol import Beside
-    from stepgrid.legacy.publish import Taken
-    from stepgrid.legacy.read import Found
+    from stepgrid.plugins.importer import Beside
+    from stepgrid.transfer.published_folder import Found
+    from stepgrid.transfer.published_plan import Planned
+    from stepgrid.transfer.published_results import Taken
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 SHOWN = 5  # files that are named
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         print(wrong, file=sys.stderr)
         return USAGE
     compiled.wrong_site(args)
-    from stepgrid.legacy.mistake import Wrong
+    from stepgrid.plugins.folder_fault import Wrong
 
     try:
         return _imported(args)
@@ -58,19 +58,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _imported(args: argparse.Namespace) -> int:
-    from stepgrid.legacy import written
-    from stepgrid.legacy.mistake import Wrong
-    from stepgrid.legacy.publish import publish
-    from stepgrid.legacy.read import read
-    from stepgrid.run import here
+    from stepgrid.plugins.folder_fault import Wrong
+    from stepgrid.transfer import published_files
+    from stepgrid.transfer.published_folder import read
+    from stepgrid.transfer.published_results import publish
+    from stepgrid.workflow import host_plan
 
     found = read(args.what, args.folder, args.skip_unknown)
     if args.legacy is not None and found.unsummarized and not args.skip_unknown:
         raise Wrong(found.unsummarized, unknown=True)
-    taken = publish(here.store(), found.planned)
+    taken = publish(host_plan.store(), found.planned)
     print("\n".join((*_told(found.planned, taken), *_not_read(found))))
     if args.legacy is not None:
-        written.write(args.legacy, found.legacy, found.beside)
+        published_files.write(args.legacy, found.legacy, found.beside)
         print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
         print("".join(f"left out of {args.legacy}: {each}\n" for each in found.unsummarized), end="")
     return _reported(found.planned.plan.digest)
@@ -98,7 +98,7 @@ def _named(paths: Sequence[Path]) -> str:
 
 
 def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
-    from stepgrid.legacy.written import BESIDE
+    from stepgrid.transfer.published_files import BESIDE
 
     yield f"{folder}: {counted(len(files), 'summary file')} as published"
     if beside:
@@ -109,12 +109,12 @@ def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) ->
 def _reported(plan: str) -> int:
     """The tables and the report: there is nothing left to measure that a run would be needed for."""
     from stepgrid.collect.__main__ import main as collect
-    from stepgrid.run import here
     from stepgrid.summarize import summary
     from stepgrid.summarize.command import main as summarize
+    from stepgrid.workflow import host_plan
 
     if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
         return status
-    print(f"report: {summary.path(here.store(), plan)}")
+    print(f"report: {summary.path(host_plan.store(), plan)}")
     print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")
     return FINE

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
 from stepgrid.language import lock
-from stepgrid.language.counted import counted
 from stepgrid.language.problem import Problem, Problems, SpecError, nearest
-from stepgrid.plan.model import Plan
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Plan
 
 if TYPE_CHECKING:
     from stepgrid.build.locking import Answers, Wanted
@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
 def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]:
     """Of all that counts; none where something of it is wrong."""
     from stepgrid.plan.compile import scales
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     problems, plans = Problems(), []
     for problem in compiled.wrong_site(args):
         problems.add_found(problem)
-    for scale in args.scales or (None, *scales(here.named(args.spec))):
+    for scale in args.scales or (None, *scales(host_plan.named(args.spec))):
         try:
-            plans.append(here.compiled(args.spec, scale, Problems()))
+            plans.append(host_plan.compiled(args.spec, scale, Problems()))
         except SpecError as error:
             for problem in error.problems:
                 problems.add_found(problem)
@@ -128,7 +128,7 @@ class _Job:
 
     def _write(self, answers: Answers) -> bool:
         """Whether the file holds what it is to hold."""
-        from stepgrid.store.durable import write_text
+        from stepgrid.host.durable_writes import write_text
 
         moved = {name: now for name, now in answers.moved.items() if self._updates(name)}
         dropped = self._dropped()

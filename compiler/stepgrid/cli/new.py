@@ -37,14 +37,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _engines() -> list[str]:
     """Those with a text to start from."""
-    from stepgrid.engines import names
+    from stepgrid.plugins.engines import names
 
     return [name for name in names() if (STARTING / f"{name}.yaml").is_file()]
 
 
 def _instead(engine: str) -> str:
-    from stepgrid.engines import names
     from stepgrid.language.problem import nearest
+    from stepgrid.plugins.engines import names
 
     if engine in names():
         return f"it is a client, which asks a server; name one of {', '.join(_engines())}"

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.drivers import driver, kinds
-from stepgrid.drivers.protocol import ParseError, Printed
 from stepgrid.language.problem import nearest
+from stepgrid.plugins.driver import ParseError, Printed
+from stepgrid.plugins.drivers import driver, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stepgrid.drivers.protocol import PrintedStep
+    from stepgrid.plugins.driver import PrintedStep
 
 FINE, USAGE = 0, 2
 FORMATS = ("table", "csv", "json")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli import answers
-from stepgrid.collect.metrics import METRICS
-from stepgrid.drivers.protocol import BUCKET, PrintedStep, rows
+from stepgrid.plugins.driver import BUCKET, PrintedStep, rows
+from stepgrid.plugins.metrics import METRICS
 
 COLUMNS = ("step", "name", "metric", "value", "unit")
 

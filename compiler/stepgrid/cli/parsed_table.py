@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.cli.parsed import unit
-from stepgrid.collect.metrics import SECTIONS
-from stepgrid.drivers.protocol import Figures, PrintedStep
-from stepgrid.language.counted import counted
-from stepgrid.layouts import compaction, readable
-from stepgrid.layouts.formats.text import lines
-from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.layouts import compaction
+from stepgrid.model import number_format
+from stepgrid.model.counted import counted
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.plugins.driver import Figures, PrintedStep
+from stepgrid.plugins.metrics import SECTIONS
+from stepgrid.summarize.formats.text import lines
 
 WIDTH = 100
 OTHER = "Others"
@@ -53,7 +54,7 @@ def _groups(metrics: Mapping[str, float]) -> dict[str, dict[str, float]]:
 
 
 def _figures(metrics: Mapping[str, float]) -> Iterator[str]:
-    shown = {name: readable.figure(value, unit(name)) for name, value in metrics.items()}
+    shown = {name: number_format.figure(value, unit(name)) for name, value in metrics.items()}
     names, values = max(map(len, shown)), max(map(len, shown.values()))
     for name, value in shown.items():
         behind = "" if unit(name) == "B" else unit(name)  # bytes are shown with a unit of their own
@@ -97,7 +98,7 @@ def _counters(counters: Mapping[str, float]) -> Iterator[str]:
 
 def _beside(step: PrintedStep) -> Iterator[str]:
     if series := [qps for _, qps in step.figures.qps]:
-        low, high = (readable.figure(each) for each in (min(series), max(series)))
+        low, high = (number_format.figure(each) for each in (min(series), max(series)))
         yield from (
             "",
             f"  QPS over time: {counted(len(series), 'point')}, {low} to {high} operations/s (json has them)",

@@ -16,15 +16,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.cli.outlook import outlook
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.run_preview import outlook
 
     plan, problems = compiled.on_builds(*compiled.asked(args))
     if args.format == "text" or plan is None:
         compiled.tell(args.spec, plan, problems)
     if plan is None:
         return 1
-    found = outlook(plan, here.store())
+    found = outlook(plan, host_plan.store())
     if args.format == "json":
         _print_json(found)
     else:

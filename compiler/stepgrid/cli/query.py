@@ -55,7 +55,7 @@ def _wrong_use(args: argparse.Namespace) -> str | None:
 
 def _answer(args: argparse.Namespace, folder: Path) -> None:
     from stepgrid.collect import query
-    from stepgrid.store.durable import replacing
+    from stepgrid.host.durable_writes import replacing
 
     sql = args.sql if args.sql is not None else ALL
     if args.format == PARQUET:
@@ -76,9 +76,9 @@ def _answer(args: argparse.Namespace, folder: Path) -> None:
 
 def _tables(args: argparse.Namespace) -> Path | None:
     """None once it is said why there are none."""
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
-    store = here.store()
+    store = host_plan.store()
     if args.plan is not None:
         return _of_plan(store, args.plan)
     if args.spec is None:

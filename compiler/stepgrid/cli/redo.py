@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli import chosen
 from stepgrid.cli.cell import Nothing
-from stepgrid.language.counted import counted
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Plan
 from stepgrid.plan import selection
-from stepgrid.plan.model import Plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> int:
         chosen.check_steps(plan, args.step)
     except Nothing as wrong:
         return chosen.refused(wrong)
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
     load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
-    stages, store = selection.stages(cells, args.step, load), here.store()
+    stages, store = selection.stages(cells, args.step, load), host_plan.store()
     lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
     print("\n".join(lines))
     return 0

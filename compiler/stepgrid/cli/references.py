@@ -10,18 +10,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.counted import counted
 from stepgrid.language.problem import Problem, Problems, SpecError, Where
-from stepgrid.legacy.planned import imported
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Plan
 from stepgrid.plan import files, identity
 from stepgrid.plan.compile import scales
-from stepgrid.plan.model import Plan
-from stepgrid.run import here
-from stepgrid.run.remembered import Kept, Request, requests
 from stepgrid.store import plans
 from stepgrid.store.plans import Stored
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import Needed
+from stepgrid.transfer.published_plan import imported
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.plan_cache import Kept, Request, requests
 
 _DAMAGED = (OSError, ValueError, KeyError, TypeError)
 
@@ -154,14 +154,14 @@ class _Search:
 
     @cached_property
     def _machine(self) -> str:
-        return identity.hardware_id(here.host(self.store))
+        return identity.hardware_id(host_plan.host(self.store))
 
 
 def _compiled(request: Request) -> Plan:
     path = Path(request.spec)
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which would wait for its writer
         raise SpecError([Problem("file-not-found", Where(request.spec, 1, 1), f"`{request.spec}` is not a file")])
-    return here.compiled(request.spec, request.scale, Problems(), request.only, request.sets)
+    return host_plan.compiled(request.spec, request.scale, Problems(), request.only, request.sets)
 
 
 def _stages(plan: Stored) -> Sequence[Mapping[str, Any]]:

@@ -29,12 +29,12 @@ def run(args: argparse.Namespace) -> int:
     plan = compiled.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
-    from stepgrid.run import here
     from stepgrid.summarize.current import current
     from stepgrid.summarize.printed import NoTable, table, whole
     from stepgrid.summarize.summary import page_path
+    from stepgrid.workflow import host_plan
 
-    store = here.store()
+    store = host_plan.store()
     found = current(store, plan)
     try:
         text = (

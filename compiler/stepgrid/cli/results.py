@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli import chosen
 from stepgrid.cli.cell import Nothing
-from stepgrid.language.units import duration
+from stepgrid.model.plan import Plan
+from stepgrid.model.units import duration
 from stepgrid.plan import selection
-from stepgrid.plan.model import Plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -33,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
         cells = chosen.cells_of(plan, args.cells)
     except Nothing as wrong:
         return chosen.refused(wrong)
-    from stepgrid.run import here
+    from stepgrid.workflow import host_plan
 
-    stages, store = selection.stages(cells, load=True), here.store()
+    stages, store = selection.stages(cells, load=True), host_plan.store()
     if args.format == "json":
         _print_json(store, plan, stages)
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import compiled
-from stepgrid.plan.model import STAGE_PREFIX
+from stepgrid.model.plan import STAGE_PREFIX
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -28,12 +28,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.run import here
-    from stepgrid.store.lock import Busy, locked
+    from stepgrid.host.locks import Busy, locked
     from stepgrid.store.runlock import NAME
+    from stepgrid.workflow import host_plan
 
     compiled.wrong_site(args)
-    store = here.store()
+    store = host_plan.store()
     try:
         result = _named(store, args.result)
         with locked(store.lock(NAME), wait=False):

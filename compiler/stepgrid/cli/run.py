@@ -16,7 +16,7 @@ import stepgrid
 from stepgrid.cli import compiled
 
 if TYPE_CHECKING:
-    from stepgrid.run.remembered import Request
+    from stepgrid.workflow.plan_cache import Request
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -32,9 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Builds, measures, collects and summarizes what is not there yet."""
-    from stepgrid.run import leaving
+    from stepgrid.host.processes import exit_signals
 
-    leaving.at_once(FAILED)
+    exit_signals.at_once(FAILED)
     args, more = _sorted(args)
     if problems := compiled.wrong_site(args):
         compiled.tell(problems[0].where.file, None, problems)
@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _was_over(args: argparse.Namespace) -> bool:
     """Says so, when everything is measured and nothing has changed since a run that found it so."""
-    from stepgrid.run import here, over
+    from stepgrid.workflow import finished_plan, host_plan
 
-    answer = over.answer(here.store(), _request(args))
+    answer = finished_plan.answer(host_plan.store(), _request(args))
     if answer:
         warnings, said = answer
         print(warnings, end="\n" if warnings else "", file=sys.stderr)
@@ -57,8 +57,8 @@ def _was_over(args: argparse.Namespace) -> bool:
 
 
 def _request(args: argparse.Namespace) -> Request:
-    from stepgrid.run.here import named
-    from stepgrid.run.remembered import Request
+    from stepgrid.workflow.host_plan import named
+    from stepgrid.workflow.plan_cache import Request
 
     return Request(named(args.spec), args.scale, args.only, tuple(args.sets))
 
@@ -66,7 +66,7 @@ def _request(args: argparse.Namespace) -> Request:
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     if not _ahead(args, asked):
-        from stepgrid.run.workflow import Fault, work_of
+        from stepgrid.workflow.run_request import Fault, work_of
 
         try:
             work = work_of(asked)
@@ -82,11 +82,11 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
 
 def _ahead(args: argparse.Namespace, asked: Mapping[str, Any]) -> bool:
     """Whether it is known already that there is work: of a spec that must be compiled, while Snakemake is imported."""
-    from stepgrid.plan.uncollected import uncollected
-    from stepgrid.run import here, remembered
-    from stepgrid.run.ahead import worked_out
+    from stepgrid.host.garbage_collector import uncollected
+    from stepgrid.workflow import host_plan, plan_cache
+    from stepgrid.workflow.background_compilation import worked_out
 
-    if not Path(args.spec).is_file() or remembered.find(here.store(), _request(args)):  # a pipe is read once
+    if not Path(args.spec).is_file() or plan_cache.find(host_plan.store(), _request(args)):  # a pipe is read once
         return False
     with worked_out(asked) as found, uncollected():
         import snakemake.cli  # noqa: F401  # most of what starting it takes

@@ -46,10 +46,10 @@ def _text(found: Mapping[str, Any]) -> str:
 
 
 def _names(library: Path) -> dict[str, list[str]]:
-    from stepgrid import drivers, engines
     from stepgrid.language.load import load
     from stepgrid.language.problem import Problems
     from stepgrid.language.shortforms import names
+    from stepgrid.plugins import drivers, engines
 
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
     found = names([each for each in files if each is not None])
@@ -58,6 +58,6 @@ def _names(library: Path) -> dict[str, list[str]]:
 
 
 def _settings() -> list[Any]:
-    from stepgrid import drivers
+    from stepgrid.plugins import drivers
 
     return [drivers.driver(kind).settings_model() for kind in drivers.kinds()]

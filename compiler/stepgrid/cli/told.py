@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from stepgrid.language.counted import counted
-from stepgrid.language.units import duration
-from stepgrid.language.units import size as size  # every command shows sizes so
+from stepgrid.model.counted import counted
+from stepgrid.model.units import duration
+from stepgrid.model.units import size as size  # every command shows sizes so
 from stepgrid.plan import states
 from stepgrid.plan.difference import Input
 from stepgrid.plan.outlook import Node, Outlook

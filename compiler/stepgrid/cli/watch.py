@@ -9,8 +9,8 @@ from types import FrameType
 
 from stepgrid.cli import compiled
 from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
-from stepgrid.plan.model import Plan
-from stepgrid.watch.model import Status
+from stepgrid.model.plan import Plan
+from stepgrid.model.status import Status
 
 LEFT = 130  # by Ctrl-C
 
@@ -33,14 +33,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _followed(plan: Plan) -> Status:
-    from stepgrid.run import here
-    from stepgrid.watch.follow import follow
-    from stepgrid.watch.look import Looker
-    from stepgrid.watch.paint import Paint, is_terminal
-    from stepgrid.watch.told import SHOWN, told
+    from stepgrid.cli.status.colours import Paint, is_terminal
+    from stepgrid.cli.status.polling import follow
+    from stepgrid.cli.status.status_text import SHOWN, told
+    from stepgrid.store.status.reader import Looker
+    from stepgrid.workflow import host_plan
 
     shown = _Drawn() if is_terminal(sys.stdout) else _Log()
-    status = follow(Looker(here.store(), plan), shown.show)
+    status = follow(Looker(host_plan.store(), plan), shown.show)
     shown.end()
     print("the run has ended\n" if shown.was_active else "nothing is left to do\n")
     print("\n".join(told(status, SHOWN, width(), Paint.of(sys.stdout))), flush=True)
@@ -53,7 +53,7 @@ class _Log:
         self._before: Status | None = None
 
     def show(self, status: Status) -> None:
-        from stepgrid.watch.changes import changes
+        from stepgrid.cli.status.changes import changes
 
         self.was_active = self.was_active or status.is_active
         for line in changes(self._before, status):
@@ -66,10 +66,10 @@ class _Log:
 
 class _Drawn:
     def __init__(self) -> None:
-        from stepgrid.watch.page import Page
-        from stepgrid.watch.paint import Paint
-        from stepgrid.watch.spark import BLOCKS, PLAIN
-        from stepgrid.watch.terminal import Block
+        from stepgrid.cli.status.colours import Paint
+        from stepgrid.cli.status.screen import Page
+        from stepgrid.cli.status.sparkline import BLOCKS, PLAIN
+        from stepgrid.cli.status.terminal import Block
 
         self.was_active = False
         self._block = Block(sys.stdout)

@@ -6,15 +6,15 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from stepgrid.collect.alone import alone
-from stepgrid.collect.states import DONE, UNSUPPORTED, State
 from stepgrid.collect.tables import collect
+from stepgrid.host.garbage_collector import uncollected
+from stepgrid.host.numpy_threads import alone
+from stepgrid.host.processes.exit_signals import leave
+from stepgrid.model.plan import Plan
 from stepgrid.plan import files
-from stepgrid.plan.model import Plan
-from stepgrid.plan.uncollected import uncollected
-from stepgrid.run.full_disk import DiskFull, with_reserve
-from stepgrid.run.leaving import leave
-from stepgrid.run.revision import revision
+from stepgrid.store.code_revision import revision
+from stepgrid.store.full_disk import DiskFull, with_reserve
+from stepgrid.store.status.results import DONE, UNSUPPORTED, State
 from stepgrid.store.store import Store
 
 

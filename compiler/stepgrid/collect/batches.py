@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stepgrid.collect.states import State
-from stepgrid.plan.model import PlannedStage
+from stepgrid.model.plan import PlannedStage
+from stepgrid.store.status.results import State
 
 MOST = 16  # results: more of them take as much CPU each
 SECONDS = 5_000.0  # of steps, as each has a sample; a result that is longer is read alone

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid import collectors
+from stepgrid.plugins import collectors
 
 FOLDER = "collectors"
 COST = "they cost some of its speed"

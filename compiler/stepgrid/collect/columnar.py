@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect.parquet import named, options, quoted
-from stepgrid.store.durable import replacing
+from stepgrid.host.durable_writes import replacing
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepgrid.collect.levels import ABOUT, LEVELS
-from stepgrid.collect.metrics import METRICS
-from stepgrid.collect.metrics.metric import Metric
 from stepgrid.collect.parquet import Row
+from stepgrid.model.level_columns import ABOUT, LEVELS
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.plugins.metrics import METRICS
 
 _KEY = {
     "stage": "id of the stage: its steps ran one after the other on one database",

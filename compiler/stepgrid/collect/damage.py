@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from stepgrid.collect import imported_figures
 from stepgrid.collect.figures import StepFigures
-from stepgrid.collect.states import State, changed
-from stepgrid.legacy import stated
 from stepgrid.store import checksums
+from stepgrid.store.status.results import State, changed
 
 UNCHANGED = "its files did not change since they were published: please report this as a fault of stepgrid"
 
@@ -32,7 +32,7 @@ def explained(state: State, steps: Sequence[StepFigures]) -> Sequence[StepFigure
 
 def _explained(folder: Path, step: StepFigures) -> StepFigures:
     """Published results may state that a step failed."""
-    if step.error is None or (folder / stated.NAME).exists():
+    if step.error is None or (folder / imported_figures.NAME).exists():
         return step
     return replace(step, error=f"{step.error}; {UNCHANGED}")
 

@@ -9,17 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.collect import collected, kept, lookups, series_figures, told
+from stepgrid.collect import collected, imported_figures, kept, lookups, series_figures, told
 from stepgrid.collect.measurement import Window
 from stepgrid.collect.usage import Usage, measured, usages
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import Buckets, Figures, ParseError
-from stepgrid.legacy import stated
-from stepgrid.plan.model import PlannedStep
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins.driver import Buckets, Figures, ParseError
+from stepgrid.plugins.drivers import running
 
 if TYPE_CHECKING:
-    from stepgrid.collect.states import State
     from stepgrid.collect.trace import Array
+    from stepgrid.store.status.results import State
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
 _WRONG = (ParseError, OSError, ValueError)  # with what a step wrote: it says so, others go on
@@ -81,7 +80,7 @@ class _Said(NamedTuple):
 def _said(folder: Path, step: PlannedStep) -> _Said | Exception:
     try:
         there = _names(folder)
-        own = stated.figures(folder) if stated.NAME in there else None
+        own = imported_figures.figures(folder) if imported_figures.NAME in there else None
         return _Said(own or running(step.kind).parse(folder, step.settings), there)
     except _WRONG as error:
         return error

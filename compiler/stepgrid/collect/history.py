@@ -15,9 +15,10 @@ from pathlib import Path
 from stepgrid.collect.figures import figures
 from stepgrid.collect.kept import Metrics, kept
 from stepgrid.collect.parquet import Row
-from stepgrid.collect.states import BrokenResult, changed, read
-from stepgrid.plan.model import Plan, PlannedStage
-from stepgrid.store import history, jsonfile
+from stepgrid.host import json_file
+from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.store import history
+from stepgrid.store.status.results import BrokenResult, changed, read
 from stepgrid.store.store import Store
 
 MOST, PLANS = 400, 10  # results that are read, plans that they are looked for in
@@ -112,5 +113,5 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Me
 
 
 def _host(result: Path) -> str | None:
-    name = (jsonfile.read(result / "attempt.json").get("host") or {}).get("hostname")
+    name = (json_file.read(result / "attempt.json").get("host") or {}).get("hostname")
     return name if isinstance(name, str) else None

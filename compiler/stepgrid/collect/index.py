@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.collect import schema
 from stepgrid.collect.kept import REVISION, parser
 from stepgrid.collect.part import FIGURES
-from stepgrid.plan.model import PlannedStage
-from stepgrid.store.durable import write_text
+from stepgrid.host.durable_writes import write_text
+from stepgrid.model import result_schema
+from stepgrid.model.plan import PlannedStage
 
 FILE = "parts.json"
 HIDDEN = "parts"  # the folder of what is no table by itself
@@ -96,7 +96,7 @@ def sweep(folder: Path, parts: Iterable[Listed]) -> None:
 
 def paths(folder: Path, number: int) -> dict[str, Path]:
     """By table."""
-    tables = (*schema.PARTS, FIGURES)
+    tables = (*result_schema.PARTS, FIGURES)
     return {name: (folder / HIDDEN if name in _WITHIN else folder) / file_name(name, number) for name in tables}
 
 
@@ -110,6 +110,6 @@ def files(folder: Path, table: str, parts: Iterable[Listed]) -> list[Path]:
 
 def _made() -> str:
     """By what: another one's parts are read again."""
-    shapes: Mapping[str, object] = {name: list(types.items()) for name, types in schema.PARTS.items()}
-    text = json.dumps([schema.SCHEMA, REVISION, shapes])
+    shapes: Mapping[str, object] = {name: list(types.items()) for name, types in result_schema.PARTS.items()}
+    text = json.dumps([result_schema.SCHEMA, REVISION, shapes])
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers import runnable
+from stepgrid.plugins.drivers import runnable
 
 REVISION = 9  # of what is worked out beside the driver's own figures
 Metrics = Mapping[int, Mapping[str, float]]  # by the step's place in its stage

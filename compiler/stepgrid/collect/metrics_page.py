@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.collect.metrics import METRICS, SECTIONS
-from stepgrid.collect.metrics.metric import Metric
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.plugins.metrics import METRICS, SECTIONS
 
 
 def page() -> str:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from stepgrid.collect.figures import StepFigures
-from stepgrid.drivers.hit_rate import EXPECTED, FOUND, expected, is_low, words
-from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.plugins.hit_rate import EXPECTED, FOUND, expected, is_low, words
 
 Stages = Mapping[str, PlannedStage]
 

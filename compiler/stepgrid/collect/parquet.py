@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.collect.schema import SCHEMA
-from stepgrid.store.durable import replacing
+from stepgrid.host.durable_writes import replacing
+from stepgrid.model.result_schema import SCHEMA
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -8,15 +8,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.collect import columnar, environment, misses, probed, schema
+from stepgrid.collect import columnar, environment, misses, probed
 from stepgrid.collect.columnar import Point, Rows, Table
 from stepgrid.collect.damage import damage, explained
 from stepgrid.collect.figures import StepFigures, every
 from stepgrid.collect.latencies import percentile
 from stepgrid.collect.matrices import Figures, Grid, Records, matrix
-from stepgrid.collect.states import Broken, State
-from stepgrid.drivers.protocol import Buckets
-from stepgrid.plan.model import PlannedStage
+from stepgrid.model import result_schema
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins.driver import Buckets
+from stepgrid.store.status.results import Broken, State
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -32,11 +33,11 @@ class Part:
     def __init__(self, stages: Mapping[str, PlannedStage] = MappingProxyType({})) -> None:
         """`stages`: of the plan, by id."""
         self._stages = stages
-        types = schema.PARTS
+        types = result_schema.PARTS
         self.grids = {name: Grid(types[name]) for name in ("samples", "series")}
         self.levels = Records(types["levels"])
         self.tables = {name: Table(types[name]) for name in ("latencies", "histograms", "counters", "attempts")}
-        self._steps = Table({name: kind for name, kind in schema.figures(()).items() if kind != columnar.NUMBER})
+        self._steps = Table({name: kind for name, kind in result_schema.figures(()).items() if kind != columnar.NUMBER})
         self._figures = Figures(SECONDS)  # of the same steps
 
     @property
@@ -73,7 +74,7 @@ class Part:
     def _environment(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
         assert state.result is not None
         rows = list(environment.attempt(f"{stage.id}/{state.result.name}", state, [each.facts for each in found]))
-        names = schema.ENVIRONMENT
+        names = result_schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 
     def _step(self, point: Point, found: StepFigures, record: Mapping[str, Any]) -> None:
@@ -92,7 +93,7 @@ class Part:
         for name, table in self._all().items():
             columnar.write(connection, paths[name], table.types, table.arrays())
         figures = self._figures.arrays()
-        columnar.write(connection, paths[FIGURES], schema.figures(figures), {**self._steps.arrays(), **figures})
+        columnar.write(connection, paths[FIGURES], result_schema.figures(figures), {**self._steps.arrays(), **figures})
 
 
 def _said(found: StepFigures, record: Mapping[str, Any], folder: Path) -> Columns:
@@ -100,9 +101,9 @@ def _said(found: StepFigures, record: Mapping[str, Any], folder: Path) -> Column
     said = () if found.error else [*found.warnings, *record.get("warnings", ())]  # of the server, too
     return {
         "folder": [str(folder)],
-        "started": [schema.utc(record.get("started"))],
+        "started": [result_schema.utc(record.get("started"))],
         "error": [found.error],
-        "warnings": [None if found.error else schema.SEPARATOR.join(said)],
+        "warnings": [None if found.error else result_schema.SEPARATOR.join(said)],
     }
 
 

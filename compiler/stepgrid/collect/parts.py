@@ -16,9 +16,9 @@ from stepgrid.collect import index, parquet
 from stepgrid.collect.batches import batches
 from stepgrid.collect.index import Entry, Listed
 from stepgrid.collect.part import Part
-from stepgrid.collect.states import Broken, State, read
-from stepgrid.plan.model import PlannedStage
-from stepgrid.store.durable import make_folder
+from stepgrid.host.durable_writes import make_folder
+from stepgrid.model.plan import PlannedStage
+from stepgrid.store.status.results import Broken, State, read
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:

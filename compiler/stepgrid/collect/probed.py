@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stepgrid.collect.metrics.metric import Metric
-from stepgrid.plan.model import PlannedStage
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.plan import PlannedStage
 
 WINDOW = "the probe"
 

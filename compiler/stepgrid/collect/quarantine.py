@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from stepgrid.collect.states import FAILED, Broken, State, broken_text
-from stepgrid.store.lock import Busy, holders, locked
+from stepgrid.host.locks import Busy, holders, locked
 from stepgrid.store.runlock import NAME as RUN
+from stepgrid.store.status.results import FAILED, Broken, State, broken_text
 from stepgrid.store.store import Store
 
 NEXT = "; the next run measures it again"
@@ -15,7 +15,7 @@ NEXT = "; the next run measures it again"
 
 def quarantine(store: Store, broken: Broken) -> bool:
     """Whether it is gone from the results. Not while another run goes on: its jobs may wait for the mark."""
-    from stepgrid.run.soundness import set_aside  # much to import, and seldom needed
+    from stepgrid.store.status.integrity import set_aside  # much to import, and seldom needed
 
     if not _may_move(store):
         return False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.collect import parquet
-from stepgrid.collect.schema import SCHEMA
+from stepgrid.model.result_schema import SCHEMA
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepgrid.collect import schema
 from stepgrid.collect.parquet import Row
-from stepgrid.collect.states import State
-from stepgrid.plan.model import Axis, CellStep, Plan, PlannedCell, Repeat
+from stepgrid.model import result_schema
+from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, Repeat
+from stepgrid.store.status.results import State
 
 
 def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
@@ -17,12 +17,12 @@ def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
     """
     first: dict[tuple[str, int], str] = {}
     number = 0
-    columns = schema.axis_columns([axis.name for axis in plan.axes])
+    columns = result_schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}
     ids = {build.name: build.id for build in plan.builds}
     clients = {stage.id: [step.client for step in stage.steps] for stage in plan.stages if stage.clients}
     for cell in plan.cells:
-        fixed = {"schema": schema.SCHEMA, "plan": plan.digest, "cell": cell.id}
+        fixed = {"schema": result_schema.SCHEMA, "plan": plan.digest, "cell": cell.id}
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
         for step, repeat in _runs(cell):
             stage = repeat.stages[step.stage]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.collect.gauges import AVERAGED, at_the_end, averaged
-from stepgrid.collect.per_second import PER_SECOND
 from stepgrid.collect.rates import RATES, RATIOS, WORK, rates, ratios, work
 from stepgrid.collect.trace import Pairs, Trace
-from stepgrid.store.content import content
+from stepgrid.host.file_reader import content
+from stepgrid.model.sample_columns import PER_SECOND
 
 if TYPE_CHECKING:
     from stepgrid.collect.trace import Array

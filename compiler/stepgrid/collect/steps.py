@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from stepgrid.collect.parquet import named, quoted
-from stepgrid.collect.schema import SEPARATOR
-from stepgrid.collect.states import DONE, FAILED
+from stepgrid.model.result_schema import SEPARATOR
+from stepgrid.store.status.results import DONE, FAILED
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

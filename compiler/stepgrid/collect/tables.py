@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.collect import environment, history, parquet, probed, rows, schema
+from stepgrid.collect import environment, history, parquet, probed, rows
 from stepgrid.collect.columns import columns
-from stepgrid.collect.metrics import METRICS
-from stepgrid.collect.metrics.metric import Metric
-from stepgrid.collect.own_metrics import own
 from stepgrid.collect.part import FIGURES
 from stepgrid.collect.parts import Parts
 from stepgrid.collect.quarantine import quarantine, stuck
-from stepgrid.collect.states import State, states
 from stepgrid.collect.steps import PLANNED, joined
-from stepgrid.plan.model import Plan
+from stepgrid.drivers.command.metrics import own
+from stepgrid.model import result_schema
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.plan import Plan
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.store.status.results import State, states
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-FIXED = {"history": schema.HISTORY, "environment": schema.ENVIRONMENT, "metrics": schema.METRICS}
+FIXED = {"history": result_schema.HISTORY, "environment": result_schema.ENVIRONMENT, "metrics": result_schema.METRICS}
 
 
 def collect(store: Store, plan: Plan) -> dict[str, State]:
@@ -56,17 +57,17 @@ def _write(
     parts: Parts,
 ) -> None:
     metrics = {**METRICS, **probed.metrics(plan.stages), **own(plan.stages)}
-    steps = schema.steps([axis.name for axis in plan.axes], metrics)
+    steps = result_schema.steps([axis.name for axis in plan.axes], metrics)
 
     def table(name: str, types: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
         parquet.write(connection, folder / f"{name}.parquet", types, lines)
 
     attempts = {node: state.attempt for node, state in known.items()}
-    table("history", schema.HISTORY, history.rows(store, plan, attempts))
-    table("metrics", schema.METRICS, _metrics(metrics))
+    table("history", result_schema.HISTORY, history.rows(store, plan, attempts))
+    table("metrics", result_schema.METRICS, _metrics(metrics))
     _environment(connection, folder, environment.rows(store, plan), parts)
-    grown = {name: types for name, types in schema.PARTS.items() if name != "attempts"}
-    table("columns", schema.COLUMNS, columns({**grown, **FIXED, "steps": steps}, metrics))
+    grown = {name: types for name, types in result_schema.PARTS.items() if name != "attempts"}
+    table("columns", result_schema.COLUMNS, columns({**grown, **FIXED, "steps": steps}, metrics))
     path = folder / "steps.parquet"
     planned = {**{name: kind for name, kind in steps.items() if name not in metrics}, **PLANNED}
     with parquet.lines(path, planned, rows.steps(plan, known)) as source:
@@ -76,7 +77,7 @@ def _write(
 
 def _environment(connection: DuckDBPyConnection, folder: Path, own: Iterator[parquet.Row], parts: Parts) -> None:
     path = folder / "environment.parquet"
-    with parquet.lines(path, schema.ENVIRONMENT, own) as source:
+    with parquet.lines(path, result_schema.ENVIRONMENT, own) as source:
         query = f"SELECT * FROM {source} UNION ALL SELECT * FROM {parts.files('attempts')}"
         parquet.write_query(connection, path, query)
 
@@ -84,7 +85,7 @@ def _environment(connection: DuckDBPyConnection, folder: Path, own: Iterator[par
 def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:
     for name, metric in metrics.items():
         yield {
-            "schema": schema.SCHEMA,
+            "schema": result_schema.SCHEMA,
             "name": name,
             "unit": metric.unit,
             "better": metric.better,

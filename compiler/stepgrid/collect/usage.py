@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.collect.measurement import Measurement, Window, measurement
 from stepgrid.collect.samples import SERIES, Named, Samples, named, read
-from stepgrid.store import jsonfile
+from stepgrid.host import json_file
 
 if TYPE_CHECKING:
     from stepgrid.collect.trace import Array
@@ -143,7 +143,7 @@ def measured(steps: Sequence[Usage], windows: Sequence[Window | None]) -> list[U
 
 def of(folder: Path) -> Usage:
     """Of one step alone, with all its samples."""
-    return Usage(jsonfile.read(folder / "step.json"), Samples([read(folder)]), 0)
+    return Usage(json_file.read(folder / "step.json"), Samples([read(folder)]), 0)
 
 
 def usage(folder: Path, ops: float | None) -> dict[str, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collectors import flame, stacks
-from stepgrid.collectors.protocol import Target, listed
+from stepgrid.plugins.collector import Target, listed
 
 FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 DATA, FOLDED, GRAPH = "perf.data", "stacks.txt", "flamegraph.svg"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collectors.protocol import Target, listed
+from stepgrid.plugins.collector import Target, listed
 
 FILE = "perf.json"
 METRICS = {  # event -> metric

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collectors.protocol import Target, interval, listed
+from stepgrid.plugins.collector import Target, interval, listed
 
 
 class Pidstat:

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
-from stepgrid import drivers, engines
-from stepgrid.build.declared import SOURCES
-from stepgrid.drivers.actions import ByAction
-from stepgrid.drivers.quantity import Quantity
+from stepgrid.language.builds.sources import SOURCES
+from stepgrid.plugins import drivers, engines
+from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins.settings import ByAction
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.protocol import WithFiles
 from stepgrid.expand.item import Item
 from stepgrid.expand.resolved import Settings
 from stepgrid.expand.scope import Reported
@@ -14,6 +13,7 @@ from stepgrid.language import witness
 from stepgrid.language.nodes import width
 from stepgrid.language.problem import Problems, Where
 from stepgrid.language.read import Document
+from stepgrid.plugins.driver import WithFiles
 
 LARGEST = 1 << 20  # bytes
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from stepgrid.build import unknown
-from stepgrid.build.declared import SOURCES, extension_faults
-from stepgrid.build.flags import flag_faults
-from stepgrid.drivers.command.placeholders import OF_SERVERS, OF_SERVICES
-from stepgrid.engines import engine as engine_named
-from stepgrid.engines import names as engine_names
 from stepgrid.expand.definitions import Defined, place_of_build
 from stepgrid.expand.extends import chain
 from stepgrid.language import models
+from stepgrid.language.builds import program_flags
+from stepgrid.language.builds.flags import flag_faults
+from stepgrid.language.builds.sources import SOURCES, extension_faults
 from stepgrid.language.nodes import Text, key_place, place
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.read import Document
 from stepgrid.language.service import Service
+from stepgrid.plugins.engines import engine as engine_named
+from stepgrid.plugins.engines import names as engine_names
+from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ def _members(
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
     flags = recipe.get("flags", {})
-    for fault in (*flag_faults(flags, str(engine)), *unknown.faults(flags, str(engine))):
+    for fault in (*flag_faults(flags, str(engine)), *program_flags.faults(flags, str(engine))):
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"
@@ -111,10 +111,10 @@ def _members(
 def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
     """The nearest, as a whole."""
     found: Service | None = _last(links, "service")
-    if found is None or engine == unknown.ENGINE:
+    if found is None or engine == program_flags.ENGINE:
         return found
     where = place(found.argv[0], Where("", 1, 1))
-    message = f"build `{family}`: `service` is for the engine `{unknown.ENGINE}`, found `{engine}`"
+    message = f"build `{family}`: `service` is for the engine `{program_flags.ENGINE}`, found `{engine}`"
     hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
     problems.add("wrong-source", where, message, hint)
     return None

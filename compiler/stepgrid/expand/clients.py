@@ -12,7 +12,7 @@ from stepgrid.expand.definitions import Defined
 from stepgrid.expand.scope import Reported
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.read import Document
-from stepgrid.plan.model import CLIENT
+from stepgrid.model.plan import CLIENT
 
 
 class Asked(NamedTuple):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from stepgrid import collectors
-from stepgrid.drivers.command.placeholders import GIVEN, PID
 from stepgrid.expand import placeholders
 from stepgrid.expand.item import Item
 from stepgrid.language.models import Collector
 from stepgrid.language.nodes import Map, Seq, Text, place
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.read import Document
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
+from stepgrid.plugins import collectors
+from stepgrid.plugins.placeholders import GIVEN, PID
 
 FORMS = ("collector", "command")
 SETTINGS = ("frequency", "call_graph", "events", "every")

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from stepgrid.drivers import client, driver, with_files, with_inputs
-from stepgrid.engines import engine
 from stepgrid.expand import layers, options, service, settings, setup
 from stepgrid.expand.attached import Attached
 from stepgrid.expand.builds import Build
@@ -25,7 +23,9 @@ from stepgrid.expand.resolved import Head, ResolvedStep, Settings
 from stepgrid.expand.scope import Reported, Scope
 from stepgrid.language.models import Spec
 from stepgrid.language.problem import Problems, Where
-from stepgrid.plan.model import CLIENT, Options
+from stepgrid.model.plan import CLIENT, Options
+from stepgrid.plugins.drivers import client, driver, with_files, with_inputs
+from stepgrid.plugins.engines import engine
 
 
 class Ground(NamedTuple):

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.drivers.protocol import WithInputs
 from stepgrid.expand.attached import said
 from stepgrid.expand.item import Item
 from stepgrid.expand.resolved import Settings
@@ -17,6 +16,7 @@ from stepgrid.language import witness
 from stepgrid.language.checksum import checksum
 from stepgrid.language.problem import Problems, nearest
 from stepgrid.language.read import Document
+from stepgrid.plugins.driver import WithInputs
 
 
 class Inputs:

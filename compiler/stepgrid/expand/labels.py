@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.language import units
+from stepgrid.model import units
 
 
 class Label(str):

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stepgrid import engines
 from stepgrid.expand.extends import chain
 from stepgrid.expand.scope import Entry
 from stepgrid.language.models import OptionSet
 from stepgrid.language.nodes import Map, Text, place, width
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.validate import describe, validated
+from stepgrid.plugins import engines
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from stepgrid.engines import engine
 from stepgrid.expand.axes import Axis
 from stepgrid.expand.builds import Build
 from stepgrid.expand.choice import Choice
@@ -16,6 +15,7 @@ from stepgrid.expand.labels import Label
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problem import nearest
 from stepgrid.language.version import Version
+from stepgrid.plugins.engines import engine
 
 _ANY_VERSION = "9999"
 

@@ -10,8 +10,8 @@ from stepgrid.expand.scope import UNSET, Reported, Scope
 from stepgrid.language import values
 from stepgrid.language.nodes import Text, key_place
 from stepgrid.language.problem import Problems
-from stepgrid.plan.canonical import encode
-from stepgrid.plan.model import Option
+from stepgrid.model.canonical_json import encode
+from stepgrid.model.plan import Option
 
 LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
 

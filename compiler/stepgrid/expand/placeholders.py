@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stepgrid.drivers.command.placeholders import unknown
 from stepgrid.language.nodes import place, width
 from stepgrid.language.problem import Problems, Where
+from stepgrid.plugins.placeholders import unknown
 
 
 def check(said: str, words: Iterable[object], where: Where, known: Sequence[str], problems: Problems) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from stepgrid.drivers.command.placeholders import GIVEN
-from stepgrid.engines import engine
 from stepgrid.expand import placeholders
 from stepgrid.expand.builds import Build
 from stepgrid.expand.item import Item
@@ -13,6 +11,8 @@ from stepgrid.language.models import Probe
 from stepgrid.language.nodes import Map, Seq
 from stepgrid.language.problem import Problems, nearest
 from stepgrid.language.read import Document
+from stepgrid.plugins.engines import engine
+from stepgrid.plugins.placeholders import GIVEN
 
 
 def check(document: Document, items: Iterable[Item], builds: Collection[Build], problems: Problems) -> None:
@@ -54,7 +54,7 @@ def _check_taken(probe: Probe, builds: Collection[Build], problems: Problems) ->
 
 def _check_names(listed: Sequence[Probe], problems: Problems) -> None:
     """A step has one figure of each name."""
-    from stepgrid.collect.metrics import METRICS
+    from stepgrid.plugins.metrics import METRICS
 
     seen: set[tuple[str, str]] = set()
     for probe in listed:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.drivers import driver
 from stepgrid.expand.item import Item
 from stepgrid.expand.setup import Setup
-from stepgrid.plan.canonical import encode
-from stepgrid.plan.model import Json, Options
+from stepgrid.model.canonical_json import encode
+from stepgrid.model.plan import Json, Options
+from stepgrid.plugins.drivers import driver
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stepgrid.build.declared import runs_already
 from stepgrid.expand.choice import Choice
 from stepgrid.expand.points import Point
 from stepgrid.expand.resolved import Segment
+from stepgrid.language.builds.sources import runs_already
 from stepgrid.language.nodes import Map
 from stepgrid.language.problem import Problems, Where
 from stepgrid.language.read import Document

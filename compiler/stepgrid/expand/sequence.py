@@ -17,7 +17,7 @@ from stepgrid.expand.reach import Reach
 from stepgrid.expand.resolved import ResolvedStep, Segment
 from stepgrid.language.nodes import place
 from stepgrid.language.problem import Problems, Where
-from stepgrid.plan.model import SERVICE
+from stepgrid.model.plan import SERVICE
 
 
 class Sequences:

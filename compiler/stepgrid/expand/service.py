@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepgrid.drivers.command.placeholders import OF_SERVICES
-from stepgrid.drivers.command.words import misplaced
 from stepgrid.expand import placeholders, reads
 from stepgrid.expand.builds import Build
 from stepgrid.expand.scope import NOTHING, UNSET, Scope
 from stepgrid.language.nodes import Seq, place, width
 from stepgrid.language.problem import Problems
 from stepgrid.language.service import Ready, Service, Stop
-from stepgrid.plan.model import SERVICE, Json
+from stepgrid.model.plan import SERVICE, Json
+from stepgrid.plugins.command_line import misplaced
+from stepgrid.plugins.placeholders import OF_SERVICES
 
 TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
 PLACES = ("data", "folder", *OF_SERVICES)

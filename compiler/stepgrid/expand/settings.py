@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
-from stepgrid.drivers import client, driver, with_inputs
-from stepgrid.drivers.protocol import WithPlaceholders
-from stepgrid.drivers.quantity import Quantity
 from stepgrid.expand import placeholders, reads
 from stepgrid.expand.item import Item
 from stepgrid.expand.resolved import Settings, Told
 from stepgrid.expand.scope import NOTHING, UNSET, Entry, Reported, Scope
-from stepgrid.language import units, values
+from stepgrid.language import values
 from stepgrid.language.nodes import Map, Text, key_place, place, width
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.validate import sentence
-from stepgrid.plan.canonical import encode
-from stepgrid.plan.model import CLIENT, FILES
+from stepgrid.model import units
+from stepgrid.model.canonical_json import encode
+from stepgrid.model.plan import CLIENT, FILES
+from stepgrid.plugins.driver import WithPlaceholders
+from stepgrid.plugins.drivers import client, driver, with_inputs
+from stepgrid.plugins.quantity import Quantity
 
 FAULTY = object()  # a value of which is said already what is wrong
 _STEP_KEYS = (

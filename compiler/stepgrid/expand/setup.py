@@ -7,7 +7,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from stepgrid.engines import engine
 from stepgrid.expand import collectors, probes, service
 from stepgrid.expand.builds import Build
 from stepgrid.expand.item import Item
@@ -16,8 +15,9 @@ from stepgrid.expand.reads import STORAGE_ENGINE
 from stepgrid.expand.scope import UNSET, Scope
 from stepgrid.language.models import Launch, Probe, Spec
 from stepgrid.language.problem import Problems
-from stepgrid.plan.canonical import encode
-from stepgrid.plan.model import FILES, INPUTS, SERVICE, Json
+from stepgrid.model.canonical_json import encode
+from stepgrid.model.plan import FILES, INPUTS, SERVICE, Json
+from stepgrid.plugins.engines import engine
 
 
 class Input(NamedTuple):

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build import unknown
-from stepgrid.build.complete import complete
-from stepgrid.build.declared import SERVER, SOURCES, TREES, Fault, faults, kind_of, runs_already
-from stepgrid.engines import engine
 from stepgrid.expand.builds import Build
 from stepgrid.expand.names import Names
 from stepgrid.expand.scope import NOTHING, UNSET, Reported, Scope
+from stepgrid.language.builds import program_flags
+from stepgrid.language.builds.source_defaults import complete
+from stepgrid.language.builds.sources import SERVER, SOURCES, TREES, Fault, faults, kind_of, runs_already
 from stepgrid.language.nodes import Map, key_place, place, width
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.values import described
+from stepgrid.plugins.engines import engine
 
 LISTED = frozenset({"debian"})  # takes several names
 # which of many is fetched, or what a server must say that it is: the source says it, or the build
@@ -113,7 +113,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         where = key_place(node, around) if fault.code == "unknown-key" else place(node, around)
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
-    if lacking := unknown.lacking(build.engine, found, build.recipe):
+    if lacking := program_flags.lacking(build.engine, found, build.recipe):
         message = f"build `{build.family}` {lacking}"
         problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
     if runs_already(found) and not engine(build.engine).server:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from stepgrid.drivers import kinds
 from stepgrid.expand.definitions import Defined
 from stepgrid.expand.item import UNKNOWN, Checkpoint, Item
 from stepgrid.expand.written_out import written_out
@@ -13,6 +12,7 @@ from stepgrid.language.models import Step
 from stepgrid.language.nodes import Text, width
 from stepgrid.language.problem import Problems, Where, nearest
 from stepgrid.language.read import Document
+from stepgrid.plugins.drivers import kinds
 
 FORMS = ("use", "name", "checkpoint")
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from stepgrid.drivers import driver
 from stepgrid.expand.axes import Axis
 from stepgrid.expand.item import Item
 from stepgrid.expand.reads import STORAGE_ENGINE
@@ -14,6 +13,7 @@ from stepgrid.language.expressions import references
 from stepgrid.language.models import OptionSet, Spec
 from stepgrid.language.nodes import Text
 from stepgrid.language.problem import Problems, Where, nearest
+from stepgrid.plugins.drivers import driver
 
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from stepgrid.drivers import driver
 from stepgrid.expand.item import UNKNOWN, Checkpoint, Item
 from stepgrid.expand.points import RESERVED
 from stepgrid.language.models import Step
 from stepgrid.language.nodes import Map, Text, key_place
 from stepgrid.language.problem import Problems, Where
+from stepgrid.plugins.drivers import driver
 
 MOST_STEPS = 1000  # that one may stand for
 DURATION, WARMUP = "duration", "warmup"

@@ -12,8 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeAlias
 
-from stepgrid.build import content
-from stepgrid.language import witness
+from stepgrid.language import tree_checksum, witness
 
 Known: TypeAlias = Mapping[str, tuple[str, str]]  # path -> mark, checksum
 
@@ -51,14 +50,14 @@ def _mark(path: str) -> str:
     """Empty where it was touched just now: a later change within a tick of the file system's clock would not show."""
     status, now = os.stat(path), time.time_ns()  # noqa: PTH116 - an import less
     if stat.S_ISDIR(status.st_mode):
-        return content.stamp(Path(path), now)
+        return tree_checksum.stamp(Path(path), now)
     touched = max(status.st_mtime_ns, status.st_ctime_ns)
     facts = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return " ".join(map(str, facts)) if touched < now - content.SETTLED else ""
+    return " ".join(map(str, facts)) if touched < now - tree_checksum.SETTLED else ""
 
 
 def _read(path: str) -> str:
     if os.path.isdir(path):  # noqa: PTH112 - likewise
-        return content.content(Path(path))
+        return tree_checksum.content(Path(path))
     with open(path, "rb") as file:  # noqa: PTH123 - likewise
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from stepgrid.language import units
 from stepgrid.language.nodes import Map, Text
+from stepgrid.model import units
 
 
 def quantity(kind: str) -> BeforeValidator:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from stepgrid.language.counted import counted
 from stepgrid.language.masked import masked_all
 from stepgrid.language.problem import Problem
+from stepgrid.model.counted import counted
 
 WIDTH = 100  # of what is shown of a line
 _HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stepgrid.language import units
+from stepgrid.model import units
 
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{units.LONGEST}}}")
 _FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d{1,2})?", re.ASCII)

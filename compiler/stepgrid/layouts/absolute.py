@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stepgrid.layouts import groups, legend, numbers
-from stepgrid.layouts.block import Block, cell
-from stepgrid.layouts.layout import ARMS, RANGE, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.layouts import groups, legend
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, cell
+from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
 
 QPS, ROWS = "qps", "rows_per_s"
 ROOM = 60  # for the names of arms
@@ -35,7 +36,7 @@ def _lines(block: Block, row: int, name: str) -> Iterator[tuple[Cell, ...]]:
 
 def _cells(block: Block, row: int, metric: str) -> Sequence[Cell]:
     spots = [block.spot(row, column) for column in range(len(block.columns))]
-    return [cell(spot, numbers.fixed(spot.values.get(metric), 0), spot.values.get(metric)) for spot in spots]
+    return [cell(spot, published_numbers.fixed(spot.values.get(metric), 0), spot.values.get(metric)) for spot in spots]
 
 
 LAYOUT = Layout("QPS by group", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

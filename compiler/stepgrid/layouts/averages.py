@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.layouts import numbers
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
 
 Figures = Mapping[str, tuple[tuple[str, ...], int]]  # head -> the metrics that it is the sum of, decimals
 
@@ -21,7 +21,7 @@ def metrics(figures: Figures) -> tuple[str, ...]:
 
 
 def _cells(spot: Spot, figures: Figures) -> list[Cell]:
-    return [cell(spot, numbers.fixed(_sum(spot, names), digits)) for names, digits in figures.values()]
+    return [cell(spot, published_numbers.fixed(_sum(spot, names), digits)) for names, digits in figures.values()]
 
 
 def _sum(spot: Spot, names: Sequence[str]) -> float | None:

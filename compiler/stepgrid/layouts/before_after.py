@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.layouts import groups, legend, numbers
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import ARMS, RANGE, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.layouts import groups, legend
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
 
 QPS = "qps"
 ROOM = 60  # for the names of arms
@@ -50,7 +51,7 @@ def _ratio(after: Spot, before: Spot) -> Cell:
     rates = after.values.get(QPS), before.values.get(QPS)
     if rates[0] is None or rates[1] is None:
         return cell(after, None)
-    return Cell(numbers.ratio_text(rates[0], rates[1]), value=numbers.ratio(rates[0], rates[1]))
+    return Cell(published_numbers.ratio_text(rates[0], rates[1]), value=published_numbers.ratio(rates[0], rates[1]))
 
 
 LAYOUT = Layout("QPS after what writes, relative to before it", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from stepgrid.layouts.block import Block, Level, Spot, lacking
-from stepgrid.layouts.layout import Layout
-from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.plugins.layout import Block, Level, Spot, lacking
+from stepgrid.plugins.layout_protocol import Layout
 
 LEVEL, SUM = "level", "Sum"
 Show = Callable[[float], str]

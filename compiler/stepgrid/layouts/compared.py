@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from stepgrid.layouts.block import Block, Spot
+from stepgrid.plugins.layout import Block, Spot
 
 MARK = "*"
 WIDE = 10.0  # farther than that says nothing more

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import Layout
 from stepgrid.layouts.legend import legend
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import Layout
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",

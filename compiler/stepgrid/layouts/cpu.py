@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts import groups, legend, readable
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import ARMS, RANGE, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.layouts import groups, legend
+from stepgrid.model import number_format
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
 
 SERVER, CLIENT = "server_cpu_us_per_op", "client_cpu_us_per_op"
 ROOM = 60  # for the names of arms
@@ -31,7 +32,7 @@ def _both(spot: Spot) -> Cell:
     server, client = spot.values.get(SERVER), spot.values.get(CLIENT)
     if server is None or client is None:
         return cell(spot, None)
-    return cell(spot, f"{readable.figure(server)} + {readable.figure(client)}", server + client)
+    return cell(spot, f"{number_format.figure(server)} + {number_format.figure(client)}", server + client)
 
 
 LAYOUT = Layout("CPU per operation", tables, (STEP, RANGE), (ARMS,), (), (SERVER, CLIENT))

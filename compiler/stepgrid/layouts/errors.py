@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepgrid.layouts import figures
-from stepgrid.layouts.block import Block
-from stepgrid.layouts.layout import ARMS, RANGE, STEP, Layout
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
+from stepgrid.plugins.layout import Block
+from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
 
 ERRORS = ("ignored_errors", "reconnects")
 

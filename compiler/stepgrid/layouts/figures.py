@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts import compared, readable
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import ARMS, STEP, Layout
-from stepgrid.layouts.table import ABSENT, Cell, Column, Table
+from stepgrid.layouts import compared
+from stepgrid.model import number_format
+from stepgrid.model.table import ABSENT, Cell, Column, Table
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
 
 QPS = "qps"
 
@@ -45,15 +46,15 @@ def _by_column(block: Block, metric: str, several: bool) -> Table:
 def figure(block: Block, spot: Spot, metric: str) -> Cell:
     if block.base is None:
         value = spot.values.get(metric)
-        return cell(spot, None if value is None else readable.figure(value, readable.unit(metric)), value)
+        return cell(spot, None if value is None else number_format.figure(value, number_format.unit(metric)), value)
     found = spot.ratios.get(metric)
     if found is None and metric in spot.values and not spot.status:
         return Cell("no base", "missing")
-    return cell(spot, None if found is None else compared.text(spot, metric, readable.ratio(found)), found)
+    return cell(spot, None if found is None else compared.text(spot, metric, number_format.ratio(found)), found)
 
 
 def unit(block: Block, metric: str) -> str:
-    return "" if block.base is not None else readable.unit(metric)
+    return "" if block.base is not None else number_format.unit(metric)
 
 
 def _units(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:

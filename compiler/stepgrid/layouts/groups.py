@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stepgrid.layouts import relative
-from stepgrid.layouts.block import Block
-from stepgrid.layouts.layout import ARMS, BASE, RANGE, STEP, Layout
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
+from stepgrid.plugins.layout import Block
+from stepgrid.plugins.layout_protocol import ARMS, BASE, RANGE, STEP, Layout
 
 POINTS, RANGES, AGGREGATING, WRITES, OTHERS = GROUPS = (
     "point queries", "range queries without aggregation", "range queries with aggregation", "writes", "others",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stepgrid.layouts import insert_metrics, numbers
-from stepgrid.layouts.block import Block, Spot, cell
+from stepgrid.layouts import insert_metrics
 from stepgrid.layouts.colours import Marked, coloured, relative_colour
-from stepgrid.layouts.layout import ARMS, STEP, Layout
-from stepgrid.layouts.table import Cell, Column, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Column, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 SUSTAINED = 0.95  # of the target
@@ -50,7 +51,7 @@ def _coloured(block: Block, column: int) -> list[Cell]:
 
 
 def _cell(spot: Spot, kind: str) -> Cell:
-    plain = cell(spot, numbers.fixed(speed(spot), 0))
+    plain = cell(spot, published_numbers.fixed(speed(spot), 0))
     return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
 
 
@@ -60,7 +61,7 @@ def _relative(block: Block) -> Table:
 
 def _ratio(spot: Spot, base: Spot) -> Cell:
     mine, theirs = speed(spot), speed(base)
-    text = None if mine is None or theirs is None or base.status else numbers.ratio_text(mine, theirs)
+    text = None if mine is None or theirs is None or base.status else published_numbers.ratio_text(mine, theirs)
     plain = cell(spot, text)
     return plain if plain.kind else Cell(plain.text, relative_colour(plain.text))
 
@@ -74,11 +75,11 @@ def _rates(block: Block) -> Table:
 
 def _target(block: Block, column: int) -> Cell:
     known = (block.spot(row, column).values.get(TARGET) for row in range(len(block.rows)))
-    return Cell(numbers.fixed(next((each for each in known if each is not None), None), 0) or "-")
+    return Cell(published_numbers.fixed(next((each for each in known if each is not None), None), 0) or "-")
 
 
 def _rate(spot: Spot) -> Cell:
-    plain = cell(spot, numbers.fixed(spot.values.get(INSERTS), 0))
+    plain = cell(spot, published_numbers.fixed(spot.values.get(INSERTS), 0))
     return plain if plain.kind or _kept(spot) else Cell(f"{plain.text}*", "worst")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.layouts import readable
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import ARMS, STEP, Layout
-from stepgrid.layouts.table import ABSENT, Cell, Column, Table
+from stepgrid.model import number_format
+from stepgrid.model.table import ABSENT, Cell, Column, Table
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
 
 INSERTS = "insert_seconds"  # only a load has it
 SIZES = {"data_bytes": "data", "index_bytes": "indexes", "database_bytes": "files"}
@@ -51,7 +51,7 @@ def _cells(spots: Sequence[Spot]) -> list[Cell]:
 
 def _cell(spot: Spot, values: Mapping[str, float], metric: str) -> Cell:
     found = values.get(metric)
-    return cell(spot, None if found is None else readable.figure(found, _unit(metric)), found)
+    return cell(spot, None if found is None else number_format.figure(found, _unit(metric)), found)
 
 
 def _unit(metric: str) -> str:

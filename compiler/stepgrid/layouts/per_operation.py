@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.layouts import numbers
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import ARMS, BASE, RANGE, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import ARMS, BASE, RANGE, STEP, Layout
 
 HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
 LEGEND = (
@@ -47,13 +47,15 @@ def absolute_cells(spot: Spot) -> list[Cell]:
     found = per_operation(spot.values)
     digits = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
     return [
-        cell(spot, numbers.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head)))
+        cell(
+            spot, published_numbers.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head))
+        )
         for head in HEADS
     ]
 
 
 def _short(value: float | None) -> str | None:
-    return numbers.general(value, 3)
+    return published_numbers.general(value, 3)
 
 
 def _relative(spot: Spot, base: Spot) -> list[Cell]:
@@ -64,7 +66,7 @@ def _relative(spot: Spot, base: Spot) -> list[Cell]:
 def _ratio(spot: Spot, mine: Cell, theirs: Cell) -> Cell:
     if mine.kind or theirs.kind:
         return cell(spot, None)
-    return Cell(numbers.ratio_text(float(mine.text), float(theirs.text)))
+    return Cell(published_numbers.ratio_text(float(mine.text), float(theirs.text)))
 
 
 def per_operation(values: Mapping[str, float]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from stepgrid.layouts import averages
-from stepgrid.layouts.layout import Layout
+from stepgrid.plugins.layout_protocol import Layout
 
 FIGURES: averages.Figures = {
     "p50": (("p50_us",), 1),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stepgrid.layouts import numbers
-from stepgrid.layouts.block import Block, cell
-from stepgrid.layouts.layout import ARMS, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, cell
+from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
 
 
 def tables(block: Block) -> list[Table]:
@@ -25,7 +25,7 @@ def _table(block: Block, several: bool) -> Table:
 
 def _cells(block: Block, row: int, probe: str) -> list[Cell]:
     spots = [block.spot(row, column) for column in range(len(block.columns))]
-    return [cell(spot, numbers.fixed(spot.values.get(probe), 3)) for spot in spots]
+    return [cell(spot, published_numbers.fixed(spot.values.get(probe), 3)) for spot in spots]
 
 
 LAYOUT = Layout("probes", tables, (ARMS,), (STEP,), (), own_metrics=True)

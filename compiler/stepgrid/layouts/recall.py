@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from stepgrid.layouts.block import Block, lacking
-from stepgrid.layouts.layout import Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, lacking
+from stepgrid.plugins.layout_protocol import Layout
 
 LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
 RECALL, QPS = "recall", "qps"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from stepgrid.layouts import compared as marks
 from stepgrid.layouts import legend
-from stepgrid.layouts.block import Block, cell
-from stepgrid.layouts.layout import ARMS, BASE, STEP, Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, cell
+from stepgrid.plugins.layout_protocol import ARMS, BASE, STEP, Layout
 
 QPS = "qps"
 ROOM = 70  # for the names of steps

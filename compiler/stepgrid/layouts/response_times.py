@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from stepgrid.layouts import numbers
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import Layout
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import Layout
 
 LIMITS: Mapping[str, float] = {  # of each class, in microseconds
     "256us": 256, "1ms": 1e3, "4ms": 4e3, "16ms": 16e3, "64ms": 64e3, "256ms": 256e3, "1s": 1e6, "4s": 4e6,
@@ -37,12 +37,12 @@ def _table(block: Block, operation: str) -> Table:
 
 def _cells(spot: Spot, operation: str) -> list[Cell]:
     shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
-    longest = numbers.fixed(_longest(spot.values, operation), 3)
+    longest = published_numbers.fixed(_longest(spot.values, operation), 3)
     return [*(cell(spot, percent(share)) for share in shares), cell(spot, longest)]
 
 
 def percent(share: float | None) -> str | None:
-    shown = numbers.fixed(share, 3)
+    shown = published_numbers.fixed(share, 3)
     return FEW if share and shown == "0.000" else shown
 
 

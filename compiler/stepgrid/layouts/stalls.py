@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.layouts import numbers
-from stepgrid.layouts.block import Block, Spot, cell
-from stepgrid.layouts.layout import Layout
 from stepgrid.layouts.legend import legend
-from stepgrid.layouts.table import Cell, Table, columns
+from stepgrid.model import published_numbers
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout_protocol import Layout
 
 COUNTERS: Mapping[str, str] = {
     "cf-l0-file-count-limit-delays-with-ongoing-compaction": "stall_l0_compacting_delays",
@@ -37,7 +37,7 @@ def tables(block: Block) -> list[Table]:
 
 
 def _cell(spot: Spot, counter: str) -> Cell:
-    return cell(spot, numbers.fixed(count(spot.values, counter), 0))
+    return cell(spot, published_numbers.fixed(count(spot.values, counter), 0))
 
 
 def count(values: Mapping[str, float], counter: str) -> float | None:

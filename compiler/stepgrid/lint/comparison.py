@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepgrid.build.declared import TREES, kind_of
-from stepgrid.build.flags import SYSTEMS
+from stepgrid.drivers.db_bench.lints.release_defaults import CHANGES, Change
+from stepgrid.drivers.db_bench.lints.step_facts import release_of
+from stepgrid.drivers.db_bench.lints.workloads import READ_ONLY
 from stepgrid.expand.builds import Build
-from stepgrid.lint.derived import release_of
-from stepgrid.lint.releases import CHANGES, Change
+from stepgrid.language.builds.flags import SYSTEMS
+from stepgrid.language.builds.sources import TREES, kind_of
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
-from stepgrid.lint.workloads import READ_ONLY
-from stepgrid.plan.model import CLIENT
+from stepgrid.model.plan import CLIENT
 
 _QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
 # of flags: what decides how fast the code is; the rest says what is in it

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from stepgrid.drivers.db_bench.lints.workloads import LOADS
 from stepgrid.expand.axes import Axis
 from stepgrid.expand.points import Point
 from stepgrid.lint.facts import Facts, shown
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 from stepgrid.lint.table import combinations
-from stepgrid.lint.workloads import LOADS
 
 _CACHED = re.compile(r"byrx|((fully|rx)[-_])?cached|in[-_]?memory", re.IGNORECASE)
 _BY_SYSTEM = re.compile(r"byos|os[-_]cached", re.IGNORECASE)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stepgrid.drivers.db_bench.lints.workloads import LOADS
 from stepgrid.lint.each_step import Verdict, each_step
 from stepgrid.lint.facts import Facts
 from stepgrid.lint.rule import Rule
-from stepgrid.lint.workloads import LOADS
 
 
 def _capped(facts: Facts) -> Verdict | None:

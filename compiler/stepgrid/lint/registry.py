@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from stepgrid.lint import (
+from stepgrid.drivers.db_bench.lints import (
     benchmarks,
-    cache,
-    checkpoints,
-    clients,
-    comparison,
-    data_size,
-    deletes,
-    durations,
-    io,
+    block_cache,
+    direct_io,
     levels,
-    loads,
     lookups,
     memtable,
     mixgraph,
     readahead,
-    refs,
-    repeats,
-    shape_of_tree,
+    tree_shape,
 )
+from stepgrid.engines.mysqld import lints
+from stepgrid.lint import checkpoints, clients, comparison, data_size, durations, loads, refs, repeats
 from stepgrid.lint.each_step import EachStep
 from stepgrid.lint.rule import Rule
 
@@ -30,11 +23,11 @@ _FAMILIES = (
     mixgraph,
     levels,
     readahead,
-    cache,
+    block_cache,
     memtable,
-    io,
-    deletes,
-    shape_of_tree,
+    direct_io,
+    lints,
+    tree_shape,
     loads,
     lookups,
     data_size,

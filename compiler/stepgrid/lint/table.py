@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from stepgrid.drivers.db_bench.lints.step_facts import DERIVED, inside
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.resolved import ResolvedStep, Segment
-from stepgrid.lint.derived import DERIVED, inside
 
 Place: TypeAlias = tuple[int, int]
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from stepgrid.expand.axes import Axis
 from stepgrid.expand.points import Point
 from stepgrid.language.problem import Problems
-from stepgrid.plan.model import PlannedCell
+from stepgrid.model.plan import PlannedCell
 
 Chain: TypeAlias = tuple[str, ...]
 Others: TypeAlias = frozenset[tuple[str, str]]  # a cell's labels on the other axes

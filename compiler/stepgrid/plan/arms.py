@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 
 BUILD = "build"
 Labels = Mapping[str, str]

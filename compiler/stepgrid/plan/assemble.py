@@ -10,10 +10,10 @@ from stepgrid.expand.axes import Axis as SweptAxis
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.problem import Problems
 from stepgrid.language.read import Document
+from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
 from stepgrid.plan import alike, builds, files, identity, stages
 from stepgrid.plan import report as report_of
 from stepgrid.plan.cells import Cells
-from stepgrid.plan.model import Axis, Plan, PlannedCell, PlannedStage
 from stepgrid.plan.order import ranks
 from stepgrid.plan.pins import Pins
 from stepgrid.plan.setups import Setups

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from stepgrid.language.units import duration
+from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell
+from stepgrid.model.units import duration
 from stepgrid.plan.arms import BUILD as BUILD
 from stepgrid.plan.arms import arms
-from stepgrid.plan.model import Axis, CellStep, Plan, PlannedCell
 
 Key = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on the axes that touch it
 

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from stepgrid.build.pin import key, moves, parts
 from stepgrid.expand.builds import Build
+from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plan import identity
-from stepgrid.plan.model import Json, PlannedBuild
 from stepgrid.plan.pins import Pins
 
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.choice import BUILD, Choice
 from stepgrid.expand.resolved import Head, Segment
+from stepgrid.model.canonical_json import flat
+from stepgrid.model.plan import CellStep, Json, PlannedCell
 from stepgrid.plan import identity
-from stepgrid.plan.canonical import flat
-from stepgrid.plan.model import CellStep, Json, PlannedCell
 from stepgrid.plan.stages import Root, Tree
 
 CELL_PREFIX = "c-"

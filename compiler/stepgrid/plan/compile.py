@@ -10,16 +10,16 @@ from stepgrid import lint
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
+from stepgrid.host.garbage_collector import uncollected
 from stepgrid.language import lock
 from stepgrid.language.load import load
 from stepgrid.language.nodes import Map
 from stepgrid.language.problem import Problem, Problems, SpecError, Where
 from stepgrid.language.read import read
+from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, pins
 from stepgrid.plan.assemble import assemble
-from stepgrid.plan.model import Plan
 from stepgrid.plan.stages import OfResults, has_none
-from stepgrid.plan.uncollected import uncollected
 
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.plan.model import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.plan import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.setup_difference import changed
 from stepgrid.plan.unset import UNSET
 

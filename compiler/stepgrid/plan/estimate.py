@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median, variance
 
-from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage
 
 DIFFERENCE = 0.03
 _ERROR = 1.959964

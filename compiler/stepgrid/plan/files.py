@@ -11,9 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plan import identity, lines, parts, text
-from stepgrid.plan.canonical import encode, fields
-from stepgrid.plan.model import (
+from stepgrid.model.canonical_json import encode, fields
+from stepgrid.model.plan import (
     STAGE_PREFIX,
     Axis,
     CellStep,
@@ -24,6 +23,7 @@ from stepgrid.plan.model import (
     Repeat,
     Report,
 )
+from stepgrid.plan import identity, lines, parts, text
 
 __all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "texts"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from stepgrid.plan.canonical import encode, quoted
+from stepgrid.model.canonical_json import encode, quoted
 
 
 def line(node: str, fields: Mapping[str, Any]) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from stepgrid.build.catalogue_values import wrong
-from stepgrid.engines import engine
-from stepgrid.engines.protocol import Choices, Spelling
 from stepgrid.language.problem import Problem, Where
-from stepgrid.plan.model import Option, Options, Plan, PlannedBuild, PlannedStage
+from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
+from stepgrid.plugins.engine import Choices, Spelling
+from stepgrid.plugins.engines import engine
+from stepgrid.plugins.option_values import wrong
 
 Catalogue: TypeAlias = Mapping[str, Any]
 Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: it cannot be told

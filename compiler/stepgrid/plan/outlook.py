@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from stepgrid.model.plan import Plan
 from stepgrid.plan.difference import Input
 from stepgrid.plan.estimate import Power
-from stepgrid.plan.model import Plan
 from stepgrid.plan.states import STATES, State
 from stepgrid.plan.unset import UNSET
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
+from stepgrid.model.plan import Option, Options, PlannedStep
 from stepgrid.plan import identity, lines
-from stepgrid.plan.model import Option, Options, PlannedStep
 
 PREFIX = "sp-"  # sorts behind the stages: the same file has both
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.drivers.command.words import programs
 from stepgrid.language.problem import Problem, Problems, Where, nearest
-from stepgrid.plan.model import SERVICE, Plan, PlannedStep
+from stepgrid.model.plan import SERVICE, Plan, PlannedStep
+from stepgrid.plugins.command_line import programs
 
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: it cannot be told
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stepgrid import layouts
 from stepgrid.language.models import Claim, Table
 from stepgrid.language.nodes import Text, key_place
 from stepgrid.language.problem import Problems, nearest
 from stepgrid.language.read import Document
+from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
 from stepgrid.plan import claims, window
-from stepgrid.plan.model import Axis, Json, PlannedCell, PlannedStep, Report
 from stepgrid.plan.vocabulary import STEP, Vocabulary
+from stepgrid.plugins import layouts
 
 COUNTERS = "counters"  # the layout that shows what servers counted
 

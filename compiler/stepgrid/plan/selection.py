@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from stepgrid.plan.model import CellStep, Plan, PlannedCell
+from stepgrid.model.plan import CellStep, Plan, PlannedCell
 
 
 def stages(cells: Iterable[PlannedCell], steps: Collection[str] = (), load: bool = False) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.plan.model import SERVICE, PlannedStep
+from stepgrid.model.plan import SERVICE, PlannedStep
 from stepgrid.plan.unset import UNSET
 
 Setup: TypeAlias = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepgrid.expand.setup import Setup
-from stepgrid.plan.model import CLIENT, Json
+from stepgrid.model.plan import CLIENT, Json
 
 
 class Setups:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stepgrid.expand.resolved import ResolvedStep, Segment
+from stepgrid.model.plan import PlannedStep, Repeat, contents_of
 from stepgrid.plan import identity
 from stepgrid.plan.called import called
-from stepgrid.plan.model import PlannedStep, Repeat, contents_of
 from stepgrid.plan.seeds import Seeding, Seeds
 from stepgrid.plan.setups import Setups
 

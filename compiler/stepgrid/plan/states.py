@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from stepgrid.build.declared import runs_already
-from stepgrid.plan.model import Plan, PlannedStage
+from stepgrid.language.builds.sources import runs_already
+from stepgrid.model.plan import Plan, PlannedStage
 
 State: TypeAlias = Literal[
     "new", "failed", "redo", "replayed", "elsewhere", "unsupported", "cached", "shared", "orphaned"

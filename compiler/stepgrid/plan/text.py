@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepgrid.plan.canonical import encode, flat, quoted
-from stepgrid.plan.model import PlannedCell, PlannedStage, Repeat
+from stepgrid.model.canonical_json import encode, flat, quoted
+from stepgrid.model.plan import PlannedCell, PlannedStage, Repeat
 from stepgrid.plan.parts import Writer
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.language.read import Document
-from stepgrid.plan.model import Axis, PlannedCell, PlannedStep
+from stepgrid.model.plan import Axis, PlannedCell, PlannedStep
 
 BUILD, STEP = "build", "step"
 
@@ -58,7 +58,7 @@ def _own_metrics(step: PlannedStep) -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    from stepgrid.collect.metrics import METRICS
+    from stepgrid.plugins.metrics import METRICS
 
     for name, metric in METRICS.items():
         yield from (name, *metric.legacy.values())

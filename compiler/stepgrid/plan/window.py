@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.language import units
 from stepgrid.language.nodes import Text
 from stepgrid.language.problem import Problems
+from stepgrid.model import units
 
 
 def check(window: Sequence[Text], lasting: Mapping[str, float], problems: Problems) -> None:

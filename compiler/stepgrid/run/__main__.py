@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from stepgrid.run.supervision.processes import OrphanedError, follow_parent
-from stepgrid.run.supervision.signals import Interrupted, install
+from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
+from stepgrid.host.processes.signals import Interrupted, install
 
 USAGE = "usage: python -m stepgrid.run PLAN STAGE"
 
@@ -30,9 +30,9 @@ def _run(plan: str, stage: str) -> int:
     from stepgrid.language.problem import SpecError
     from stepgrid.language.site import of_environment
     from stepgrid.run.attempt import refuse
-    from stepgrid.run.here import store
     from stepgrid.run.job import Job
     from stepgrid.run.stage import run
+    from stepgrid.workflow.host_plan import store
 
     try:
         site = of_environment()

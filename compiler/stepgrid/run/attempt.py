@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.run import host
-from stepgrid.run.failure import StageError, is_disk_full
-from stepgrid.run.full_disk import DiskFull, sentence, with_reserve
+from stepgrid.host import facts, temporary_files
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError, is_disk_full
+from stepgrid.host.locks import Busy, locked
+from stepgrid.host.processes import orphans
+from stepgrid.host.processes.process_marks import MARK
 from stepgrid.run.job import Job
-from stepgrid.run.supervision import survivors
-from stepgrid.run.supervision.marked import MARK
-from stepgrid.store import checksums, halfmade, reserve
-from stepgrid.store.durable import write_json
-from stepgrid.store.lock import Busy, locked
+from stepgrid.store import checksums, reserve
+from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
 from stepgrid.store.store import Store
 
 JOURNAL = "journal.jsonl"
@@ -55,8 +55,8 @@ class Attempt:
 
     def describe_host(self, data: Path) -> dict[str, Any]:
         device = self.job.site.device
-        hardware = host.hardware(data, device)
-        self.note(host={**host.facts(data, device), "hardware": hardware})
+        hardware = facts.hardware(data, device)
+        self.note(host={**facts.facts(data, device), "hardware": hardware})
         return hardware
 
     def begin(self) -> None:
@@ -104,7 +104,7 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
         "tail": failure.tail,
         "log": str(failure.place) if failure.log else None,
     }
-    halfmade.below(folder)
+    temporary_files.below(folder)
     write_json(folder / "failure.json", record)
 
 
@@ -125,7 +125,7 @@ def close_abandoned(store: Store, stage: str) -> None:
     """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
-            survivors.end(store, folder / JOURNAL)
+            orphans.end(store, folder / JOURNAL)
             write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
 
 

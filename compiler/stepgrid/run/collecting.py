@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid import collectors
-from stepgrid.collectors.protocol import Target
-from stepgrid.drivers.command.words import argv
-from stepgrid.drivers.protocol import Context
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import end_of, telling
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.supervision import Watch, environment
+from stepgrid.host.sampling.process_group import Group
 from stepgrid.language.site import Site
-from stepgrid.run.failure import end_of, telling
-from stepgrid.run.sampling.group import Group
-from stepgrid.run.supervision import child as children
-from stepgrid.run.supervision.supervise import Watch, environment
-from stepgrid.store.durable import write_json
+from stepgrid.plugins import collectors
+from stepgrid.plugins.collector import Target
+from stepgrid.plugins.command_line import argv
+from stepgrid.plugins.driver import Context
 
 FOLDER, RECORD = "collectors", "collector.json"
 TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid import collectors
-from stepgrid.collectors.protocol import Drawing
+from stepgrid.host.failure import end_of, telling
+from stepgrid.host.processes.child_process import MissingError, how
+from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.language.site import Site
+from stepgrid.plugins import collectors
+from stepgrid.plugins.collector import Drawing
 from stepgrid.run.collecting import FOLDER, RECORD, note
-from stepgrid.run.failure import end_of, telling
-from stepgrid.run.supervision.child import MissingError, how
-from stepgrid.run.supervision.supervise import environment, supervise
 
 SECONDS = 600.0  # for one drawing
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from stepgrid.host.failure import StageError
 from stepgrid.language.checksum import checksum, knowing
-from stepgrid.plan.model import FILES, INPUTS, PlannedStage, PlannedStep
-from stepgrid.run.failure import StageError
+from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
 from stepgrid.store.store import Store
 
 BEFORE, MEANWHILE = "after this run was planned", "while the stage ran"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import read_header
-from stepgrid.plan.model import PlannedStage
-from stepgrid.run.forecast import needed, pace
 from stepgrid.run.until import in_force
 from stepgrid.store import left
+from stepgrid.store.status.eta import needed, pace
 from stepgrid.store.store import Store
 
 

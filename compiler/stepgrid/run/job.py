@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from stepgrid.build.programs import absolute
+from stepgrid.host.failure import StageError
 from stepgrid.language.site import Site
+from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedBuild, PlannedStage
-from stepgrid.run.failure import StageError
 from stepgrid.store.store import Store
 
 

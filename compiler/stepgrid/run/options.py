@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stepgrid.build.catalogue_values import wrong
+from stepgrid.host.failure import StageError, UnsupportedError
+from stepgrid.model.plan import Option, PlannedStage, PlannedStep, Value
 from stepgrid.plan import files
-from stepgrid.plan.model import Option, PlannedStage, PlannedStep, Value
 from stepgrid.plan.option_check import described
-from stepgrid.run.failure import StageError, UnsupportedError
+from stepgrid.plugins.option_values import wrong
 from stepgrid.run.job import Job
 
 Catalogue = Mapping[str, Any]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.drivers import hit_rate
-from stepgrid.drivers.protocol import Complains, ParseError, Runner
-from stepgrid.plan.model import PlannedStep
-from stepgrid.run.failure import FOUND_NOTHING, disk_full, is_disk_full, killed_by, met_full_disk, read_only
+from stepgrid.host.failure import FOUND_NOTHING, disk_full, is_disk_full, killed_by, met_full_disk, read_only
+from stepgrid.host.processes.supervision import Ended
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins import hit_rate
+from stepgrid.plugins.driver import Complains, ParseError, Runner
 from stepgrid.run.probes import Probed
 from stepgrid.run.server.reached import Reached
 from stepgrid.run.server.refusal import refused
-from stepgrid.run.supervision.supervise import Ended
 
 Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
 

@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.declared import runs_already
-from stepgrid.engines import engine
-from stepgrid.plan.model import PlannedStage
+from stepgrid.host.failure import StageError
+from stepgrid.host.locks import Busy
+from stepgrid.language.builds.sources import runs_already
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins.engines import engine
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.images import image
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.images.verification import DamagedError, UnusableError, load
 from stepgrid.run.steps import Bench
 from stepgrid.store import images
 from stepgrid.store.asked import measured
-from stepgrid.store.lock import Busy
 
 EMPTY, REPLAY = "empty", "replay"
 THERE = "there"  # of a server that ran before: whatever its database holds

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers import request
-from stepgrid.drivers.command.words import argv
-from stepgrid.drivers.protocol import Command, Context
-from stepgrid.engines.counting import difference
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError, end_of, telling
+from stepgrid.host.processes.supervision import MissingError, environment, supervise
+from stepgrid.plugins import server_request
+from stepgrid.plugins.command_line import argv
+from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.server_counters import difference
 from stepgrid.run.attached import attach
-from stepgrid.run.failure import StageError, end_of, telling
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.reached import Reached
-from stepgrid.run.supervision.supervise import MissingError, environment, supervise
-from stepgrid.store.durable import write_json
 
 BEFORE, AFTER = "before", "after"
 SQL = "stepgrid.drivers.sql"
@@ -78,7 +78,7 @@ class Probing:
 
     def _sql(self, statements: Sequence[str], counters: str | None) -> Command:
         asked = {"sql": list(statements), "timeout": self.deadline, "counters": counters}
-        return request.command(SQL, self.context, asked)
+        return server_request.command(SQL, self.context, asked)
 
     def _argv(self, words: Sequence[str], name: str) -> tuple[str, ...]:
         try:

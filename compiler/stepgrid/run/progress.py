@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.language.units import duration as duration  # as it is shown everywhere
-from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.units import duration as duration  # as it is shown everywhere
 from stepgrid.run.rates import current, rate
-from stepgrid.run.tally import Tally, count
+from stepgrid.store.status.progress_count import Tally, count
 from stepgrid.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere

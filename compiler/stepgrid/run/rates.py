@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import Live
+from stepgrid.plugins.driver import Live
+from stepgrid.plugins.drivers import driver
 
 
 def readings(kind: str, folder: Path) -> Sequence[tuple[float, float]]:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.changed import changed
-from stepgrid.collect.states import Broken
+from stepgrid.host.failure import StageError, UnsupportedError, disk_full, is_disk_full
+from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import locked
+from stepgrid.host.machines import mismatch
+from stepgrid.host.noise.inspection import quiet
+from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run import options, progress
 from stepgrid.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
-from stepgrid.run.failure import StageError, UnsupportedError, disk_full, is_disk_full
-from stepgrid.run.full_disk import DiskFull
-from stepgrid.run.hostlock import host_lock
 from stepgrid.run.images import image
 from stepgrid.run.images.budget import make_room
 from stepgrid.run.images.cache import set_up
@@ -25,14 +27,12 @@ from stepgrid.run.images.need import learn
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.intime import Late, late, refuse_late
 from stepgrid.run.job import Job
-from stepgrid.run.machines import mismatch
-from stepgrid.run.noise.look import quiet
 from stepgrid.run.prepare import Start, immutable, lacks_results, ours, prepare
-from stepgrid.run.soundness import fault, set_aside, unreadable
 from stepgrid.run.steps import Bench
-from stepgrid.run.supervision.signals import Interrupted
 from stepgrid.store.asked import pending
-from stepgrid.store.lock import locked
+from stepgrid.store.full_disk import DiskFull
+from stepgrid.store.status.integrity import fault, set_aside, unreadable
+from stepgrid.store.status.results import Broken
 
 LEFT = "left"  # for the next run: there was no time
 

@@ -12,33 +12,33 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.drivers import runnable, running
 from stepgrid.drivers.command.reach import PASSWORDS
-from stepgrid.drivers.protocol import Command, Context, RefusedError, Runner
-from stepgrid.engines import served
-from stepgrid.plan.model import PlannedStage, PlannedStep
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError, disk_full, end_of, is_disk_full, telling
+from stepgrid.host.processes import process_marks
+from stepgrid.host.processes.cgroup import caged
+from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
+from stepgrid.host.processes.launch_check import watched
+from stepgrid.host.processes.orphans import STARTED
+from stepgrid.host.processes.supervision import Ended, MissingError, Watch, environment, supervise
+from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.plugins.driver import Command, Context, RefusedError, Runner
+from stepgrid.plugins.drivers import runnable, running
+from stepgrid.plugins.engines import served
 from stepgrid.run import inputs, outcome, progress
 from stepgrid.run.attached import attach, forget
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collecting import Collecting, collecting
 from stepgrid.run.drawing import draw
-from stepgrid.run.failure import StageError, disk_full, end_of, is_disk_full, telling
 from stepgrid.run.kept import keep
 from stepgrid.run.options import Accepted
 from stepgrid.run.probes import AFTER, BEFORE, Probed, Probing
-from stepgrid.run.sampling.sampler import Sampler
 from stepgrid.run.server import statistics
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.reached import Reached
 from stepgrid.run.server.running import Running
 from stepgrid.run.server.service import serving
-from stepgrid.run.supervision import marked
-from stepgrid.run.supervision.cgroup import caged
-from stepgrid.run.supervision.in_force import watched
-from stepgrid.run.supervision.launch import Launched, LaunchError, complaint, launched
-from stepgrid.run.supervision.supervise import Ended, MissingError, Watch, environment, supervise
-from stepgrid.run.supervision.survivors import STARTED
-from stepgrid.store.durable import write_json
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
@@ -61,7 +61,7 @@ class Bench:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
                 records = [self._step(index, options, server) for index, options in enumerate(accepted)]
         finally:
-            marked.end(marked.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
+            process_marks.end(process_marks.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
         draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from stepgrid.language.units import UnitError, quantity
+from stepgrid.model.units import UnitError, quantity
 
 VARIABLE = "STEPGRID_UNTIL"  # "<unix time> <as it was given>"
 EXPECTED = "a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"

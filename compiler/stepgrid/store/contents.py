@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.language import witness
-from stepgrid.store.durable import make_folder, write_json
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
-    from stepgrid.plan.model import PlannedStage
+    from stepgrid.model.plan import PlannedStage
 
 
 def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from stepgrid.store.durable import make_folder, sync, sync_tree
+from stepgrid.host.durable_writes import make_folder, sync, sync_tree
 
 
 def own_name(root: Path) -> str:

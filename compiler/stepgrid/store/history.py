@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.plan import files
 from stepgrid.plan.difference import Link
-from stepgrid.plan.model import Plan, PlannedBuild, PlannedStage
 from stepgrid.store.store import Store
 
 MOST = 40  # plans that are looked at, newest first

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.store import jsonfile
-from stepgrid.store.durable import write_cache
-from stepgrid.store.lock import locked
+from stepgrid.host import json_file
+from stepgrid.host.durable_writes import write_cache
+from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 
 RECORD, USED, VERIFIED = "image.json", "used", "verified.json"
@@ -66,7 +66,7 @@ def note_use(store: Store, stage: str) -> None:
 
 def verified(folder: Path) -> dict[str, Any]:
     """What was seen of its files when they were last found to be sound after it was saved; mostly nothing."""
-    return jsonfile.read(folder / VERIFIED)
+    return json_file.read(folder / VERIFIED)
 
 
 def note_verified(store: Store, stage: str, seen: Mapping[str, Any]) -> None:

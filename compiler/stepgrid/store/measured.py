@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plan.model import Plan
-from stepgrid.store.known import head
+from stepgrid.model.plan import Plan
+from stepgrid.store.status.node_records import head
 from stepgrid.store.store import Store
 
 MOST = 200  # results whose figures are read: the spread is known well enough by then

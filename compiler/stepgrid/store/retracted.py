@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from stepgrid.host.durable_writes import sync, write_json
 from stepgrid.store.asked import who
-from stepgrid.store.durable import sync, write_json
 from stepgrid.store.outdated import out_of_date
 from stepgrid.store.places import RETRACTED
 from stepgrid.store.store import Store

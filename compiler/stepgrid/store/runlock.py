@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from stepgrid.store.lock import locked
+from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 
 NAME = "run"

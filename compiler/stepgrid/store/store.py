@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.store import halfmade, jsonfile, later
-from stepgrid.store.durable import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host import json_file, temporary_files
+from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.store import later
 from stepgrid.store.folders import below, publish
 from stepgrid.store.places import STAMP, Places
 
@@ -42,7 +43,7 @@ class Store(Places):
 
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Path -> mark and checksum, of files that were read before."""
-        found = jsonfile.read(self.known_checksums())
+        found = json_file.read(self.known_checksums())
         return {path: (str(mark), str(known)) for path, (mark, known) in found.items()}
 
     def note_checksums(self, seen: Mapping[str, tuple[str, str]]) -> None:
@@ -179,7 +180,7 @@ class Store(Places):
         """Before the tables are made: what there is is out of date from here on."""
         for old in self.summary(plan).rglob(f"{STAMP}*"):
             old.unlink(missing_ok=True)
-        halfmade.below(self.summary(plan))
+        temporary_files.below(self.summary(plan))
 
     def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
         """`results`: the records that the tables are made of."""

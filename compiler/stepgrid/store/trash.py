@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepgrid.host.durable_writes import make_folder, remove_tree, sync
+from stepgrid.host.locks import Busy, locked
 from stepgrid.store import later
-from stepgrid.store.durable import make_folder, remove_tree, sync
 from stepgrid.store.folders import below
-from stepgrid.store.lock import Busy, locked
 from stepgrid.store.measured import folder_bytes
 from stepgrid.store.outdated import out_of_date
 from stepgrid.store.runlock import NAME as RUN

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.store import jsonfile, retracted
+from stepgrid.host import json_file
+from stepgrid.store import retracted
 from stepgrid.store.store import Store
 
 COUNTS, OLDER, RETRACTED = "counts", "older", "retracted"
@@ -33,7 +34,7 @@ def tried(store: Store, stage: str) -> list[Tried]:
 
 
 def _result(folder: Path, counts: bool) -> Tried:
-    record, note = jsonfile.read(folder / "result.json"), retracted.of(folder)
+    record, note = json_file.read(folder / "result.json"), retracted.of(folder)
     standing = RETRACTED if note else COUNTS if counts else OLDER
     started, ended = record.get("started"), record.get("ended")
     said = note.said if note else record.get("reason") or ""
@@ -41,14 +42,14 @@ def _result(folder: Path, counts: bool) -> Tried:
 
 
 def _attempt(folder: Path) -> Tried:
-    failure, started = jsonfile.read(folder / "failure.json"), jsonfile.read(folder / "attempt.json").get("started")
+    failure, started = json_file.read(folder / "failure.json"), json_file.read(folder / "attempt.json").get("started")
     step = f"{failure['step']}: " if failure.get("step") else ""
     said = f"{step}{failure.get('message', '')}"
     return Tried(folder, str(failure.get("status") or RUNNING), None, started, None, _host(folder), said)
 
 
 def _host(folder: Path) -> str | None:
-    name = (jsonfile.read(folder / "attempt.json").get("host") or {}).get("hostname")
+    name = (json_file.read(folder / "attempt.json").get("host") or {}).get("hostname")
     return None if name is None else str(name)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from stepgrid.collect.alone import alone
-from stepgrid.run.leaving import leave
+from stepgrid.host.numpy_threads import alone
+from stepgrid.host.processes.exit_signals import leave
 from stepgrid.store.store import Store
 from stepgrid.summarize import svg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from stepgrid.language.units import duration
+from stepgrid.model.units import duration
 from stepgrid.summarize import layout
 from stepgrid.summarize.comparison import Comparison, Entry
 from stepgrid.summarize.points import Point

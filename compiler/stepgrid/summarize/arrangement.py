@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.layouts import FIGURES, by_name
-from stepgrid.layouts.layout import ARMS, BASE, STEP, Layout
+from stepgrid.model.plan import Axis
 from stepgrid.plan.base import BUILD
-from stepgrid.plan.model import Axis
+from stepgrid.plugins.layout_protocol import ARMS, BASE, STEP, Layout
+from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize.matching import label
 from stepgrid.summarize.points import Point
 
@@ -51,7 +51,7 @@ def _default(form: Layout) -> tuple[str, ...]:
 
 def _metric(name: str) -> str:
     """By our own name: a published one stands for it."""
-    from stepgrid.collect import metrics
+    from stepgrid.plugins import metrics
 
     return metrics.own_name(name) or name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize import claim_words, figures, wording
 from stepgrid.summarize.overview import Overview
 from stepgrid.summarize.report import Report, Section

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from statistics import median
 
-from stepgrid.collect.states import DONE, ELSEWHERE
-from stepgrid.layouts.block import OWN, Block, Level, Spot
-from stepgrid.layouts.layout import STEP
-from stepgrid.layouts.table import ELSEWHERE as AWAY
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import ELSEWHERE as AWAY
+from stepgrid.plugins.layout import OWN, Block, Level, Spot
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.store.status.results import DONE, ELSEWHERE
 from stepgrid.summarize.arrangement import Arrangement
 from stepgrid.summarize.matching import label
 from stepgrid.summarize.points import Point

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize.layout import BUILD
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.quality import LIBRARY, RUNNING, differences, words

@@ -110,7 +110,7 @@ def _known(
 
 def own_name(metric: str) -> str:
     """A published name stands for our own."""
-    from stepgrid.collect import metrics
+    from stepgrid.plugins import metrics
 
     return metrics.own_name(metric) or metric
 

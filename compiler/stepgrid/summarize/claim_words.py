@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stepgrid.layouts.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.claim_numbers import HOLDS
 from stepgrid.summarize.claims import ORDER, Case, Claim
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from stepgrid.collect.states import DONE
 from stepgrid.expand.labels import Label
 from stepgrid.layouts.compared import MARK
-from stepgrid.layouts.layout import STEP
+from stepgrid.model.plan import Axis, Json
 from stepgrid.plan.assertion import Comparison, Figure, Junction, Negation, Statement, comparisons, figures, parsed
 from stepgrid.plan.base import BUILD
-from stepgrid.plan.model import Axis, Json
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.store.status.results import DONE
 from stepgrid.summarize.blocks import Caveat, no_caveat
 from stepgrid.summarize.claim_numbers import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
 from stepgrid.summarize.matching import label, matches

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
+from stepgrid.host.durable_writes import write_text
+from stepgrid.host.garbage_collector import uncollected
 from stepgrid.plan import files
-from stepgrid.plan.uncollected import uncollected
-from stepgrid.run.full_disk import DiskFull, with_reserve
-from stepgrid.run.revision import revision
-from stepgrid.store.durable import write_text
+from stepgrid.store.code_revision import revision
+from stepgrid.store.full_disk import DiskFull, with_reserve
 from stepgrid.store.store import Store
 from stepgrid.summarize import extras, page, summary, tables
 from stepgrid.summarize.kept import keeping

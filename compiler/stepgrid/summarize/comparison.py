@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stepgrid.collect.states import DONE
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
+from stepgrid.store.status.results import DONE
 from stepgrid.summarize import layout, statistics
 from stepgrid.summarize.entry import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.judging import Evidence, judged

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stepgrid.collect.tables import collect
-from stepgrid.plan.model import Plan
-from stepgrid.run.products import Products
-from stepgrid.run.revision import revision
+from stepgrid.model.plan import Plan
 from stepgrid.store import plans
+from stepgrid.store.code_revision import revision
+from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.summarize import command as summarize
 from stepgrid.summarize.kept import keeping

@@ -85,7 +85,7 @@ def _leaves(asked: str | None) -> bool:
 
 def _set_by_us(tables: Tables) -> set[str]:
     """By the driver, or by whoever runs a server."""
-    from stepgrid import drivers, engines
+    from stepgrid.plugins import drivers, engines
 
     used = {facts["engine"] for facts in tables.facts.get("build", {}).values() if "engine" in facts}
     kinds = {run.kind for run in tables.runs}

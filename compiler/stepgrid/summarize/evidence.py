@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize import builds, misses, unsteady
 from stepgrid.summarize.builds import Build
 from stepgrid.summarize.floor import Floors, floors

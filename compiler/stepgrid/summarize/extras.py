@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.layouts import FIGURES, by_name
-from stepgrid.layouts.block import Level
 from stepgrid.layouts.insert_benchmark import TARGET
+from stepgrid.model.plan import PlannedStage
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedStage
+from stepgrid.plugins.layout import Level
+from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize import windows
 from stepgrid.summarize.counted import counted
 from stepgrid.summarize.response_times import Shares, shares

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.language.counted import counted
+from stepgrid.model.counted import counted
 from stepgrid.summarize import numbers
 
 SIZES = ("memory", "swap_bytes", "free_bytes")

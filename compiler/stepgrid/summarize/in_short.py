@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.language.counted import counted
+from stepgrid.model.counted import counted
 from stepgrid.summarize import headline as headlines
 from stepgrid.summarize import wording
 from stepgrid.summarize.comparison import Comparison

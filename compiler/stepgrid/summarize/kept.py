@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.run.revision import revision
-from stepgrid.store import halfmade
+from stepgrid.host import temporary_files
+from stepgrid.store.code_revision import revision
 from stepgrid.summarize import proven
 from stepgrid.summarize.book import Book
 
@@ -48,7 +48,7 @@ class Kept:
 
     def sweep(self) -> None:
         """What the report does not need any more, and what a kill left."""
-        halfmade.sweep(self._folder)
+        temporary_files.sweep(self._folder)
         for book in self._books.values():
             book.save()
         with suppress(OSError):

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from stepgrid.collect.states import UNSUPPORTED
+from stepgrid.model.plan import Axis
 from stepgrid.plan.base import BUILD as BUILD
 from stepgrid.plan.base import chosen as chosen  # the report's base
-from stepgrid.plan.model import Axis
+from stepgrid.store.status.results import UNSUPPORTED
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.tables import Run
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from stepgrid.expand.labels import Label
-from stepgrid.layouts.layout import STEP
 from stepgrid.plan.base import BUILD
+from stepgrid.plugins.layout_protocol import STEP
 from stepgrid.summarize.points import Point
 
 Wanted = Mapping[str, object]  # axis or `step` -> a label, or any of several

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stepgrid.drivers.hit_rate import EXPECTED, FOUND, SAID
+from stepgrid.plugins.hit_rate import EXPECTED, FOUND, SAID
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.tables import Run
 

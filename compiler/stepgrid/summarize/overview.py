@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stepgrid.plan.model import Axis
+from stepgrid.model.plan import Axis
 from stepgrid.summarize import layout
 from stepgrid.summarize.comparison import ABSENT, Comparison, Entry
 from stepgrid.summarize.layout import Labels

@@ -7,8 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.counted import counted
-from stepgrid.layouts.formats.page import grouped
+from stepgrid.model.counted import counted
 from stepgrid.summarize import (
     claim_words,
     commands,
@@ -22,6 +21,7 @@ from stepgrid.summarize import (
     wording,
 )
 from stepgrid.summarize.comparison import Entry
+from stepgrid.summarize.formats.html import grouped
 from stepgrid.summarize.overview import Overview
 from stepgrid.summarize.report import Report, Section
 

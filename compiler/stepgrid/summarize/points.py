@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
-from stepgrid.collect.states import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
 from stepgrid.summarize.tables import Run
 
 QPS = "qps"

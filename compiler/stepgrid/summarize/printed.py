@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stepgrid.language.problem import nearest
-from stepgrid.layouts.formats import written
-from stepgrid.layouts.table import Table
+from stepgrid.model.table import Table
 from stepgrid.summarize import as_tables, claim_words, summary
 from stepgrid.summarize.claims import Claim
+from stepgrid.summarize.formats import written
 from stepgrid.summarize.page import page
 from stepgrid.summarize.report import Report
 

@@ -6,7 +6,7 @@ import hashlib
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.store.durable import make_folder, write_cache
+from stepgrid.host.durable_writes import make_folder, write_cache
 
 
 def digest(text: str) -> str:

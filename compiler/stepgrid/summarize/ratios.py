@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from stepgrid.layouts.numbers import ratio as plain
+from stepgrid.model.published_numbers import ratio as plain
 from stepgrid.summarize import statistics
 from stepgrid.summarize.points import Point
 

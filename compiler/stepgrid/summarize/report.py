@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from stepgrid.layouts.table import Table
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import Table
 from stepgrid.plan.arms import arms
-from stepgrid.plan.model import Axis
 from stepgrid.summarize import apart, builds, claim_numbers, drift, layout, many, quiet, shown, status, warnings
 from stepgrid.summarize.builds import Build
 from stepgrid.summarize.claims import Claim, claims

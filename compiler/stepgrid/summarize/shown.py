@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from stepgrid.collect.states import DONE
-from stepgrid.layouts import by_name, defaults
-from stepgrid.layouts.layout import STEP
-from stepgrid.layouts.table import ABSENT, ROWS, Table
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import ABSENT, ROWS, Table
 from stepgrid.plan.base import BUILD
-from stepgrid.plan.model import Axis
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layouts import by_name, defaults
+from stepgrid.store.status.results import DONE
 from stepgrid.summarize import sized
 from stepgrid.summarize.arrangement import Arrangement, Said, arrangement
 from stepgrid.summarize.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words

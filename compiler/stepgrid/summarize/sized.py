@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from stepgrid.layouts import FIGURES, by_name
-from stepgrid.layouts.layout import STEP
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize.tables import Run
 
 Said = Mapping[str, Any]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stepgrid.collect.states import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
 from stepgrid.summarize.layout import words
 from stepgrid.summarize.tables import Place, Run
 

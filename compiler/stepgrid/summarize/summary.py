@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.collect.states import DONE, UNSUPPORTED
-from stepgrid.language.counted import counted
-from stepgrid.layouts.formats import text as text_format
-from stepgrid.layouts.table import Table
+from stepgrid.model.counted import counted
+from stepgrid.model.table import Table
+from stepgrid.store.status.results import DONE, UNSUPPORTED
 from stepgrid.store.store import Store
 from stepgrid.summarize import claim_words, figures, grid, host, in_short, layout, wording
 from stepgrid.summarize.commands import dropped
 from stepgrid.summarize.defaults import Defaults
+from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.overview import Overview
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.status import Trouble

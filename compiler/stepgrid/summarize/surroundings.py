@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from stepgrid.language.units import duration
+from stepgrid.model.units import duration
 from stepgrid.summarize.points import Point
 from stepgrid.summarize.tables import Run
 

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from multiprocessing import get_context
 from typing import Any
 
-from stepgrid.run.supervision.processes import die_with_parent
+from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.summarize import kept
 from stepgrid.summarize.kept import Drawing
 

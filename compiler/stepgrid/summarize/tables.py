@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stepgrid.collect import reading
 from stepgrid.collect.parquet import named
-from stepgrid.collect.schema import axis_columns
+from stepgrid.model.result_schema import axis_columns
 from stepgrid.summarize import series
 from stepgrid.summarize.heard import Place as Place
 from stepgrid.summarize.levels import Level, levels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from stepgrid.drivers.hit_rate import SAID
+from stepgrid.plugins.hit_rate import SAID
 from stepgrid.summarize import apart, misses, starts, taken_out, unknown_contents
 from stepgrid.summarize.builds import Build
 from stepgrid.summarize.quality import spread

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language import units
+from stepgrid.model import units
 from stepgrid.summarize.tables import Place, Run
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from stepgrid.collect.states import DONE
+from stepgrid.store.status.results import DONE
 from stepgrid.summarize import layout, numbers
 from stepgrid.summarize.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from stepgrid.summarize.overview import Overview, Row

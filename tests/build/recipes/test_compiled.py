@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.devel import Development
-from stepgrid.build.flags import Flags
 from stepgrid.build.problem import BuildError
 from stepgrid.build.recipes.compiled import Compile, installed, prepare, root
 from stepgrid.build.sources.protocol import Material
 from stepgrid.build.toolchain import find
+from stepgrid.language.builds.flags import Flags
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs

@@ -9,8 +9,8 @@ import pytest
 
 from stepgrid.build.problem import BuildError
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipes import recipe_of
 from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.recipes.server_prefix import ServerPrefix
 from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order

@@ -4,7 +4,7 @@ import pytest
 
 from stepgrid.build.problem import BuildError
 from stepgrid.build.recipes.server_programs import PROGRAMS, find
-from stepgrid.engines import building
+from stepgrid.plugins.engines import building
 
 
 def there(prefix: Path, *places: str) -> Path:

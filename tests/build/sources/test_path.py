@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.content import content
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources import SOURCES
 from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.language.tree_checksum import content
 from tests.build.ordering import order
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from stepgrid.build.check import check
 from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes import recipe_of
 from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.sources import SOURCES
 from stepgrid.build.sources.protocol import Material
-from stepgrid.engines import building
 from stepgrid.engines.mysql import MySQL
-from stepgrid.engines.serving import Access, Connection
 from stepgrid.language.site import Site, SiteServer
+from stepgrid.plugins.engines import building
+from stepgrid.plugins.server import Access, Connection
 from tests.build.ordering import order
 from tests.engines.told import Told
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import Figures, ParseError
+from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.plugins.drivers import running
 
 DRIVER = running("command")
 FIO = 'fio: a note {\n{"jobs": [{"iops": 10.5, "lat": "7"}, {"iops": 20, "lat": null}], "on": true}\nbye\n'

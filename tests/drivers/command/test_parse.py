@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
+from stepgrid.plugins.drivers import running
 
 DRIVER = running("command")
 

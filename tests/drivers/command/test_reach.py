@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import Context
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.drivers import running
+from stepgrid.plugins.server import Access
 
 MARIADB = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 POSTGRES = Access("postgres", Path("/s"), Path("/s/.s.PGSQL.5432"), 5432, "u", "secret", "d", "heap")

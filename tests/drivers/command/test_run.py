@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.figures import figures
-from stepgrid.collect.states import read
-from stepgrid.drivers import driver
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan import files
-from stepgrid.plan.model import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.plugins.drivers import driver
 from stepgrid.store import plans
+from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]

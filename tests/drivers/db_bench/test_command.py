@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.drivers.db_bench.command import RESERVED, command, declared_seconds, positive_seed
-from stepgrid.drivers.protocol import Context
+from stepgrid.plugins.driver import Context
 
 CONTEXT = Context(
     programs={"db_bench": ("lib/ld.so", "--library-path", "lib", "bin/db_bench")},

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import Context, Live, Running
+from stepgrid.plugins.driver import Context, Live, Running
+from stepgrid.plugins.drivers import driver
 
 DRIVER = driver("db_bench")
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.collect.metrics import METRICS
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import Printed, rows
+from stepgrid.plugins.driver import Printed, rows
+from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.metrics import METRICS
 
 SAMPLES = Path(os.environ.get("STEPGRID_SAMPLES") or Path(__file__).resolve().parents[3].parent / "shared/samples")
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="STEPGRID_SAMPLES says where the samples are")

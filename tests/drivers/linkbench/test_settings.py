@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import driver
 from stepgrid.drivers.linkbench.settings import MIX
+from stepgrid.plugins.drivers import driver
 
 REQUEST = {"action": "request", "ids": 100, "duration": 10.0}
 NEWER = {

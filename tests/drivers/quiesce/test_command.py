@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import driver, running
-from stepgrid.drivers.protocol import Context
 from stepgrid.drivers.quiesce.request import read
-from tests.engines.test_postgres_serving import ACCESS
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.drivers import driver, running
+from tests.engines.postgres.test_server import ACCESS
 
 KIND = running("quiesce")
 OPTIONS = {"cache_size": 1024, "mmap_read": True}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.quiesce.device import Device
-from stepgrid.run import sysfs
+from stepgrid.host import sysfs
 
 ZEROS = "0 0 0 0 0 0"
 

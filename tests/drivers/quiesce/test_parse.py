@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.metrics import METRICS
-from stepgrid.drivers import running
-from stepgrid.drivers.protocol import Figures, ParseError
 from stepgrid.drivers.quiesce.amounts import AMOUNTS, END, START
+from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.plugins.drivers import running
+from stepgrid.plugins.metrics import METRICS
 
 DUMP = """\
 ** Compaction Stats [default] **

@@ -14,8 +14,8 @@ import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
 from stepgrid.drivers.quiesce.asking import Asking
-from stepgrid.drivers.request import HERE
-from stepgrid.engines.serving import Seen
+from stepgrid.plugins.server import Seen
+from stepgrid.plugins.server_request import HERE
 
 PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 

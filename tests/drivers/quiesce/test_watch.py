@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from stepgrid.drivers.quiesce.watch import Look, Outcome, watch
-from stepgrid.engines.serving import Seen
+from stepgrid.plugins.server import Seen
 
 
 class Clock:

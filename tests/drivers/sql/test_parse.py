@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.protocol import ParseError
 from stepgrid.drivers.sql.parse import parse
+from stepgrid.plugins.driver import ParseError
 
 SETTINGS = {"sql": ["select 1", "select *\n  from t"]}
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.protocol import Context
 from stepgrid.drivers.sysbench.command import MOST, command
 from stepgrid.drivers.sysbench.settings import Settings
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.server import Access
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.protocol import ParseError
 from stepgrid.drivers.sysbench.printed import printed
+from stepgrid.plugins.driver import ParseError
 from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, SERIES
-from tests.legacy.conftest import samples as samples
+from tests.importers.conftest import samples as samples
 
 RUN = HEAD + SERIES + HISTOGRAM + END
 

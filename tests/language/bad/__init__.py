@@ -1,6 +1,6 @@
 """Wrong specs and exactly what is said about them: place, code, sentence, hint."""
 
-from stepgrid.build.declared import SOURCES
+from stepgrid.language.builds.sources import SOURCES
 
 BASE = """\
 title: t

@@ -1,6 +1,6 @@
 """Wrong specs: what the report's tables name and show."""
 
-from stepgrid.layouts import NAMES
+from stepgrid.plugins.layouts import NAMES
 from tests.language.bad import BASE, SWEEP, Said
 
 LONG = BASE.replace("duration: 1s", "duration: 10m")

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.benchmarks."""
+"""Rules of stepgrid.drivers.db_bench.lints.benchmarks."""
 
 from tests.lint.rules import OLD, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.cache."""
+"""Rules of stepgrid.drivers.db_bench.lints.block_cache."""
 
 from tests.lint.rules import MACHINE, OVERWRITE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.deletes."""
+"""Rules of stepgrid.engines.mysqld.lints."""
 
 MYROCKS = """\
 title: t

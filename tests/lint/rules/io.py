@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.io."""
+"""Rules of stepgrid.drivers.db_bench.lints.direct_io."""
 
 from tests.lint.rules import OVERWRITE, spec
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.levels."""
+"""Rules of stepgrid.drivers.db_bench.lints.levels."""
 
 from tests.lint.rules import OVERWRITE, spec
 

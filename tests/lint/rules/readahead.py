@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.readahead."""
+"""Rules of stepgrid.drivers.db_bench.lints.readahead."""
 
 from tests.lint.rules import MACHINE, OVERWRITE, spec
 

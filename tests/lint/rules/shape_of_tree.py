@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.shape_of_tree."""
+"""Rules of stepgrid.drivers.db_bench.lints.tree_shape."""
 
 from tests.lint.rules import DRAINED, OLD, WHILE, spec, step
 

@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from stepgrid.run.revision import revision
+from stepgrid.store.code_revision import revision
 from stepgrid.store.store import Store
 
 with Path("log").open("a") as log:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.language.problem import Problem, SpecError, Where
 from stepgrid.language.witness import saw
-from stepgrid.plan.model import (
+from stepgrid.model.plan import (
     Axis,
     CellStep,
     Plan,

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from stepgrid.run.revision import revision
+from stepgrid.store.code_revision import revision
 from stepgrid.store.store import Store
 
 with Path("log").open("a") as log:

@@ -3,9 +3,9 @@ import stat
 
 import pytest
 
+from stepgrid.host.file_tree import scan
 from stepgrid.run.images import clone as module
 from stepgrid.run.images.clone import clone
-from stepgrid.run.images.tree import scan
 
 
 @pytest.fixture

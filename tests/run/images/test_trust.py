@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from stepgrid.plan.model import Option
+from stepgrid.host.failure import StageError
+from stepgrid.model.plan import Option
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.job import Job
 

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
+from stepgrid.host.file_tree import scan
 from stepgrid.run.images import checksums, image, verification
 from stepgrid.run.images.cache import residency
-from stepgrid.run.images.tree import scan
 from stepgrid.run.images.verification import DamagedError, damage, load
 from stepgrid.store import images
 from stepgrid.store.store import Store

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.server import Access
 
 
 class Asking:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.command import reach
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.host.failure import StageError
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.job import Job
 from stepgrid.run.options import Accepted
 from stepgrid.run.server.reached import Reached

@@ -5,7 +5,7 @@ import socket
 from contextlib import closing
 from pathlib import Path
 
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.server import Access
 from stepgrid.run.server import local
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-import stepgrid.engines
-from stepgrid.engines.protocol import Identity, IdentityError
-from stepgrid.engines.serving import Access, Connection, Described, Effective, Since
+import stepgrid.plugins.engines
+from stepgrid.host.failure import StageError
 from stepgrid.language.site import Site, SiteServer
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Identity, IdentityError
+from stepgrid.plugins.server import Access, Connection, Described, Effective, Since
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.job import Job
 from stepgrid.run.options import Accepted
 from stepgrid.run.server import local, running
@@ -69,8 +69,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "toy_server")
-    monkeypatch.setattr(stepgrid.engines, "served", lambda _name: made)
+    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setattr(stepgrid.plugins.engines, "served", lambda _name: made)
     monkeypatch.setenv("STEPGRID_READY", "0")
     return made
 

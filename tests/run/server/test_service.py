@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-import stepgrid.engines
-from stepgrid.drivers.protocol import Command
-from stepgrid.engines.serving import Access, Connection, Effective, Home, Seen
-from stepgrid.engines.statistics import Looks
+import stepgrid.plugins.engines
+from stepgrid.host.failure import StageError
+from stepgrid.host.processes.unprivileged_user import User
+from stepgrid.plugins.driver import Command
+from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.job import Job
 from stepgrid.run.options import Accepted
 from stepgrid.run.server.process import Server
 from stepgrid.run.server.service import serving
-from stepgrid.run.server.stepdown import User
 from tests.run.server.asking import Asking
 
 LISTEN = """
@@ -93,7 +93,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "toy_server")
     return made
 
 
@@ -246,18 +246,18 @@ def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Calla
 
 
 def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setitem(stepgrid.engines._MODULES, "trial", "stepgrid.engines.program")
+    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "stepgrid.engines.program")
     with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
         assert server is None
     assert not (attempt.folder / "server").exists()
 
 
 def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from stepgrid.run.server import namespace, stepdown
+    from stepgrid.host.processes import unprivileged_user, user_namespace
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(namespace, "possible", lambda *_: False)
-    monkeypatch.setattr(stepdown, "_closed", lambda _user, path: path.parents[-2])
+    monkeypatch.setattr(user_namespace, "possible", lambda *_: False)
+    monkeypatch.setattr(unprivileged_user, "_closed", lambda _user, path: path.parents[-2])
     top = tmp_path.parents[-2]
     assert _failure(serve).message == (
         f"servers do not run as root, so this one would run as nobody, who cannot enter {top}; use a folder that "

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.engines.statistics import Look, Told
+from stepgrid.plugins.server_statistics import Look, Told
 from stepgrid.run.server import statistics
 from stepgrid.run.server.process import Server
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.build.recipes.compiled import Compile
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 TOOLS = ("cmake", "ninja")
 

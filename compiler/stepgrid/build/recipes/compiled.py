@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.build import flags as flags_of
 from stepgrid.build import slim
-from stepgrid.build.declared import TREES, kind_of
 from stepgrid.build.devel import Development, development
 from stepgrid.build.elf import read_elf
-from stepgrid.build.flags import SYSTEMS, Flags
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Material
 from stepgrid.build.toolchain import Toolchain, code_flags, find
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.language.builds import flags as flags_of
+from stepgrid.language.builds.flags import SYSTEMS, Flags
+from stepgrid.language.builds.sources import TREES, kind_of
+from stepgrid.model.plan import PlannedBuild
 
 SECONDS = 12 * 3600.0
 PREFIX = "prefix"  # below the build's folder

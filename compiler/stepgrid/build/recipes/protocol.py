@@ -8,7 +8,7 @@ from typing import Protocol
 
 from stepgrid.build.order import Order
 from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.plan.model import Json, PlannedBuild
+from stepgrid.model.plan import Json, PlannedBuild
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stepgrid.build.declared import READY
 from stepgrid.build.order import Order
 from stepgrid.build.prefix import argv_of, find_programs
 from stepgrid.build.recipes.protocol import Made
 from stepgrid.build.sources import source_of
 from stepgrid.build.sources.protocol import Material
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.language.builds.sources import READY
+from stepgrid.model.plan import PlannedBuild
 
 
 class Ready:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stepgrid.build.declared import runs_already
 from stepgrid.build.order import Order
 from stepgrid.build.recipes.protocol import Made
 from stepgrid.build.sources.protocol import Material
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.language.builds.sources import runs_already
+from stepgrid.model.plan import PlannedBuild
 
 
 class Running:

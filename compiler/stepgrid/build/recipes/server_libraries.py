@@ -10,7 +10,7 @@ from typing import NamedTuple
 from stepgrid.build.order import Order
 from stepgrid.build.sources import source_of
 from stepgrid.build.sources.protocol import Artifact
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 

@@ -10,7 +10,7 @@ from stepgrid.build import launcher
 from stepgrid.build.launcher import BUILD
 from stepgrid.build.order import Order
 from stepgrid.build.prefix import argv_of
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 # by the fact that says where: the variable that tells the programs
 _VARIABLES = {

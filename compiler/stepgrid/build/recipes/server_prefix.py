@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepgrid.build.codegen import published
-from stepgrid.build.declared import kind_of
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes import postgres_extensions, server_libraries, server_places
+from stepgrid.build.recipes import server_libraries, server_places
 from stepgrid.build.recipes.protocol import Made
 from stepgrid.build.recipes.server_programs import PROGRAMS, find
 from stepgrid.build.sources import source_of
 from stepgrid.build.sources.protocol import Material
-from stepgrid.plan.model import PlannedBuild
+from stepgrid.engines.postgres import extensions
+from stepgrid.language.builds.sources import kind_of
+from stepgrid.model.plan import PlannedBuild
 
 KINDS = ("debian", "maven", "pypi")
 
@@ -47,7 +48,7 @@ class ServerPrefix:
         if order.build.recipe.get("flags"):
             raise BuildError(f"{what} is compiled already: no `flags` for it; leave them out, or build from source")
         programs = find(prefix, order.build.engine, what)
-        added = postgres_extensions.there(order, prefix, what)
+        added = extensions.there(order, prefix, what)
         server = programs[PROGRAMS[order.build.engine].needed[0]]
         quality = {} if packaged else published(server)
         libraries = server_libraries.of(order, packaged)

@@ -16,7 +16,7 @@ from stepgrid.build.sources.pypi import Pypi
 from stepgrid.build.sources.server import RunningServer
 from stepgrid.build.sources.system import System
 from stepgrid.build.sources.tarball import Tarball
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _ALL: tuple[Source, ...] = (
     Debian(),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 
 def checked(file: Path, source: Mapping[str, Json], order: Order, advice: str = "") -> str:

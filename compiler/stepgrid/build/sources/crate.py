@@ -15,7 +15,7 @@ from stepgrid.build.sources.complaint import complaint
 from stepgrid.build.sources.protocol import Artifact, Material
 from stepgrid.build.toolchain import require
 from stepgrid.build.unpack import unpack
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 SECONDS = 3600.0
 _HOST_SECONDS = 60.0

@@ -15,7 +15,7 @@ from stepgrid.build.command import Commands
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 _ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"

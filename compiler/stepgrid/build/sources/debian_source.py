@@ -15,7 +15,7 @@ from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.checksum import checked
 from stepgrid.build.sources.protocol import Artifact, Material
 from stepgrid.build.toolchain import require
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _SECONDS = 600.0
 _ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.build.checkout import checkout, submodules
-from stepgrid.build.declared import faults
 from stepgrid.build.git import COMMIT, Git
 from stepgrid.build.gitref import commit_of
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.plan.model import Json
+from stepgrid.language.builds.sources import faults
+from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another ref"
 

@@ -13,7 +13,7 @@ from stepgrid.build.sources.complaint import complaint
 from stepgrid.build.sources.jar import open_jar
 from stepgrid.build.sources.protocol import Artifact, Material
 from stepgrid.build.toolchain import require
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 SECONDS = 3600.0
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.build.content import content
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.plan.model import Json
+from stepgrid.language.tree_checksum import content
+from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another path"
 _FICLONE = 0x40049409  # shares the blocks, where the file system can

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from stepgrid.build.order import Order
-from stepgrid.engines.serving import Described
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
+from stepgrid.plugins.server import Described
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from stepgrid.build.sources.complaint import complaint
 from stepgrid.build.sources.protocol import Artifact, Material
 from stepgrid.build.unpack import unpack
 from stepgrid.language.problem import nearest
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 SECONDS = 3600.0
 WHEEL, SDIST = "wheel", "sdist"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from stepgrid.build.declared import SERVER
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Material
-from stepgrid.engines.protocol import IdentityError
-from stepgrid.engines.serving import Described
-from stepgrid.plan.model import Json
+from stepgrid.language.builds.sources import SERVER
+from stepgrid.model.plan import Json
+from stepgrid.plugins.engine import IdentityError
+from stepgrid.plugins.server import Described
 
 _ADVICE = "declare the version that it says"
 _UNTOLD = ("compiler", "optimisation", "march")
@@ -37,17 +37,17 @@ class RunningServer:
 
 
 def _asked(name: str, order: Order) -> Described:
-    from stepgrid.run.server import entry
-    from stepgrid.run.server.reach import UnansweredError, connected
+    from stepgrid.build import external_server
+    from stepgrid.build.server_connection import UnansweredError, connected
 
     try:
-        found = entry.of(order.build, order.site)
+        found = external_server.of(order.build, order.site)
         assert found is not None
-        access = entry.access(order.build, found)
-        engine = entry.answering(order.build.engine)
+        access = external_server.access(order.build, found)
+        engine = external_server.answering(order.build.engine)
         with closing(connected(engine, access, f"`{name}` ({found.place})")) as connection:
             return engine.described(connection)
-    except (entry.NoEntryError, UnansweredError) as why:
+    except (external_server.NoEntryError, UnansweredError) as why:
         raise BuildError(str(why)) from None
     except IdentityError as why:
         raise BuildError(f"the server `{name}` is not the build's: {why}") from None

@@ -12,7 +12,7 @@ from stepgrid.build.elf import read_elf
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Material
-from stepgrid.plan.model import Json
+from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that it says, or name another binary"
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from stepgrid.build.declared import faults
 from stepgrid.build.order import Order
 from stepgrid.build.problem import BuildError
 from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.plan.model import Json
+from stepgrid.language.builds.sources import faults
+from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another archive"
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.command import placeholders
-from stepgrid.drivers.command.words import argv, candidates
-from stepgrid.drivers.protocol import Command, Context, Figures, Runner
+from stepgrid.plugins import placeholders
+from stepgrid.plugins.command_line import argv, candidates
+from stepgrid.plugins.driver import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

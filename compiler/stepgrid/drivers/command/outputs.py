@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 PRINTED = ("stdout", "stderr")
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)

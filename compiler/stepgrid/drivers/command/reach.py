@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.server import Access
 
 HOST = "127.0.0.1"  # where a build's `service` listens
 SERVICE = "program"  # the engine of such a build

@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.collect import schema
 from stepgrid.drivers.command.jsonpath import PathError, parts
-from stepgrid.drivers.command.words import misplaced
-from stepgrid.drivers.fields import DURATION, Seconds
-from stepgrid.drivers.fields import Settings as Model
-from stepgrid.drivers.quantity import Nested
+from stepgrid.model import result_schema
+from stepgrid.plugins.command_line import misplaced
+from stepgrid.plugins.field_types import DURATION, Seconds
+from stepgrid.plugins.field_types import Settings as Model
+from stepgrid.plugins.quantity import Nested
 
-_TAKEN = frozenset(schema.steps((), ()))
+_TAKEN = frozenset(result_schema.steps((), ()))
 
 
 def _word(value: object) -> object:

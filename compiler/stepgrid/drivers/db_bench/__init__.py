@@ -12,8 +12,8 @@ from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operati
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from stepgrid.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
-    from stepgrid.plan.model import PlannedStep
+    from stepgrid.model.plan import PlannedStep
+    from stepgrid.plugins.driver import Command, Context, Figures, PrintedStep, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
@@ -55,7 +55,7 @@ class DbBench:
         return printed(path)
 
     def yields(self) -> Collection[str]:
-        from stepgrid.collect.metrics import names
+        from stepgrid.plugins.metrics import names
 
         latencies = ("Latency", "Latency by kind of operation")
         return names("Throughput", *latencies, "State of the tree", "Work of the engine", "Stalls")

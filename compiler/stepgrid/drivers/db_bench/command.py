@@ -11,7 +11,7 @@ from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stepgrid.drivers.protocol import Command, Context
+    from stepgrid.plugins.driver import Command, Context
 
 REPORT = "report.csv"
 
@@ -41,7 +41,7 @@ OBSERVATION: Mapping[str, Any] = MappingProxyType(
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.drivers.protocol import Command
+    from stepgrid.plugins.driver import Command
 
     _refuse_without_database(settings, context.data)
     if refused := sorted(RESERVED.keys() & options.keys()):
@@ -53,7 +53,7 @@ def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Co
 
 def _refuse_without_database(settings: Mapping[str, Any], data: Path) -> None:
     """Some releases end with an error there, others make an empty database and read nothing of it."""
-    from stepgrid.drivers.protocol import RefusedError
+    from stepgrid.plugins.driver import RefusedError
 
     if not settings.get("fresh", False) and data.is_dir() and not any(data.iterdir()):
         name = settings["benchmarks"][0]

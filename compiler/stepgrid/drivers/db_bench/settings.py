@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.db_bench.names import known
-from stepgrid.drivers.quantity import Quantity
+from stepgrid.plugins.quantity import Quantity
 
 Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(known)]
 Positive = Annotated[int, Field(ge=1, strict=True)]

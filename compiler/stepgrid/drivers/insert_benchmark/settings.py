@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from stepgrid.drivers.actions import ByAction, Uses, uses
-from stepgrid.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
+from stepgrid.plugins.field_types import COUNT, DURATION, Count, Flag, WholeSeconds
+from stepgrid.plugins.settings import ByAction, Uses, uses
 
 Action = Literal["load", "index", "insert", "query"]
 _ALL = "clients tables"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.protocol import Driver
+from stepgrid.plugins.driver import Driver
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.actions import ByAction, Uses, uses
-from stepgrid.drivers.fields import COUNT, DURATION, SIZE, Count, WholeSeconds
-from stepgrid.drivers.quantity import Nested
+from stepgrid.plugins.field_types import COUNT, DURATION, SIZE, Count, WholeSeconds
+from stepgrid.plugins.quantity import Nested
+from stepgrid.plugins.settings import ByAction, Uses, uses
 
 Operation = Literal[
     "addlink",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.protocol import Command, Context, Figures, Runner
+from stepgrid.plugins.driver import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -47,7 +47,7 @@ class Quiesce:
         return complaint(folder)
 
     def yields(self) -> Collection[str]:
-        from stepgrid.collect.metrics import names
+        from stepgrid.plugins.metrics import names
 
         return names("Quiet")
 

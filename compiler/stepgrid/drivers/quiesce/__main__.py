@@ -17,8 +17,8 @@ from stepgrid.drivers.quiesce.drained import Drained
 from stepgrid.drivers.quiesce.refusal import sentence
 from stepgrid.drivers.quiesce.request import Request, read
 from stepgrid.drivers.quiesce.watch import Look, Outcome, watch
-from stepgrid.engines import served
-from stepgrid.engines.serving import Access, Seen
+from stepgrid.plugins.engines import served
+from stepgrid.plugins.server import Access, Seen
 
 
 def main(folder: Path) -> int:

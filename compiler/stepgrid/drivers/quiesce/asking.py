@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from stepgrid.engines.serving import Access, Seen, Serving
+from stepgrid.plugins.server import Access, Seen, Serving
 
 UNDER_WAY = "statements under way"
 PATIENCE = 30.0  # seconds to put back what was set; a statement that is still under way is not waited for

@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.engines.serving import Seen
-from stepgrid.run.sampling import counters, devices
+from stepgrid.host import devices
+from stepgrid.host.sampling import counters
+from stepgrid.plugins.server import Seen
 
 SECTOR = 512
 SHORTEST = 0.1  # seconds: the rate of an instant says nothing; the next look has it

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.parse import compaction
-from stepgrid.engines.serving import Seen
-from stepgrid.run.supervision.processes import die_with_parent
+from stepgrid.host.processes.parent_death import die_with_parent
+from stepgrid.plugins.server import Seen
 
 OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
 TO_STOP = 10.0  # seconds between SIGTERM and SIGKILL

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from stepgrid.drivers.protocol import Context
+from stepgrid.plugins.driver import Context
 
 PROGRAM = "db_bench"
 UNIVERSAL = "1"
@@ -23,7 +23,7 @@ class Drain(NamedTuple):
 
 
 def drain(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Drain:
-    from stepgrid.engines import engine
+    from stepgrid.plugins.engines import engine
 
     if PROGRAM not in context.programs:
         raise ValueError(f"it needs a server, or a build that has {PROGRAM}")

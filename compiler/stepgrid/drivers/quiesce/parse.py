@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers.db_bench.parse import compaction
-from stepgrid.drivers.protocol import Figures, ParseError
 from stepgrid.drivers.quiesce.amounts import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.asking import UNDER_WAY
 from stepgrid.drivers.quiesce.drained import AT_WORK, COMPACTED, ERRORS, OUTPUT
+from stepgrid.plugins.driver import Figures, ParseError
 
 Thing = Mapping[str, Any]
 MIB, LARGE = 2**20, 1000

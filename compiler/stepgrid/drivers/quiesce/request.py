@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.drivers.protocol import Command, Context
 from stepgrid.drivers.quiesce import embedded
-from stepgrid.drivers.request import FILE, HERE, taken
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.server import Access
+from stepgrid.plugins.server_request import FILE, HERE, taken
 
 MODULE = "stepgrid.drivers.quiesce"
 MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what was set

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from stepgrid.engines.serving import Seen
+from stepgrid.plugins.server import Seen
 
 PAUSE = 1.0  # seconds between two looks; less where a shorter quiet is asked for
 LOOKS = 4  # that a stretch of quiet has at least

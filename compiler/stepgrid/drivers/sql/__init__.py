@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.protocol import Command, Context, Figures, Runner
+from stepgrid.plugins.driver import Command, Context, Figures, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,10 +32,10 @@ class Sql:
         return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from stepgrid.drivers import request
+        from stepgrid.plugins import server_request
 
         timeout = float(settings["timeout"])
-        return request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
+        return server_request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         from stepgrid.drivers.sql.parse import parse
@@ -43,7 +43,7 @@ class Sql:
         return parse(folder, settings)
 
     def yields(self) -> Collection[str]:
-        from stepgrid.collect.metrics import names
+        from stepgrid.plugins.metrics import names
 
         return names("Statements")
 

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from stepgrid.drivers.request import asked
-from stepgrid.engines import served
-from stepgrid.engines.counting import counted
-from stepgrid.engines.serving import Connection, Serving
+from stepgrid.plugins.engines import served
+from stepgrid.plugins.server import Connection, Serving
+from stepgrid.plugins.server_counters import counted
+from stepgrid.plugins.server_request import asked
 
 SHOWN = 20  # rows of an answer that are kept
 

@@ -11,7 +11,7 @@ from stepgrid.drivers.sysbench import command, lua
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from stepgrid.drivers.protocol import Command, Context, Figures, PrintedStep, Runner
+    from stepgrid.plugins.driver import Command, Context, Figures, PrintedStep, Runner
 
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
@@ -63,7 +63,7 @@ class Sysbench:
         return printed(path)
 
     def yields(self) -> Collection[str]:
-        from stepgrid.collect.metrics import names
+        from stepgrid.plugins.metrics import names
 
         throughput = ("qps", "operations", "seconds")
         return [*throughput, *names("Latency"), *(name for name in names("Sysbench") if name != IMPORTED)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.sysbench.lua import AGAIN, again, is_own, script
 
 if TYPE_CHECKING:
-    from stepgrid.drivers.protocol import Command, Context
-    from stepgrid.engines.serving import Access
+    from stepgrid.plugins.driver import Command, Context
+    from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
 LOAD = "load"
@@ -32,7 +32,7 @@ _SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
 
 
 def command(settings: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.drivers.protocol import Command
+    from stepgrid.plugins.driver import Command
 
     access = context.server
     if access is None:

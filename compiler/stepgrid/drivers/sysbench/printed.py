@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from stepgrid.drivers.protocol import Figures, ParseError, PrintedStep
 from stepgrid.drivers.sysbench.parse import facts, fatal, parse
 from stepgrid.drivers.sysbench.parse.step import read
+from stepgrid.plugins.driver import Figures, ParseError, PrintedStep
 
 _HEAD = re.compile(r"^sysbench \S+ \(using .+\)$", re.MULTILINE)
 _SCRIPT = re.compile(r"(?P<name>\w[\w.-]*)\.lua\b")

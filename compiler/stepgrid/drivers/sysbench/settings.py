@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.actions import ByAction, Uses, uses
-from stepgrid.drivers.fields import COUNT, DURATION, Count, Flag, WholeSeconds
-from stepgrid.drivers.quantity import Nested
 from stepgrid.drivers.sysbench.command import CLIENT, MOST
 from stepgrid.drivers.sysbench.lua import is_own, is_taken
 from stepgrid.language.problem import nearest
+from stepgrid.plugins.field_types import COUNT, DURATION, Count, Flag, WholeSeconds
+from stepgrid.plugins.quantity import Nested
+from stepgrid.plugins.settings import ByAction, Uses, uses
 
 _RUN = "threads tables duration events prepared distribution primary_key"
 

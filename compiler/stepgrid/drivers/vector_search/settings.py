@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.actions import ByAction, Uses, uses
-from stepgrid.drivers.fields import COUNT, Count, InnerCount
-from stepgrid.drivers.fields import Settings as Model
-from stepgrid.drivers.quantity import Nested
+from stepgrid.plugins.field_types import COUNT, Count, InnerCount
+from stepgrid.plugins.field_types import Settings as Model
+from stepgrid.plugins.quantity import Nested
+from stepgrid.plugins.settings import ByAction, Uses, uses
 
 _EXPECTED = "a data set is named like fashion-mnist-784-euclidean, or is {generated: {rows: …, dimensions: …}}"
 DISTANCES = ("euclidean", "angular")

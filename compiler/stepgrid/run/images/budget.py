@@ -9,18 +9,18 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.language.units import duration, size
+from stepgrid.host.failure import StageError
+from stepgrid.host.locks import Busy
+from stepgrid.model.plan import PlannedStage
+from stepgrid.model.units import duration, size
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedStage
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
 from stepgrid.run.images.evict import Candidate, chosen, order
 from stepgrid.run.images.need import Need, need
 from stepgrid.run.images.room import Room, room
 from stepgrid.store import images
 from stepgrid.store.asked import measured
 from stepgrid.store.images import Image
-from stepgrid.store.lock import Busy
 from stepgrid.store.store import Store
 
 SHOWN = 5

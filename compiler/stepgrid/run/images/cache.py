@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stepgrid.run.images.tree import scan
+from stepgrid.host.file_tree import scan
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"

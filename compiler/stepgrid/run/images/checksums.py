@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+from stepgrid.host.file_tree import Tree
 from stepgrid.run.images.cache import held
-from stepgrid.run.images.tree import Tree
 
 DIGEST = partial(hashlib.blake2b, digest_size=20)
 LIMIT = 1 << 30  # bytes of an image that are read in full, where nobody asks for more

@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.counted import counted
-from stepgrid.plan.model import PlannedStage
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.file_tree import Tree, scan
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import PlannedStage
 from stepgrid.run.attempt import Attempt, now
 from stepgrid.run.images.checksums import first_wrong
 from stepgrid.run.images.clone import Cloned, clone
 from stepgrid.run.images.live import DATA
-from stepgrid.run.images.tree import Tree, scan
 from stepgrid.run.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
 from stepgrid.store import images
-from stepgrid.store.durable import write_json
 from stepgrid.store.store import Store
 
 

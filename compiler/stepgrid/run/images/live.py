@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from stepgrid.host.durable_writes import remove_tree
+from stepgrid.host.locks import Busy, locked
+from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run.attempt import close_abandoned
-from stepgrid.run.supervision.signals import Interrupted
-from stepgrid.store.durable import remove_tree
-from stepgrid.store.lock import Busy, locked
 from stepgrid.store.store import Store
 
 DATA = "data"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from stepgrid.host.file_tree import Tree, scan
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import estimate
-from stepgrid.plan.model import Plan, PlannedStage
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import clone, image
 from stepgrid.run.images.live import DATA
-from stepgrid.run.images.tree import Tree, scan
 from stepgrid.run.prepare import Start, immutable
 from stepgrid.store import learnt
 from stepgrid.store.images import RECORD

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from stepgrid.language.units import size
-from stepgrid.run.sampling.devices import existing
+from stepgrid.host.devices import existing
+from stepgrid.model.units import size
 from stepgrid.store import images
 from stepgrid.store.store import Store
 

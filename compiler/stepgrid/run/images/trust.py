@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from stepgrid.host.failure import StageError, is_from_outside, is_of_missing_keys
+from stepgrid.host.file_tree import scan
+from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plan import files
-from stepgrid.plan.model import PlannedStage, PlannedStep
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError, is_from_outside, is_of_missing_keys
 from stepgrid.run.images.live import DATA
-from stepgrid.run.images.tree import scan
 from stepgrid.run.images.verification import doubt
 from stepgrid.store.store import Store
 

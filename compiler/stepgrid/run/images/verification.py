@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from stepgrid.host.file_tree import Tree, scan, times
 from stepgrid.run.images.checksums import LIMIT, first_wrong, samples_of, sums_of
 from stepgrid.run.images.live import DATA
-from stepgrid.run.images.tree import Tree, scan, times
 from stepgrid.store import images
 from stepgrid.store.store import Store
 

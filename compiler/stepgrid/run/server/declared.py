@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.drivers.command import reach
-from stepgrid.drivers.command.words import OPTION, argv
-from stepgrid.drivers.protocol import Command, Context
-from stepgrid.engines.serving import Access, Connection, Effective, Home, Seen
-from stepgrid.engines.statistics import Looks
-from stepgrid.plan.model import SERVICE, PlannedStage
-from stepgrid.run.failure import end_of, telling
+from stepgrid.host.failure import end_of, telling
+from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.model.plan import SERVICE, PlannedStage
+from stepgrid.plugins.command_line import OPTION, argv
+from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.job import Job
-from stepgrid.run.supervision.supervise import environment, supervise
 
 READY, STOP = 120.0, 600.0  # seconds, where the spec does not say
 ANSWER = 10.0  # seconds for one look at whether it is ready

@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid import engines
-from stepgrid.engines.serving import Access, Home, Serving
-from stepgrid.plan.model import PlannedStage
+from stepgrid.host.processes.unprivileged_user import User
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins import engines
+from stepgrid.plugins.server import Access, Home, Serving
 from stepgrid.run.job import Job
-from stepgrid.run.server.stepdown import User
 
 FOLDER = "server"  # in the attempt's
 SCRATCH = "scratch"  # beside the database

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from ipaddress import ip_address
 from pathlib import Path
 
-from stepgrid.engines.serving import Access
+from stepgrid.plugins.server import Access
 
 _SECONDS = 5.0
 LOCAL, STATE, INODE, LISTENING = 1, 3, 9, "0A"  # of a line in /proc/PID/net/tcp

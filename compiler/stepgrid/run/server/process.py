@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.engines.serving import Access
-from stepgrid.run.failure import StageError, disk_full, end_of, killed_by, met_full_disk, telling
-from stepgrid.run.sampling.group import Group
+from stepgrid.host.failure import StageError, disk_full, end_of, killed_by, met_full_disk, telling
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.sampling.process_group import Group
+from stepgrid.plugins.server import Access
 from stepgrid.run.server.log import crashed, first_complaint
-from stepgrid.run.supervision import child as children
-from stepgrid.run.supervision.cgroup import Cage
 
 MEMORY = "`launch.memory`, or the host's"
 LAST_WORDS = 3.0  # seconds between a client that fails and the end of the server that it lost

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from stepgrid.engines.serving import Access
-from stepgrid.run.failure import StageError
+from stepgrid.host.failure import StageError
+from stepgrid.plugins.server import Access
 
 
 class Reached(Protocol):

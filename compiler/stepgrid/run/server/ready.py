@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 
-from stepgrid.engines.serving import Bounded, Connection, Serving
+from stepgrid.host.processes import child_process as children
+from stepgrid.plugins.server import Bounded, Connection, Serving
 from stepgrid.run.server.process import Server
-from stepgrid.run.supervision import child as children
 
 READY = 1800.0  # seconds: after a crash there may be much to recover
 PAUSE = 0.1

@@ -9,19 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.declared import SERVER
-from stepgrid.engines.protocol import IdentityError
-from stepgrid.engines.serving import Access, Answering, Connection, Since
-from stepgrid.plan.model import PlannedStage
+from stepgrid.build import external_server
+from stepgrid.build.server_connection import UnansweredError, connected
+from stepgrid.host import devices
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError
+from stepgrid.host.processes import child_process as children
+from stepgrid.language.builds.sources import SERVER
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins.engine import IdentityError
+from stepgrid.plugins.server import Access, Answering, Connection, Since
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError
-from stepgrid.run.sampling import devices
-from stepgrid.run.server import entry, local
+from stepgrid.run.server import local
 from stepgrid.run.server.home import FOLDER, storage_engine
-from stepgrid.run.server.reach import UnansweredError, connected
 from stepgrid.run.server.refusal import NO_CONNECTION
-from stepgrid.run.supervision import child as children
-from stepgrid.store.durable import write_json
 
 REACHED = "server reached"  # in the journal: never a pid that somebody would end
 ELSEWHERE = (
@@ -100,14 +101,14 @@ def reached(attempt: Attempt, stage: PlannedStage, folder: Path, options: Mappin
 def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[Answering, Access, str]:
     build, site = attempt.job.build, attempt.job.site
     try:
-        said = entry.of(build, site)
+        said = external_server.of(build, site)
         assert said is not None
-        access = entry.access(build, said, storage_engine(build.engine, stage))
-    except entry.NoEntryError as why:
+        access = external_server.access(build, said, storage_engine(build.engine, stage))
+    except external_server.NoEntryError as why:
         raise StageError(str(why)) from None
     except OSError as why:
         raise StageError(f"the password of the server `{build.source[SERVER]}` cannot be read: {why}") from None
-    return entry.answering(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
+    return external_server.answering(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
 
 
 def _found(engine: Answering, access: Access, own: Path, shown: str, connection: Connection) -> Running:

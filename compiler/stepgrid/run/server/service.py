@@ -10,14 +10,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid import engines
-from stepgrid.build.declared import runs_already
-from stepgrid.drivers.protocol import Command
-from stepgrid.engines.serving import Bounded, Connection, Home, Serving
-from stepgrid.plan.model import PlannedStage
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError, disk_full, end_of, met_full_disk, telling
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.cgroup import Cage, caged
+from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
+from stepgrid.host.processes.launch_check import watched
+from stepgrid.host.processes.orphans import SERVER
+from stepgrid.host.processes.supervision import Ended, environment, supervise
+from stepgrid.host.processes.unprivileged_user import UnreachableError, User, give, ordinary
+from stepgrid.language.builds.sources import runs_already
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins import engines
+from stepgrid.plugins.driver import Command
+from stepgrid.plugins.server import Bounded, Connection, Home, Serving
 from stepgrid.run.attached import attach
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.failure import StageError, disk_full, end_of, met_full_disk, telling
 from stepgrid.run.options import Accepted
 from stepgrid.run.server import home as homes
 from stepgrid.run.server import ready
@@ -27,14 +35,6 @@ from stepgrid.run.server.process import LAST_WORDS, Server
 from stepgrid.run.server.reached import Reached
 from stepgrid.run.server.running import reached
 from stepgrid.run.server.sockets import SocketError, sockets
-from stepgrid.run.server.stepdown import UnreachableError, User, give, ordinary
-from stepgrid.run.supervision import child as children
-from stepgrid.run.supervision.cgroup import Cage, caged
-from stepgrid.run.supervision.in_force import watched
-from stepgrid.run.supervision.launch import Launched, LaunchError, complaint, launched
-from stepgrid.run.supervision.supervise import Ended, environment, supervise
-from stepgrid.run.supervision.survivors import SERVER
-from stepgrid.store.durable import write_json
 
 SET_UP = 3600.0  # seconds for what makes a database
 WHAT = {"initialize": "making the database", "prepare": "preparing the database", "stop": "stopping the server"}

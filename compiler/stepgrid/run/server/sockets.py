@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.run.server.stepdown import User, give
+from stepgrid.host.processes.unprivileged_user import User, give
 
 PREFIX = "stepgrid-socket-"
 NEW = 60.0  # seconds: a folder that was made just now may not be locked yet

@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-from stepgrid.engines.serving import Connection, Serving
-from stepgrid.engines.statistics import Look, Told
+from stepgrid.host.durable_writes import write_json
+from stepgrid.plugins.server import Connection, Serving
+from stepgrid.plugins.server_statistics import Look, Told
 from stepgrid.run.server.reached import Reached
-from stepgrid.store.durable import write_json
 
 FOLDER = "statistics"
 BEFORE, AFTER = "before", "after"

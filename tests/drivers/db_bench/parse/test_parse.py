@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
+from stepgrid.plugins.drivers import driver
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s\n"
 HISTOGRAM = """Microseconds per {kind}:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import ParseError, Printed, PrintedStep
+from stepgrid.plugins.driver import ParseError, Printed, PrintedStep
+from stepgrid.plugins.drivers import driver
 
 HEAD = """RocksDB:    version {version}
 Date:       Sat Nov 21 18:08:10 2026

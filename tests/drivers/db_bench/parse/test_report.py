@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.db_bench.parse import report
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-from tests.legacy.conftest import samples as samples
+from tests.importers.conftest import samples as samples

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.protocol import ParseError, rows
 from stepgrid.drivers.sysbench.parse import facts, fatal, parse
 from stepgrid.drivers.sysbench.parse.histogram import buckets, figures
 from stepgrid.drivers.sysbench.parse.report import report
 from stepgrid.drivers.sysbench.parse.series import series
+from stepgrid.plugins.driver import ParseError, rows
 
 HEAD = """\
 sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import driver
-from stepgrid.drivers.protocol import Declares, ParseError
 from stepgrid.drivers.sysbench.live import TAIL, readings
 from stepgrid.drivers.sysbench.parse.step import complaint, of_folder
+from stepgrid.plugins.driver import Declares, ParseError
+from stepgrid.plugins.drivers import driver
 from tests.drivers.sysbench.parse.test_parse import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
 
 QUERY = {"lua": "point_query", "rows": 1000}

@@ -22,7 +22,7 @@ from stepgrid.drivers.db_bench.parse import (
     state,
     writer,
 )
-from stepgrid.drivers.protocol import Figures, ParseError
+from stepgrid.plugins.driver import Figures, ParseError
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.store.content import content
+from stepgrid.host.file_reader import content
 
 
 def text(path: Path | str) -> str:

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 CUT = "the file ends in the middle of a line, which is left out"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepgrid.drivers.protocol import Interval
+from stepgrid.plugins.driver import Interval
 
 WRITER = 0  # the client that writes beside the readers of a *whilewriting benchmark
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.store.content import content
+from stepgrid.host.file_reader import content
 
 NAME = "LOG"
 HEAD = 2**18  # bytes: options stand at the beginning, and take some 30 KiB

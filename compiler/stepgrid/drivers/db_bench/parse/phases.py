@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, PRINTING
 from stepgrid.drivers.db_bench.parse import debt
-from stepgrid.store import jsonfile
+from stepgrid.host import json_file
 
 STATS = "stats"  # prints how long the database has been open
 UPTIME, SECONDS = "uptime_seconds", "seconds"
@@ -62,5 +62,5 @@ def _after(benchmarks: Sequence[str], measured: str) -> Sequence[str] | None:
 
 def _wall(folder: Path) -> float | None:
     """Of a step that has ended."""
-    found = jsonfile.read(f"{folder}/step.json").get("seconds")
+    found = json_file.read(f"{folder}/step.json").get("seconds")
     return float(found) if isinstance(found, int | float) else None

@@ -22,7 +22,7 @@ from stepgrid.drivers.db_bench.parse import (
     state,
     writer,
 )
-from stepgrid.drivers.protocol import Figures, ParseError, PrintedStep
+from stepgrid.plugins.driver import Figures, ParseError, PrintedStep
 
 LOOKED_FOR = (
     "it has no result line (`NAME : … micros/op … ops/sec`), no compaction table (`** Compaction Stats`), no "

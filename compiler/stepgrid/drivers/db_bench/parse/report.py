@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.drivers.db_bench.parse import content
 from stepgrid.drivers.db_bench.rates import per_second
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 LONGEST_HEAD = 4096  # bytes
 

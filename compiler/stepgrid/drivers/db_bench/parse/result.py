@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from stepgrid.drivers.db_bench.parse import mix
 from stepgrid.drivers.db_bench.parse.histogram import Histogram
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 Release: TypeAlias = tuple[int, ...]
 CLIENTS_TIME_SINCE: Release = (6, 0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from stepgrid.drivers.protocol import Figures, ParseError
 from stepgrid.drivers.sysbench.parse import histogram
 from stepgrid.drivers.sysbench.parse.report import Report, report
 from stepgrid.drivers.sysbench.parse.series import series
+from stepgrid.plugins.driver import Figures, ParseError
 
 LONGEST = 300  # characters of a message
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.store.jsonlines import records
+from stepgrid.host.json_lines import records
 
 REPORT = "report.jsonl"
 MICROSECONDS = 1e6  # of a second

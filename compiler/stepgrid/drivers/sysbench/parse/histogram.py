@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from stepgrid.drivers.protocol import Buckets, by_column
+from stepgrid.plugins.driver import Buckets, by_column
 
 HEAD = "Latency histogram (values are in milliseconds)\n"
 PERCENTILES: Mapping[str, float] = {

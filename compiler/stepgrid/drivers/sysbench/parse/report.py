@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stepgrid.drivers.protocol import ParseError
+from stepgrid.plugins.driver import ParseError
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _RATED = re.compile(rf"^ +([a-z ]+): +(\d+) +\({_NUMBER} per sec\.\)$", re.MULTILINE)

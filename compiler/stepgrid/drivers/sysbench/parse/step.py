@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.protocol import Figures, ParseError
 from stepgrid.drivers.sysbench.command import LOAD
 from stepgrid.drivers.sysbench.parse import exact, facts, fatal, parse
+from stepgrid.plugins.driver import Figures, ParseError
 
 OUTPUT = "stdout"
 

@@ -1,0 +1,74 @@
+"""stepgrid status SPEC: what is done, runs, waits, failed and is left. Starts nothing, writes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+
+from stepgrid.cli import compiled
+from stepgrid.model.plan import Plan
+from stepgrid.store.store import Store
+
+FINE, PROBLEMS, FAILED = 0, 1, 3
+WIDTH = 100  # of what is not a terminal, and at most of one
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    compiled.arguments(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
+    parser.add_argument("--all", action="store_true", help="list every stage of a group")
+
+
+def run(args: argparse.Namespace) -> int:
+    from stepgrid.store.status.reader import Looker
+    from stepgrid.workflow import host_plan
+
+    plan = planned(args)
+    if plan is None:
+        return PROBLEMS
+    status = Looker(host_plan.store(), plan).look()
+    if args.format == "json":
+        from stepgrid.cli.status.status_json import to_json
+
+        print(json.dumps(to_json(status), indent=1, ensure_ascii=False))
+    else:
+        from stepgrid.cli.status.colours import Paint
+        from stepgrid.cli.status.status_text import SHOWN, told
+
+        print("\n".join(told(status, None if args.all else SHOWN, width(), Paint.of(sys.stdout))))
+    return FAILED if status.has_failed else FINE
+
+
+def planned(args: argparse.Namespace) -> Plan | None:
+    """As a run of the spec found it, if nothing has changed since: then it need not be compiled. Nothing is written."""
+    from stepgrid.workflow import host_plan
+
+    return None if compiled.wrong_site(args) and _tell(args) else _kept(args, host_plan.store()) or _compiled(args)
+
+
+def width() -> int:
+    return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH) if sys.stdout.isatty() else WIDTH
+
+
+def _tell(args: argparse.Namespace) -> bool:
+    compiled.tell(args.spec, None, compiled.wrong_site(args))
+    return True
+
+
+def _kept(args: argparse.Namespace, store: Store) -> Plan | None:
+    from stepgrid.plan import files
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.plan_cache import Request, find
+
+    found = find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets)))
+    try:
+        return files.read(store.plan(found.plan)) if found else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _compiled(args: argparse.Namespace) -> Plan | None:
+    """Warnings are left to the commands that are about figures."""
+    return compiled.quietly(args, args.spec)

@@ -1,0 +1,48 @@
+"""What the running step makes the host do: its newest two samples."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+
+from stepgrid.cli.status.log_tail import Tail
+from stepgrid.collect.rates import RATES, rates
+from stepgrid.collect.sample import Sample, decoded, numbers
+from stepgrid.collect.trace import Pairs, Trace
+
+SAMPLES = "samples.jsonl"
+SHOWN = (
+    "device_read_mb_per_s",
+    "device_write_mb_per_s",
+    "host_cpu_user_pct",
+    "host_cpu_system_pct",
+    "host_cpu_iowait_pct",
+)
+
+
+class Load:
+    """Follows one step; another step begins anew."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._tail = Tail(Path())
+        self._newest: deque[Sample] = deque(maxlen=2)
+
+    def of(self, folder: Path) -> dict[str, float]:
+        """Rates over the newest second; one that cannot be told is not there."""
+        if folder != self._folder:
+            self._folder, self._tail = folder, Tail(folder / SAMPLES)
+            self._newest.clear()
+        for line in self._tail.lines()[-2:]:
+            self._take(line)
+        if len(self._newest) < 2 or self._newest[1].monotonic <= self._newest[0].monotonic:
+            return {}
+        known = rates(Pairs(Trace([numbers(tuple(self._newest))])))[:, -1].tolist()
+        found = dict(zip(RATES, known, strict=True))
+        return {name: found[name] for name in SHOWN if not math.isnan(found[name])}
+
+    def _take(self, line: str) -> None:
+        with suppress(ValueError):
+            self._newest += decoded(line)

@@ -1,0 +1,104 @@
+"""What `stepgrid watch` shows at a terminal: how far the plan is, what runs and how fast, what ended last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stepgrid.cli.status import header, status_text
+from stepgrid.cli.status.clock_time import clock
+from stepgrid.cli.status.colours import Paint
+from stepgrid.cli.status.header import cut
+from stepgrid.cli.status.host_load import Load
+from stepgrid.cli.status.sparkline import BLOCKS, spark
+from stepgrid.model import status as model
+from stepgrid.model.status import Node, Status, Step
+from stepgrid.model.units import duration
+from stepgrid.run.rates import rate, readings
+
+LAST = 5  # stages that ended
+NARROWEST = 20  # columns of a line that says anything
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    paint: Paint = field(default_factory=Paint)
+    blocks: str = BLOCKS
+    load: Load = field(default_factory=Load)
+
+    def lines(self, status: Status, width: int, height: int) -> list[str]:
+        """As many as fit; what runs stands above what ended."""
+        found = list(self._lines(status, max(width, NARROWEST)))
+        return found[: max(height, 1)]
+
+    def _lines(self, status: Status, width: int) -> Iterator[str]:
+        yield from header.lines(status, width, self.paint)
+        for node in status.nodes:
+            if node.state in (model.RUNNING, model.WAITING):
+                yield ""
+                yield from status_text.at_work(node, status.now, width, self.paint)
+                if node.work and node.work.step:
+                    yield from self._step(node.work.step, width, status.now)
+        if not status.is_active:
+            yield ""
+            yield cut("no run is active: waits for one (Ctrl-C leaves)", width)
+        yield from self._ended(status, width)
+
+    def _step(self, step: Step, width: int, now: float) -> Iterator[str]:
+        if step.declared:
+            yield f"  {bar(max(now - step.since, 0.0) / step.declared, width - 4)}"
+        yield from self._speed(step, width)
+        for used in usage(self.load.of(step.folder)):
+            yield cut(f"  {used}", width)
+
+    def _speed(self, step: Step, width: int) -> Iterator[str]:
+        series = readings(step.kind, step.folder) if step.kind else ()
+        drawn = spark([value for _, value in series], width - 2, self.blocks)
+        if drawn is None:
+            return
+        before = series[-drawn.used - 1][0] if drawn.used < len(series) else 0.0
+        span = f"in {duration(series[-1][0] - before)}"
+        yield f"  {self.paint(drawn.text, 'green')}"
+        far = f"now {rate(series[-1][1])}, least {rate(drawn.least)}, most {rate(drawn.most)} {span}"
+        yield cut(f"  ops/s   {far}", width)
+
+    def _ended(self, status: Status, width: int) -> Iterator[str]:
+        nodes = sorted((node for node in status.nodes if _when(node) is not None), key=lambda node: _when(node) or 0.0)
+        if nodes:
+            yield ""
+            yield "ended last:"
+        for node in reversed(nodes[-LAST:]):
+            line = f"  {clock(_when(node) or 0.0, status.now)}  {outcome(node)}  {node.title}"
+            yield self.paint(cut(line, width), "red" if node.state in (model.FAILED, model.KILLED) else None)
+
+
+def bar(share: float, width: int) -> str:
+    full = round(min(max(share, 0.0), 1.0) * width)
+    return f"[{'#' * full}{'.' * (width - full)}]"
+
+
+def usage(load: Mapping[str, float]) -> Iterator[str]:
+    """Of the device and of all processors; what cannot be told is left out."""
+    read, write = load.get("device_read_mb_per_s"), load.get("device_write_mb_per_s")
+    if read is not None and write is not None:
+        yield f"device  reads {_mb(read)}, writes {_mb(write)}"
+    user, system = load.get("host_cpu_user_pct"), load.get("host_cpu_system_pct")
+    waits = load.get("host_cpu_iowait_pct")
+    if user is not None and system is not None:
+        yield f"cpu     {user + system:.0f} %{'' if waits is None else f', {waits:.0f} % waiting for disks'}"
+
+
+def outcome(node: Node) -> str:
+    if node.state == model.DONE and node.seconds is not None:
+        return f"done in {duration(node.seconds)}"
+    return node.state
+
+
+def _when(node: Node) -> float | None:
+    if node.ended is not None and node.state in (model.DONE, model.UNSUPPORTED):
+        return node.ended
+    return node.end.when if node.end and node.state in (model.FAILED, model.KILLED) else None
+
+
+def _mb(value: float) -> str:
+    return f"{value:.0f} MB/s" if value >= 10 else f"{value:.1f} MB/s"

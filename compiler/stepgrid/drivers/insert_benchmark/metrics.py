@@ -1,0 +1,58 @@
+"""The metrics of steps of kind insert_benchmark that no other kind has."""
+
+from __future__ import annotations
+
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics.windows import STEP
+
+INSERT_BENCHMARK = (
+    Metric(
+        "target_inserts_per_s",
+        "rows/s",
+        None,
+        "Rows per second that all clients together were to insert beside their queries: a step that inserted less than "
+        "95 % of them failed its rate.",
+        STEP,
+    ),
+    Metric("deletes_per_s", "rows/s", None, "Rows that all clients deleted per second of wall time.", STEP),
+    Metric(
+        "median_qps",
+        "operations/s",
+        "higher",
+        "QPS that half of the seconds reach: a rate, not a latency; rows/s where a step only inserts. Published tables "
+        "call it p50, and have it of the first client alone.",
+        STEP,
+    ),
+    Metric(
+        "min_id_probe_seconds",
+        "s",
+        "lower",
+        "Time of the first query for the table's smallest id, when the step begins: what deleted rows cost that are "
+        "not gone yet.",
+        STEP,
+    ),
+    Metric(
+        "max_insert_seconds",
+        "s",
+        "lower",
+        "Longest time of an insert statement of any client. Published tables call it maxop; where a step queries, "
+        "they have the longest query there.",
+        STEP,
+    ),
+    Metric("max_delete_seconds", "s", "lower", "Longest time of a delete statement of any client.", STEP),
+    Metric("max_query_seconds", "s", "lower", "Longest time of a query of any client.", STEP),
+    Metric(
+        "median_inserts_per_s",
+        "rows/s",
+        "higher",
+        "Rate of inserts that half of the intervals reach: a rate, not a latency.",
+        STEP,
+    ),
+    Metric(
+        "worst_inserts_per_s_p99",
+        "rows/s",
+        "higher",
+        "Rate of inserts that 99 % of the intervals reach: a rate, not a latency.",
+        STEP,
+    ),
+)

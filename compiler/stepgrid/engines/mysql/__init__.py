@@ -1,0 +1,94 @@
+"""MySQL and its forks. A fork declares the release that it is based on; Facebook MySQL is a build of this engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.engines.mysqld import binary
+from stepgrid.engines.mysqld.server import MysqldServing
+from stepgrid.plugins.capabilities import Release, reached
+from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+
+if TYPE_CHECKING:
+    from stepgrid.plugins.server import Home
+
+SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
+
+# where a server's files and sockets are is nobody's business but the runner's: mysqld and mariadbd name them alike
+RESERVED: Mapping[str, str] = {
+    "default_storage_engine": "storage_engine",
+    **dict.fromkeys(
+        (
+            "datadir",
+            "socket",
+            "port",
+            "bind_address",
+            "skip_networking",
+            "pid_file",
+            "log_error",
+            "tmpdir",
+            "basedir",
+            "init_file",
+            "user",
+        ),
+        "",
+    ),
+}
+
+# the first release that can, from the release notes
+_SINCE: Mapping[str, Release] = {
+    "initialize": (5, 7, 6),
+    "page_cleaners": (5, 7, 4),
+    "json": (5, 7, 8),
+    "generated_columns": (5, 7, 6),
+    "descending_indexes": (8, 0, 1),
+    "histograms": (8, 0, 3),
+    "dedicated_server": (8, 0, 3),
+    "instant_add_column": (8, 0, 12),
+    "parallel_read_threads": (8, 0, 14),
+    "clone": (8, 0, 17),
+    "hash_join": (8, 0, 18),
+    "explain_analyze": (8, 0, 18),
+    "idle_flush_pct": (8, 0, 18),
+    "doublewrite_pages": (8, 0, 20),
+    "log_writer_threads": (8, 0, 22),
+    "use_fdatasync": (8, 0, 26),
+    "ddl_threads": (8, 0, 27),
+    "redo_log_capacity": (8, 0, 30),
+    "vector_type": (9, 0),
+}
+
+
+class MySQL(MysqldServing):
+    name = "mysql"
+    program = "mysqld"
+    programs: tuple[str, ...] = ("mysqld",)
+    kinds: tuple[str, ...] = SERVER_KINDS
+    immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine
+    server = True
+    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
+    default_storage_engine = "innodb"
+    extensions: tuple[str, ...] = ()
+    reserved = RESERVED
+
+    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
+        return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return reached(version, _SINCE)
+
+    def identify(self, run: Run) -> Identity:
+        return binary.identify(run, "mysqld")
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        return binary.catalogue(run, "mysqld")
+
+    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        from stepgrid.engines.mysqld import option_prefixes
+
+        return option_prefixes.meant(name, catalogue)
+
+
+ENGINE: Built = MySQL()

@@ -1,0 +1,139 @@
+"""How mysqld and mariadbd are set up, started and reached."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from stepgrid.language.version import Version
+from stepgrid.plugins.driver import Command
+from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
+from stepgrid.plugins.server_statistics import Looks
+
+CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
+# without the texts of HELP and the views of sys: nothing that is measured asks for them
+_SYSTEM_TABLES = ("*_system_tables.sql", "*_performance_tables.sql", "*_system_tables_data.sql")
+_INITIALIZE, _IF_NOT_EXISTS = Version("5.7.6"), Version("5.7.6")  # since when mysqld can; before: as MariaDB does
+
+
+class MysqldServing:
+    """The running half of both engines: `program` is what each calls its server."""
+
+    name: str
+    program: str
+    stop = signal.SIGTERM
+    socket = "mysqld.sock"
+    port = 3306
+    user = "stepgrid"
+    database = "stepgrid"
+
+    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Of the configuration: what this engine needs besides."""
+        return ()
+
+    def bootstraps(self, version: str) -> bool:
+        """Whether its system tables are made by SQL of the build, and not by the server itself."""
+        return Version(version) < _INITIALIZE
+
+    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+        from stepgrid.engines.mysqld.configuration import render
+
+        return {CONFIGURATION: render(home, options, self.lines(home, options))}
+
+    def initialize(self, home: Home) -> Sequence[Command]:
+        if not self.bootstraps(home.version):
+            return [Command((*self._server(home), "--initialize-insecure"))]
+        sql = ["create database if not exists mysql;", "use mysql;", "set @skip_auth_anonymous = 1;"]
+        argv = " ".join(shlex.quote(word) for word in (*self._server(home), "--bootstrap"))
+        text = "\n".join([*sql, *(path.read_text(encoding="utf-8") for path in system_tables(home))])
+        return [Command(("sh", "-c", f"exec {argv} < {BOOTSTRAP}"), files={BOOTSTRAP: text})]
+
+    def prepare(self, home: Home) -> Sequence[Command]:
+        """Nothing: the server reads what its accounts are when it starts."""
+        return ()
+
+    def serve(self, home: Home) -> Command:
+        accounts = f"--init-file={home.folder / ACCOUNTS}"
+        return Command((*self._server(home), accounts), files={ACCOUNTS: self.accounts(home)})
+
+    def accounts(self, home: Home) -> str:
+        """A statement a line: a database that was restored has the password of another server."""
+        access = home.access
+        who, word = f"'{access.user}'@'localhost'", f"identified by '{access.password}'"
+        made = [f"create user if not exists {who}", f"alter user {who} {word}", f"grant all on *.* to {who}"]
+        if self.bootstraps(home.version) and self.program == "mysqld":
+            made = [f"grant all on *.* to {who} {word}"]
+        made[-1] += " with grant option"
+        return "".join(f"{line};\n" for line in (*made, f"create database if not exists {access.database}"))
+
+    def connect(self, access: Access) -> Connection:
+        from stepgrid.engines.mysqld.connection import connect
+
+        return connect(access)
+
+    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        from stepgrid.engines.mysqld.effective_settings import effective
+
+        return effective(connection, asked)
+
+    def counters(self, connection: Connection) -> Mapping[str, float]:
+        from stepgrid.engines.mysqld.effective_settings import counters
+
+        return counters(connection)
+
+    def looks(self, connection: Connection) -> Looks:
+        from stepgrid.engines.mysqld import server_statistics
+
+        return server_statistics.looks(connection)
+
+    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+        from stepgrid.engines.mysqld import quiesce
+
+        return quiesce.settle(connection, access)
+
+    def analyze(self, connection: Connection, access: Access) -> None:
+        from stepgrid.engines.mysqld import quiesce
+
+        quiesce.analyze(connection, access)
+
+    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+        from stepgrid.engines.mysqld import quiesce
+
+        return quiesce.busy(connection, access)
+
+    def described(self, connection: Connection) -> Described:
+        from stepgrid.engines.mysqld import external_server
+
+        return external_server.described(connection, self.name)
+
+    def since(self, connection: Connection) -> Since:
+        from stepgrid.engines.mysqld import external_server
+
+        return external_server.since(connection)
+
+    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        return self.effective(connection, asked)
+
+    def _server(self, home: Home) -> tuple[str, ...]:
+        return (*home.programs[self.program], f"--defaults-file={home.folder / CONFIGURATION}")
+
+
+def system_tables(home: Home) -> list[Path]:
+    """The SQL of the build, in the order in which it must run."""
+    places = [home.places["system tables"]] if "system tables" in home.places else _beside(home)
+    for place in places:
+        found = [path for pattern in _SYSTEM_TABLES for path in sorted(place.glob(pattern))[:1]]
+        if len(found) == len(_SYSTEM_TABLES):
+            return found
+    raise LookupError("the build has no SQL for the system tables (mariadb_system_tables.sql and the like)")
+
+
+def _beside(home: Home) -> list[Path]:
+    """Of a program that somebody else installed: share/ of its base."""
+    programs = (Path(prefix[-1]).resolve() for prefix in home.programs.values())
+    bases = dict.fromkeys(path.parent.parent for path in programs)
+    return [base / "share" / name for base in bases for name in ("mariadb", "mysql", ".")]

@@ -1,0 +1,101 @@
+"""What a PostgreSQL that already runs says of itself: which release, which settings, since when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stepgrid.engines.postgres.identity import ASSERTIONS
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
+from stepgrid.plugins.server import Connection, Described, Effective, Since
+
+_TYPES = {"bool": "bool", "integer": "number", "real": "number", "enum": "enum"}
+_SETTINGS = (
+    "SELECT name, setting, current_setting(name) AS shown, unit, vartype, min_val, max_val, enumvals, short_desc "
+    "FROM pg_settings"
+)
+_SINCE = (
+    "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())::float8 AS seconds, "
+    "pg_backend_pid() AS pid, (SELECT setting FROM pg_settings WHERE name = 'data_directory') AS data"
+)
+_FACTS = {"block size": "block_size", "WAL block size": "wal_block_size"}
+_AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)")
+_MEMORY = {"B": 1.0, "kB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40}
+_TIME = {"us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
+_UNITS: Mapping[str, float] = {**_MEMORY, **_TIME}
+_BOOLEANS = {
+    **dict.fromkeys(("on", "true", "yes", "1", "t", "y"), "on"),
+    **dict.fromkeys(("off", "false", "no", "0", "f", "n"), "off"),
+}
+
+
+def described(connection: Connection) -> Described:
+    rows = _rows(connection)
+    said = str(rows["server_version"]["setting"]) if "server_version" in rows else ""
+    if not said:
+        raise IdentityError("it does not say which version it is")
+    asserting = str(rows["debug_assertions"]["setting"]) == "on" if "debug_assertions" in rows else None
+    known = {fact: str(rows[name]["setting"]) for fact, name in _FACTS.items() if name in rows}
+    (row,) = connection.query("SELECT version() AS version")
+    facts = {"said": str(row["version"]), **known}
+    identity = Identity(said.split()[0], (ASSERTIONS,) if asserting else (), asserting, facts)
+    return Described(identity, {name: _option(name, row) for name, row in rows.items()})
+
+
+def since(connection: Connection) -> Since:
+    """Its process is the parent of the one that answers."""
+    (row,) = connection.query(_SINCE)
+    return Since(float(row["seconds"]), int(row["pid"]), None if row["data"] is None else str(row["data"]))
+
+
+def compared(connection: Connection, asked: Mapping[str, Any]) -> Effective:
+    rows = _rows(connection)
+    values = {name: str(row["shown"]) for name, row in rows.items()}
+    return Effective(values, dict(_differences(asked, rows)))
+
+
+def _rows(connection: Connection) -> dict[str, Mapping[str, Any]]:
+    return {str(row["name"]): row for row in connection.query(_SETTINGS)}
+
+
+def _differences(asked: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for name, value in asked.items():
+        row, wanted = rows.get(name), _text(value)
+        if row is not None and not same(wanted, row):
+            yield name, f"it is {row['shown'] or 'empty'} in the running server, and not {wanted} as asked for"
+
+
+def same(asked: str, row: Mapping[str, Any]) -> bool:
+    """As text, as a boolean, or as an amount in whatever unit."""
+    if asked.lower() in (str(row["setting"]).lower(), str(row["shown"]).lower()):
+        return True
+    if row["vartype"] == "bool":
+        return _BOOLEANS.get(asked.lower()) == _BOOLEANS.get(str(row["setting"]).lower())
+    unit = str(row["unit"] or "")
+    one, other = amount(asked, unit), amount(str(row["setting"]), unit)
+    return one is not None and one == other
+
+
+def amount(text: str, unit: str) -> float | None:
+    """In bytes or milliseconds, where there are units. `unit`: of a number without one; it may be 8kB."""
+    match = _AMOUNT.fullmatch(text)
+    if match is None:
+        return None
+    number, own = float(match[1]), match[2]
+    if own:
+        return number * _UNITS[own] if own in _UNITS else None
+    base = _AMOUNT.fullmatch(unit)
+    times, name = (float(base[1]), base[2]) if base else (1.0, unit)
+    return number * times * _UNITS.get(name, 1.0)
+
+
+def _option(name: str, row: Mapping[str, Any]) -> OptionInfo:
+    least, most = (str(row[key] or "") for key in ("min_val", "max_val"))
+    kind = _TYPES.get(str(row["vartype"]), "text")
+    help_, choices = str(row["short_desc"] or ""), tuple(map(str, row["enumvals"] or ()))
+    return OptionInfo(name, kind, str(row["setting"]), help_, least, most, choices)
+
+
+def _text(value: Any) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)

@@ -1,0 +1,119 @@
+"""The options that Postgres names in `--describe-config`, and what it says their values are.
+
+Its listing has no defaults for numbers and booleans: they are 0 and FALSE in it, whatever they are. `postgres -C`
+reads an empty configuration and knows them, one at a time.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from stepgrid.engines.mysqld.binary import last
+from stepgrid.plugins.engine import IdentityError, OptionInfo, Run
+
+_TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
+_DESCRIBED = ("text", "enum")  # their defaults are in the listing
+_COLUMNS = 9
+_UNKNOWN = "unrecognized configuration parameter"
+_AVAILABLE = re.compile(r"Available values: (.+?)\.?$", re.MULTILINE)
+_AT_A_TIME = 4
+
+# options for developers that benchmarks are run with, or that make one slow: the listing leaves them out
+_UNLISTED = (
+    "allow_in_place_tablespaces",
+    "debug_io_direct",
+    "debug_parallel_query",
+    "force_parallel_mode",
+    "ignore_checksum_failure",
+    "ignore_system_indexes",
+    "jit_debugging_support",
+    "jit_dump_bitcode",
+    "jit_expressions",
+    "jit_profiling_support",
+    "jit_tuple_deforming",
+    "log_btree_build_stats",
+    "post_auth_delay",
+    "pre_auth_delay",
+    "trace_locks",
+    "trace_lwlocks",
+    "trace_sort",
+    "wal_consistency_checking",
+    "wal_debug",
+    "zero_damaged_pages",
+)
+
+
+def catalogue(run: Run) -> Mapping[str, OptionInfo]:
+    stdout, stderr = run("postgres", ("--describe-config",))
+    listed = described(stdout)
+    if "shared_buffers" not in listed:
+        raise IdentityError(f"postgres --describe-config does not list its options; it said: {last(stdout + stderr)}")
+    asked = [name for name, option in listed.items() if option.type not in _DESCRIBED]
+    found = _values(run, [*asked, *_UNLISTED])
+    choices = _choices(run, [name for name, option in listed.items() if option.type == "enum"])
+    known = {
+        name: option._replace(default=found.get(name, option.default), choices=choices.get(name, ()))
+        for name, option in listed.items()
+    }
+    return {**{name: _unlisted(name, found[name]) for name in _UNLISTED if name in found}, **known}
+
+
+def described(text: str) -> dict[str, OptionInfo]:
+    """A line of tab-separated columns for each: name, context, group, type, default, least, most, two descriptions."""
+    rows = (line.split("\t") for line in text.splitlines())
+    return {row[0]: _option(row) for row in rows if len(row) == _COLUMNS and row[3] in _TYPES}
+
+
+@contextmanager
+def empty_configuration() -> Iterator[str]:
+    """A folder that `postgres -C` takes for a database's."""
+    with tempfile.TemporaryDirectory(prefix="postgres.") as folder:
+        for file in ("postgresql.conf", "postgresql.auto.conf"):
+            Path(folder, file).touch()
+        yield folder
+
+
+def value(run: Run, name: str, folder: str) -> str | None:
+    """None where there is no such option. -C comes first: a server that is started by root refuses all else."""
+    stdout, stderr = run("postgres", ("-C", name, "-D", folder))
+    if not stdout and _UNKNOWN not in stderr:
+        raise IdentityError(f"postgres -C {name} gives no value; it said: {last(stderr)}")
+    return stdout.removesuffix("\n") if stdout else None
+
+
+def _values(run: Run, names: Sequence[str]) -> dict[str, str]:
+    """Of those that there are. To start a server some hundred times takes seconds: several at a time."""
+    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
+        found = pool.map(lambda name: value(run, name, folder), names)
+        return {name: said for name, said in zip(names, found, strict=True) if said is not None}
+
+
+def _option(row: list[str]) -> OptionInfo:
+    help_ = " ".join(part for part in (*row[7:9], _range(row[5], row[6]), f"({row[1]})") if part)
+    return OptionInfo(row[0], _TYPES[row[3]], row[4], help_, row[5], row[6])
+
+
+def _range(least: str, most: str) -> str:
+    return f"{least} to {most}." if least and most else ""
+
+
+def _choices(run: Run, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """It names them to whoever gives an enumeration a value that it does not have."""
+
+    def asked(name: str) -> tuple[str, ...]:
+        _, stderr = run("postgres", ("-C", name, "-D", folder, "-c", f"{name}=?"))
+        match = _AVAILABLE.search(stderr)
+        return tuple(match[1].split(", ")) if match else ()
+
+    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
+        return dict(zip(names, pool.map(asked, names), strict=True))
+
+
+def _unlisted(name: str, found: str) -> OptionInfo:
+    kind = "bool" if found in ("on", "off") else "number" if found.isdigit() else "text"
+    return OptionInfo(name, kind, found, "An option for developers.")

@@ -1,0 +1,32 @@
+"""Any program: an engine that nobody here knows, run by steps of kind command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+
+
+class Program:
+    name = "program"
+    kinds: tuple[str, ...] = ("command",)
+    immutable: tuple[str, ...] = ()
+    server = False
+    storage_engines: tuple[str, ...] = ("program",)
+    default_storage_engine = "program"
+    extensions: tuple[str, ...] = ()
+    reserved: Mapping[str, str] = {}
+    programs: tuple[str, ...] = ()  # each build says its own
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return frozenset()
+
+    def identify(self, run: Run) -> Identity:
+        """Nobody knows how it would be asked: started with a word that it does not know, it may begin to work."""
+        return Identity("")
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo] | None:
+        return None
+
+
+ENGINE: Built = Program()

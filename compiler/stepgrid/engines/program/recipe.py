@@ -1,0 +1,78 @@
+"""Programs of an engine that nobody here knows: made by the command that the spec gives, in their tree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stepgrid.build.attempt import LOG
+from stepgrid.build.elf import read_elf
+from stepgrid.build.order import Order
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
+from stepgrid.build.toolchain import require
+from stepgrid.engines.program.relocation import stays
+from stepgrid.host.failure import end_of
+from stepgrid.language.builds import program_flags
+from stepgrid.language.builds.sources import READY
+from stepgrid.model.plan import PlannedBuild
+
+_SECONDS = 12 * 3600.0
+_COMPILERS = "cc|c\\+\\+|gcc|g\\+\\+|clang|clang\\+\\+|make|cmake|ninja|ld|ar"
+_MISSING = re.compile(rf"(?:^|[\s:])({_COMPILERS}): (?:command not found|not found|No such file or directory)$", re.M)
+
+
+class Program:
+    name = "program"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return build.engine == program_flags.ENGINE and not any(kind in build.source for kind in READY)
+
+    def make(self, order: Order, material: Material) -> Made:
+        tree = material.tree or material.prefix
+        if tree is None:
+            raise BuildError("the source brings no tree that a program could be made of")
+        argv = program_flags.command(order.build.recipe, order.jobs)
+        if argv:
+            _compile(order, argv, tree)
+        found = {name: _program(tree, path) for name, path in program_flags.paths(order.build.recipe).items()}
+        programs = {name: (str(path.relative_to(order.folder)),) for name, path in found.items()}
+        return Made(
+            programs,
+            quality={
+                "command": program_flags.command_text(order.build.recipe),
+                "environment": {**program_flags.environment(order.build.recipe)},
+                "compiler": {name: _compiler(path) for name, path in found.items()},
+            },
+        )
+
+
+def _compile(order: Order, argv: list[str], tree: Path) -> None:
+    """A word with a slash is a program of the tree, as for a shell."""
+    started = argv if "/" in argv[0] else [require(order, argv[0]), *argv[1:]]
+    status = order.commands.compile(started, _SECONDS, cwd=tree, env=program_flags.environment(order.build.recipe))
+    if status == 0:
+        return
+    for name in dict.fromkeys(_MISSING.findall(end_of(order.folder / LOG))):
+        require(order, name)
+    ended = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+    raise BuildError(f"the build's command {argv[0]} {ended}")
+
+
+def _program(tree: Path, path: str) -> Path:
+    found = tree / path
+    if not found.resolve().is_relative_to(tree.resolve()):
+        raise BuildError(f"the program {path} is a link out of its tree")
+    if not found.is_file():
+        raise BuildError(f"the tree has no program {path} when its command has ended")
+    if not found.stat().st_mode & 0o100:
+        raise BuildError(f"{path} is no program: it is not executable")
+    if wrong := stays(found, tree):
+        raise BuildError(f"the program {path} would not run where the build is published: {wrong}")
+    return found
+
+
+def _compiler(path: Path) -> str:
+    elf = read_elf(path.resolve())
+    return elf.compiler if elf else "none"

@@ -1,0 +1,126 @@
+"""RocksDB, embedded in db_bench: the program is client and engine in one."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stepgrid.engines.rocksdb import gflags
+from stepgrid.plugins.capabilities import Release, reached
+from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
+
+# The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
+# `waitforcompaction` can hang under universal compaction before 8.7: for that there is a name of its own.
+_SINCE: Mapping[str, Release] = {
+    "benchmark_read_rate_limit": (5, 1),
+    "max_background_jobs": (5, 7),
+    "mixgraph": (6, 0),
+    "multiread_batched": (6, 2),
+    "enable_blob_files": (6, 18),
+    "waitforcompaction": (6, 19),
+    "flush": (6, 19),
+    "compact0": (6, 19),
+    "compact1": (6, 19),
+    "memstats": (6, 19),
+    "prepopulate_block_cache": (6, 22),
+    "async_io": (7, 2),
+    "cache_type": (7, 4),
+    "use_blob_cache": (7, 5),
+    "prepopulate_blob_cache": (7, 6),
+    "cache_low_pri_pool_ratio": (7, 6),
+    "hyper_clock_cache": (7, 7),
+    "multireadwhilewriting": (7, 9),
+    "auto_hyper_clock_cache": (8, 6),
+    "fixed_hyper_clock_cache": (8, 6),
+    "waitforcompaction_universal": (8, 7),
+}
+
+# gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing
+_OTHER_PROGRAMS = re.compile(r"/gflags\w*\.cc$|_analyzer\w*\.cc$|_parser\w*\.cc$")
+
+# what db_bench compares these with; an older one takes another word for snappy, and says so among its output
+_COMPRESSION = ("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "xpress", "zstd")
+_CACHES = (
+    "lru_cache", "clock_cache", "fast_lru_cache", "hyper_clock_cache", "fixed_hyper_clock_cache",
+    "auto_hyper_clock_cache",
+)  # fmt: skip
+
+_PROBE = ("--benchmarks=fillseq", "--num=10", "--seed=1")
+_VERSIONS = (
+    r"^\S+ \S+ RocksDB version: (\d+(?:\.\d+)+)",  # the database's LOG: 6.11 says its patch level nowhere else
+    r"^db_bench version (\d+(?:\.\d+)+)",
+    r"^RocksDB: +version (\d+(?:\.\d+)+)",
+)
+
+
+class RocksDB:
+    name = "rocksdb"
+    programs: tuple[str, ...] = ("db_bench",)
+    kinds: tuple[str, ...] = ("db_bench", "quiesce", "command")
+    immutable: tuple[str, ...] = ("*.sst", "*.blob")
+    server = False
+    storage_engines: tuple[str, ...] = ("rocksdb",)
+    default_storage_engine = "rocksdb"
+    extensions: tuple[str, ...] = ()
+    reserved: Mapping[str, str] = {}
+    choices: Mapping[str, Sequence[str]] = {
+        "compression_type": _COMPRESSION,
+        "blob_compression_type": _COMPRESSION,
+        "blob_db_compression_type": _COMPRESSION,
+        "compressed_secondary_cache_compression_type": _COMPRESSION,
+        "cache_type": _CACHES,
+    }
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return reached(version, _SINCE)
+
+    def identify(self, run: Run) -> Identity:
+        with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:
+            stdout, stderr = run("db_bench", (*_PROBE, f"--db={folder}"))
+            log = _log(Path(folder))
+        printed = f"{stdout}\n{stderr}"
+        if "micros/op" not in stdout:
+            raise IdentityError(f"db_bench did not get through a load of 10 keys; it said: {_tail(printed)}")
+        return _identity(log, f"{' '.join(run('db_bench', ('--version',)))}\n{printed}")
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        stdout, stderr = run("db_bench", ("--help",))
+        found = gflags.options(stdout or stderr, _OTHER_PROGRAMS)
+        if "benchmarks" not in found:
+            raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
+        return found
+
+
+def _log(folder: Path) -> str:
+    path = folder / "LOG"
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _identity(log: str, printed: str) -> Identity:
+    texts = (log, printed, printed)
+    versions = (re.search(pattern, text, re.MULTILINE) for pattern, text in zip(_VERSIONS, texts, strict=True))
+    version = next((match[1] for match in versions if match), None)
+    if version is None:
+        raise IdentityError(f"db_bench does not say which RocksDB it is; it said: {_tail(printed)}")
+    warnings = tuple(dict.fromkeys(re.findall(r"^WARNING: (.+)$", printed, re.MULTILINE)))
+    assertions = any("Assertions are enabled" in warning for warning in warnings)
+    return Identity(version, warnings, assertions, _facts(log, printed))
+
+
+def _facts(log: str, printed: str) -> dict[str, str]:
+    found = {
+        "git": re.search(r"Git sha ([0-9a-f]{7,})", log),
+        "compiled": re.search(r"Compile date (.+)", log),
+        "default compression": re.search(r"^Compression: (.+)$", printed, re.MULTILINE),
+    }
+    return {name: match[1].strip() for name, match in found.items() if match}
+
+
+def _tail(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "nothing"
+
+
+ENGINE: Built = RocksDB()

@@ -1,0 +1,35 @@
+"""What the two ways of compiling RocksDB have in common: its packages and flags, and the build that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from stepgrid.build import slim
+from stepgrid.build.codegen import codegen
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.compiled import Compile
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.engines.rocksdb.recipes import source_tree
+from stepgrid.engines.rocksdb.recipes.capability_check import probe
+from stepgrid.model.plan import Json
+
+PACKAGES = ("libgflags-dev", "libsnappy-dev", "liblz4-dev", "libzstd-dev", "zlib1g-dev", "libbz2-dev")
+
+
+def cxx_code(compiled: Compile) -> tuple[str, ...]:
+    return (*compiled.code, *source_tree.forgotten(compiled.tree), *compiled.flags.cxxflags)
+
+
+def finish(compiled: Compile, recipe: str, program: Path, facts: Mapping[str, Json]) -> Made:
+    if not program.is_file():
+        raise BuildError(f"the compile ended well and left no {program.name}")
+    seen = codegen(program)
+    kept = slim.keep(compiled.order, {"db_bench": program})
+    said = probe(compiled.order, kept.programs["db_bench"])
+    return Made(
+        kept.programs,
+        quality={"route": "source", **seen, "compressions": said.compressions},
+        artifacts=compiled.devel.artifacts,
+        facts={**compiled.tools.facts(), **kept.facts(), **facts, "system": recipe},
+    )

@@ -1,0 +1,60 @@
+"""sysbench itself: the client of server benchmarks, in builds of its own so that its version is chosen and recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from stepgrid.engines.mysqld.binary import last
+from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
+
+# of those that a release may not have, the help says nothing
+_TESTS = (
+    "oltp_read_only",
+    "select_random_points",
+    "select_random_ranges",
+    "fileio",
+    "cpu",
+    "memory",
+    "threads",
+    "mutex",
+)
+_SAID = re.compile(r"^sysbench (?P<version>\d+(?:\.\d+)+).*$", re.MULTILINE)
+_DRIVER = re.compile(r"^  (\w+) - \w+ driver$", re.MULTILINE)
+
+
+class Sysbench:
+    name = "sysbench"
+    programs: tuple[str, ...] = ("sysbench",)
+    kinds: tuple[str, ...] = ("command",)
+    immutable: tuple[str, ...] = ()
+    server = False
+    storage_engines: tuple[str, ...] = ("",)
+    default_storage_engine = ""
+    extensions: tuple[str, ...] = ()
+    reserved: Mapping[str, str] = {}
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return frozenset()
+
+    def identify(self, run: Run) -> Identity:
+        stdout, stderr = run("sysbench", ("--version",))
+        match = _SAID.search(stdout)
+        if match is None:
+            raise IdentityError(f"sysbench --version does not say which it is; it said: {last(stdout + stderr)}")
+        drivers = _DRIVER.findall(run("sysbench", ("--help",))[0])
+        return Identity(match["version"], facts={"said": match[0], "drivers": ", ".join(drivers)})
+
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        from stepgrid.engines.sysbench import options
+
+        stdout, stderr = run("sysbench", ("--help",))
+        found = options.options(stdout)
+        if "threads" not in found:
+            raise IdentityError(f"sysbench --help does not list its options; it said: {last(stdout + stderr)}")
+        for test in _TESTS:
+            found = {**options.options(run("sysbench", (test, "help"))[0]), **found}
+        return found
+
+
+ENGINE: Built = Sysbench()

@@ -1,0 +1,130 @@
+"""sysbench by its configure script and make, with its drivers for MySQL and PostgreSQL."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepgrid.build import slim
+from stepgrid.build.codegen import codegen
+from stepgrid.build.devel import own_suite
+from stepgrid.build.order import Order
+from stepgrid.build.prefix import library_folders
+from stepgrid.build.recipes import server_libraries
+from stepgrid.build.recipes.compiled import PREFIX, Compile, installed, prepare, takes
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.server_libraries import Libraries
+from stepgrid.build.recipes.server_places import places, started
+from stepgrid.build.recipes.server_programs import find
+from stepgrid.build.sources.protocol import Material
+from stepgrid.model.plan import PlannedBuild
+
+MARK = "src/sb_lua.c"
+HOME = "/stepgrid"  # it is installed below a staging folder, and told where its workloads are when it is started
+_TOOLS = ("make", "autoreconf", "aclocal", "libtoolize", "pkg-config")
+_PACKAGES = ("libmariadb-dev", "libpq-dev", "libaio-dev")
+_UNBUNDLED = ("libluajit-5.1-dev", "libck-dev")  # which Debian leaves out of its source package
+# The clients' libraries cannot be linked statically: they load plugins, and some of theirs come as shared ones only.
+_CLIENTS = ("libmariadb3", "libpq5")
+_LINKS = {"libmysqlclient.so": "libmariadb.so.3", "libpq.so": "libpq.so.5"}
+
+
+class SysbenchConfigure:
+    name = "configure"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return takes(build, "sysbench", self.name)
+
+    def make(self, order: Order, material: Material) -> Made:
+        bundled = _bundled(material)
+        compiled = prepare(order, material, MARK, (*_PACKAGES, *(() if bundled else _UNBUNDLED)), *_TOOLS)
+        libraries = _clients(compiled)
+        home = _installed(compiled, _arguments(compiled, libraries, bundled))
+        return _finish(compiled, libraries, home, bundled)
+
+
+def _bundled(material: Material) -> bool:
+    """Whether the tree has LuaJIT and Concurrency Kit with it."""
+    return material.tree is not None and any(material.tree.glob("**/third_party/luajit/luajit/src/lj_obj.h"))
+
+
+def _clients(compiled: Compile) -> Libraries:
+    if compiled.devel.folder is None:
+        return Libraries(None)
+    suite = compiled.flags.libraries or own_suite()
+    return server_libraries.fetch(compiled.order, {"debian": [*_CLIENTS], "suite": suite})
+
+
+def _installed(compiled: Compile, arguments: Sequence[str]) -> Path:
+    tools, tree, staging = compiled.tools, compiled.tree, compiled.order.folder / "staging"
+    # it prints the commit of its tree, which must not be that of a repository around it
+    environment = {**compiled.search, "GIT_CEILING_DIRECTORIES": str(tree.parent.resolve())}
+    # without the folder that a LuaJIT of the tree is compiled in as a place where it looks for modules
+    make = [tools["make"], f"CC={tools.launched_cc}", "TARGET_FLAGS=-ULUA_ROOT"]
+    compiled.run([tools["autoreconf"], "--install", "--force"], tree, environment)
+    compiled.run([str(tree / "configure"), *arguments], tree, environment)
+    compiled.run([*make, *compiled.parallel], tree, environment)
+    compiled.run([*make, "install", f"DESTDIR={staging}"], tree, environment)
+    return staging / HOME.lstrip("/")
+
+
+def _arguments(compiled: Compile, libraries: Libraries, bundled: bool) -> list[str]:
+    flags, tools = compiled.flags, compiled.tools
+    links = _linked(compiled.order, compiled.order.folder / libraries.system) if libraries.system else []
+    return [
+        f"--prefix={HOME}",
+        "--with-mysql",
+        "--with-pgsql",
+        *([] if bundled else ["--with-system-luajit", "--with-system-ck"]),
+        *([] if flags.march else ["--without-gcc-arch"]),  # else it compiles for the processor that it is compiled on
+        *(["--with-debug"] if flags.assertions else []),
+        f"CC={tools.launched_cc}",
+        f"CFLAGS={shlex.join((*compiled.code, *flags.cflags))}",
+        f"LDFLAGS={shlex.join((*links, *flags.ldflags))}",
+        *(_packaged(compiled.devel.folder, compiled.order.folder, bundled) if compiled.devel.folder else []),
+        *(f"{name}={value}" for name, value in flags.variables.items()),
+    ]
+
+
+def _linked(order: Order, prefix: Path) -> list[str]:
+    """Under the names that the linker looks for; what they want themselves it finds beside them."""
+    (order.folder / "links").mkdir()
+    folder = library_folders(prefix)[0]
+    for name, library in _LINKS.items():
+        (order.folder / "links" / name).symlink_to(folder / library)
+    return [f"-Wl,-rpath-link,{folder}"]
+
+
+def _packaged(devel: Path, folder: Path, bundled: bool) -> list[str]:
+    links = folder / "links"
+    clients = [
+        f"--with-mysql-includes={devel}/include/mariadb",
+        f"--with-mysql-libs={links}",
+        "ac_cv_search_mysql_real_connect=-lmysqlclient",  # it tries without LDFLAGS
+        f"--with-pgsql-includes={devel}/include/postgresql",
+        f"--with-pgsql-libs={links}",
+    ]
+    if bundled:
+        return clients
+    (luajit,) = (devel / "include").glob("luajit-*")
+    lua = (f"LUAJIT_CFLAGS=-I{luajit}", f"LUAJIT_LIBS={devel}/lib/libluajit-5.1.a -lm")
+    return [*clients, *lua, f"CK_CFLAGS=-I{devel}/include", f"CK_LIBS={devel}/lib/libck.a"]
+
+
+def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) -> Made:
+    order = compiled.order
+    seen = codegen(home / "bin" / "sysbench")
+    prefix = installed(compiled, home, ("bin", "share"))
+    slim.prune(prefix / "share", ("sysbench",))
+    shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
+    slim.prune(order.folder, (PREFIX, server_libraries.FOLDER))
+    program = find(prefix, "sysbench", "the compiled tree")["sysbench"]
+    told = places(order, program, libraries.system)
+    return Made(
+        {"sysbench": started(order, program, told.environment, libraries.system)},
+        quality={"route": "source", **seen, "luajit": "bundled" if bundled else "system"},
+        artifacts=(*compiled.devel.artifacts, *libraries.artifacts),
+        facts={**compiled.tools.facts(), **told.facts, "system": SysbenchConfigure.name},
+    )

@@ -1,0 +1,161 @@
+"""What happens on this host in a second in which we do nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.noise.background_processes import Process, busiest, ours, processes
+from stepgrid.host.sampling import counters
+from stepgrid.host.sampling.sensors import Sensors
+
+IDLE = ("idle", "iowait", "steal")
+ALLOWED_CORES, ALLOWED_SHARE = 0.1, 0.02  # of one core, or of all: whichever is more
+ALLOWED_STEAL = 0.02
+ALLOWED_DEVICE = 0.05
+HOT = 90  # °C: from about there processors slow down
+MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """At one moment."""
+
+    at: float
+    host: Mapping[str, Any]
+    found: Mapping[int, Process]
+    sensors: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Between two."""
+
+    first: Look
+    last: Look
+
+    @property
+    def seconds(self) -> float:
+        return self.last.at - self.first.at
+
+    def busy(self) -> list[tuple[Process, float]]:
+        return busiest(self.first.found, self.last.found, self.seconds)
+
+    def grown(self, *path: str) -> float | None:
+        """By how much a counter has grown; None where it cannot be read."""
+        first, last = _at(self.first.host, path), _at(self.last.host, path)
+        return None if first is None or last is None else float(last) - float(first)
+
+
+def observed(seconds: float, devices: Sequence[str]) -> Activity:
+    sensors = Sensors()
+    first = _look(sensors, devices)
+    time.sleep(seconds)
+    return Activity(first, _look(sensors, devices))
+
+
+def _look(sensors: Sensors, devices: Sequence[str]) -> Look:
+    return Look(time.monotonic(), counters.host(None, devices), processes(), sensors.read())
+
+
+def findings(seen: Activity, cpus: int, devices: Sequence[str]) -> Iterator[Finding]:
+    yield _cpu(seen, cpus)
+    yield _steal(seen)
+    yield from (_device(seen, name) for name in devices)
+    if not devices:
+        yield unknown("device", "it is not known which one databases are on")
+    yield from (_swapping(seen), _throttling(seen), _temperature(seen))
+
+
+def _cpu(seen: Activity, cpus: int) -> Finding:
+    """Of all that the processors did, what was not ours: also that of processes which nobody sees from here."""
+    total, busy = _busy(seen), seen.busy()
+    limit = max(ALLOWED_CORES, ALLOWED_SHARE * cpus)
+    expected = f"others use less than {limit:.0%} of a core"
+    if total is None or not seen.last.found:
+        return unknown("cpu", expected=expected)
+    used = max(total - _own(seen), 0.0) / seen.seconds
+    names = ", ".join(f"{each.name} ({each.pid}) {cores:.0%}" for each, cores in busy[:MOST])
+    said = f"others used {used:.0%} of a core{f': {names}' if names else ''}"
+    value = {"cores": round(used, 3), "busiest": [_told(each, cores) for each, cores in busy[:MOST]]}
+    noisy = used > limit
+    mend = f"ps -o pid,user,args -p {','.join(str(each.pid) for each, _ in busy[:MOST])}" if noisy and busy else ""
+    return Finding("cpu", WARNING if noisy else OK, said, value, expected, mend, noisy)
+
+
+def _told(each: Process, cores: float) -> dict[str, Any]:
+    return {"pid": each.pid, "name": each.name, "cores": round(cores, 3)}
+
+
+def _busy(seen: Activity) -> float | None:
+    parts = [seen.grown("cpu", name) for name in counters.CPU if name not in IDLE]
+    return sum(part for part in parts if part is not None) if parts[0] is not None else None
+
+
+def _own(seen: Activity) -> float:
+    own = ours(seen.last.found) & seen.first.found.keys()
+    return sum(seen.last.found[pid].cpu - seen.first.found[pid].cpu for pid in own)
+
+
+def _steal(seen: Activity) -> Finding:
+    stolen, expected = seen.grown("cpu", "steal"), f"less than {ALLOWED_STEAL:.0%} of a core"
+    if stolen is None:
+        return unknown("steal", expected=expected)
+    share = stolen / seen.seconds
+    noisy = share > ALLOWED_STEAL
+    said = f"other virtual machines took {share:.0%} of a core"
+    mend = "another machine, or processors of its own for this one" if noisy else ""
+    return Finding("steal", WARNING if noisy else OK, said, round(share, 3), expected, mend, noisy)
+
+
+def _device(seen: Activity, name: str) -> Finding:
+    busy, expected = seen.grown("devices", name, "busy_ms"), f"busy for less than {ALLOWED_DEVICE:.0%} of the time"
+    if busy is None:
+        return unknown(f"device {name}", expected=expected)
+    share = min(busy / 1000 / seen.seconds, 1.0)
+    rates = {key: (seen.grown("devices", name, key) or 0.0) / seen.seconds for key in ("reads", "writes")}
+    said = f"{name} was busy for {share:.0%} of the time ({rates['reads']:.0f} r/s, {rates['writes']:.0f} w/s)"
+    value = {"busy": round(share, 3), **{key: round(rate, 1) for key, rate in rates.items()}}
+    noisy = share > ALLOWED_DEVICE
+    mend = "wait until it is idle; `iotop -o` tells who" if noisy else ""
+    return Finding(f"device {name}", WARNING if noisy else OK, said, value, expected, mend, noisy)
+
+
+def _swapping(seen: Activity) -> Finding:
+    moved = [seen.grown("paging", name) for name in ("swapped_in", "swapped_out")]
+    known = [each for each in moved if each is not None]
+    if len(known) < len(moved):
+        return unknown("swapping", expected="none")
+    noisy = sum(known) > 0
+    said = f"{sum(known) / seen.seconds / 2**20:.1f} MiB/s" if noisy else "none"
+    mend = "end what needs the memory, or sudo swapoff -a" if noisy else ""
+    return Finding("swapping", WARNING if noisy else OK, said, sum(known) / seen.seconds, "none", mend, noisy)
+
+
+def _throttling(seen: Activity) -> Finding:
+    first, last = (look.sensors.get("throttles") for look in (seen.first, seen.last))
+    if first is None or last is None:
+        return unknown("throttling", expected="none")
+    noisy = last > first
+    said = f"slowed down {last - first:.0f} times just now" if noisy else f"none now, {last:.0f} since the start"
+    mend = "look after the cooling" if noisy else ""
+    return Finding("throttling", WARNING if noisy else OK, said, last, "none", mend, noisy)
+
+
+def _temperature(seen: Activity) -> Finding:
+    celsius, expected = seen.last.sensors.get("celsius"), f"less than {HOT} °C"
+    if celsius is None:
+        return unknown("temperature", expected=expected)
+    noisy = celsius >= HOT
+    mend = "let it cool down" if noisy else ""
+    return Finding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
+
+
+def _at(sample: Mapping[str, Any], path: Sequence[str]) -> Any:
+    found: Any = sample
+    for name in path:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found

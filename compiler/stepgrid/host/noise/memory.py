@@ -1,0 +1,64 @@
+"""Memory, load and RAID of this host before a step: what is taken already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stepgrid.host import sysfs
+from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+
+ENOUGH = 0.5  # of the memory: below that, others hold what a page cache would
+TINY = 0.01  # of the memory in swap: what was never used again
+GIB = 1 << 30
+
+
+def findings(devices: Sequence[str]) -> Iterator[Finding]:
+    sizes = {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s*(\d+) kB", _meminfo(), re.MULTILINE)}
+    total = sizes.get("MemTotal", 0)
+    yield _free(total, sizes.get("MemAvailable"))
+    yield _swap(total, sizes.get("SwapTotal"), sizes.get("SwapFree"))
+    yield _load()
+    yield from (_raid(name) for name in devices if name.startswith("md"))
+
+
+def _meminfo() -> str:
+    return sysfs.text("proc/meminfo") or ""
+
+
+def _free(total: int, available: int | None) -> Finding:
+    expected = f"at least {ENOUGH:.0%} of it"
+    if not total or available is None:
+        return unknown("memory", expected=expected)
+    little = available < ENOUGH * total
+    said = f"{available / GIB:.1f} of {total / GIB:.1f} GiB free"
+    mend = "end what holds it: ps aux --sort=-rss | head" if little else ""
+    return Finding("memory", WARNING if little else OK, said, available, expected, mend)
+
+
+def _swap(total: int, all_of_it: int | None, free: int | None) -> Finding:
+    if all_of_it is None or free is None or not total:
+        return unknown("swap", expected="none in use")
+    used = all_of_it - free
+    much = used > TINY * total
+    said = f"{used / GIB:.1f} of {all_of_it / GIB:.1f} GiB in use" if all_of_it else "there is none"
+    return Finding("swap", WARNING if much else OK, said, used, "none in use", "sudo swapoff -a" if much else "")
+
+
+def _load() -> Finding:
+    """Not judged: it still holds what ended minutes ago, such as the stage before."""
+    words = (sysfs.text("proc/loadavg") or "").split()
+    if len(words) < 3:
+        return unknown("load")
+    return Finding("load", OK, f"{', '.join(words[:3])} over 1, 5 and 15 minutes", [float(word) for word in words[:3]])
+
+
+def _raid(name: str) -> Finding:
+    action = sysfs.text(f"sys/class/block/{name}/md/sync_action")
+    if action is None:
+        return unknown(f"raid {name}", expected="idle")
+    noisy = action != "idle"
+    mend = f"echo idle | sudo tee /sys/block/{name}/md/sync_action" if action == "check" else "wait for its end"
+    return Finding(
+        f"raid {name}", WARNING if noisy else OK, action, action, "idle", mend if noisy else "", travels=noisy
+    )

@@ -1,0 +1,79 @@
+"""One child process from start to end: own process group, logs in files, a deadline, and no way to outlive us."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.processes.child_process import MissingError as MissingError
+from stepgrid.host.processes.process_marks import MARK
+from stepgrid.host.processes.unprivileged_user import User
+
+KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", MARK)  # of our environment
+
+Watch = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended; `exit` is the exit status, or minus the number of the signal that killed it."""
+
+    exit: int
+    overdue: bool
+    started: str
+    ended: str
+    seconds: float
+    user: float
+    system: float
+    max_rss: int  # bytes
+    deserted: bool = False  # what it works with ended first, and so it was stopped
+    halted: bool = False  # overdue, and in state T: somebody had stopped it
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Little of ours reaches the child: what is in someone's shell must not change a figure."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {**kept, "LC_ALL": "C", **extra}
+
+
+def supervise(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    folder: Path,
+    deadline: float,
+    started: Watch,
+    ending: Watch,
+    beside: int | None = None,
+    user: User | None = None,
+    cage: Cage | None = None,
+) -> Ended:
+    """Runs it to its end; `started` and `ending` get the pid while the process can still be looked at.
+
+    `beside`: a child without which it is pointless. `user`: who it becomes.
+    """
+    began, at = time.monotonic(), _now()
+    child = children.spawn(argv, env, folder, user, cage)
+    try:
+        started(child.pid)
+        first = children.wait(child.pid, deadline, beside)
+        halted = first is None and children.halted(child.pid)
+        if first != child.pid:
+            children.stop(child.pid)
+        seconds, ended = time.monotonic() - began, _now()
+        ending(child.pid)
+    finally:
+        children.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
+        status, usage = children.reap(child)
+    deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
+    times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
+    return Ended(status, first is None, *times, rss, deserted, halted)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

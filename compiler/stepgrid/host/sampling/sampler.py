@@ -1,0 +1,90 @@
+"""A line per second while a step runs: what the host, its devices and the step's processes have used so far."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+from stepgrid.host import devices
+from stepgrid.host.file_tree import size
+from stepgrid.host.sampling import counters
+from stepgrid.host.sampling.process_group import Group
+from stepgrid.host.sampling.sampling_interval import Seldom
+from stepgrid.host.sampling.sensors import Sensors
+
+PERIOD = 1.0
+EVERY = 5.0  # seconds between two walks over the database's folder, and between two looks at the sensors
+
+
+class Sampler:
+    """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step.
+
+    `server`: the process group of the engine, where the child is only its client. `data`: the database, where it is
+    one of ours.
+    """
+
+    def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
+        self._path, self._data, self._server = path, data, server
+        self._device = devices.device(data or path, device) if data or device else None
+        self._devices = devices.members(self._device) if self._device else []
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.cpu_seconds = 0.0  # what watching has cost
+        self.error: str | None = None
+
+    def start(self, pid: int) -> None:
+        self._thread = threading.Thread(target=self._run, args=(pid,), daemon=True)
+        self._thread.start()
+
+    def stop(self, _pid: int) -> None:
+        self._over.set()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self, pid: int) -> None:
+        try:
+            with self._path.open("w", encoding="utf-8") as file:
+                self._loop(self._parts(pid), file)
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {error}"
+        self.cpu_seconds = time.thread_time()
+
+    def _parts(self, pid: int) -> list[Seldom]:
+        """What is not looked at in every sample; what is first is of the very beginning."""
+        parts = [Seldom("process", Group(pid).sample)]
+        if self._server is not None:
+            parts.append(Seldom("server", Group(self._server).sample))
+        sensors = Sensors()
+        return [
+            *parts,
+            *([Seldom("database_bytes", partial(size, self._data), EVERY, 500, time.monotonic)] if self._data else []),
+            Seldom("sensors", sensors.read, EVERY),
+        ]
+
+    def _loop(self, parts: list[Seldom], file: TextIO) -> None:
+        began, ticks, over = time.monotonic(), 0, False
+        while True:
+            _write(file, self._sample(parts, over))
+            if over:
+                return
+            ticks = max(ticks + 1, int((time.monotonic() - began) / PERIOD) + 1)
+            over = self._over.wait(max(0.0, began + ticks * PERIOD - time.monotonic()))
+
+    def _sample(self, parts: list[Seldom], last: bool) -> dict[str, Any]:
+        sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
+        sample |= counters.host(self._device, self._devices)
+        for part in parts:
+            if last or part.is_due:
+                found = part.look()
+                if found is not None:
+                    sample[part.name] = found
+        return sample
+
+
+def _write(file: TextIO, sample: dict[str, Any]) -> None:
+    file.write(json.dumps(sample, separators=(",", ":")) + "\n")
+    file.flush()

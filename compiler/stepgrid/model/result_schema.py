@@ -1,0 +1,101 @@
+"""The columns of the tables, in one place; SCHEMA is raised when their meaning changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from stepgrid.model.level_columns import LEVELS
+from stepgrid.model.sample_columns import PER_SECOND
+
+SCHEMA = 5
+SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
+
+_STEP = {
+    "schema": "INTEGER",
+    "plan": "VARCHAR",
+    "cell": "VARCHAR",
+}
+_STEP_REST = {
+    "step": "VARCHAR",
+    "kind": "VARCHAR",
+    "measured": "BOOLEAN",
+    "build": "VARCHAR",
+    "build_id": "VARCHAR",
+    "client_id": "VARCHAR",
+    "load": "INTEGER",
+    "run": "INTEGER",
+    "stage": "VARCHAR",
+    "position": "INTEGER",
+    "attempt": "VARCHAR",
+    "same_as": "VARCHAR",
+    "status": "VARCHAR",
+    "reason": "VARCHAR",
+    "log": "VARCHAR",
+    "started": "TIMESTAMP",
+    "step_seconds": "DOUBLE",
+    "warnings": "VARCHAR[]",
+}
+_POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step": "VARCHAR"}
+
+SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
+LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
+HISTORY = {
+    **_POINT,
+    **dict.fromkeys(("kind", "plan", "cell", "host"), "VARCHAR"),
+    **dict.fromkeys(("load", "run"), "INTEGER"),
+    "restored": "BOOLEAN",
+    "qps": "DOUBLE",
+}
+SAMPLES = {**_POINT, "second": "DOUBLE", **dict.fromkeys(PER_SECOND, "DOUBLE")}
+COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
+LEVEL = {**_POINT, **dict.fromkeys(("family", "level", "priority"), "VARCHAR"), **dict.fromkeys(LEVELS, "DOUBLE")}
+HISTOGRAMS = {**_POINT, "operation": "VARCHAR", **dict.fromkeys(("least", "most", "operations"), "DOUBLE")}
+ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
+METRICS = {
+    "schema": "INTEGER",
+    **dict.fromkeys(("name", "unit", "better", "definition", "measured_over"), "VARCHAR"),
+}
+PARTS = {  # what grows result by result; `attempts` is a part of `environment`
+    "series": SERIES,
+    "samples": SAMPLES,
+    "latencies": LATENCIES,
+    "histograms": HISTOGRAMS,
+    "counters": COUNTERS,
+    "levels": LEVEL,
+    "attempts": ENVIRONMENT,
+}
+COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")
+
+
+def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
+    """A column per axis and, behind the fixed ones, a column per metric."""
+    labels = dict.fromkeys(axis_columns(axes).values(), "VARCHAR")
+    return {**_STEP, **labels, **_STEP_REST, **dict.fromkeys(metrics, "DOUBLE")}
+
+
+def figures(metrics: Iterable[str]) -> dict[str, str]:
+    """What is known of the steps of a result, whatever plan asks for it."""
+    texts = dict.fromkeys(("folder", "started", "error", "warnings"), "VARCHAR")
+    where = {name: kind for name, kind in _POINT.items() if name != "step"}
+    return {**where, **texts, "step_seconds": "DOUBLE", **dict.fromkeys(metrics, "DOUBLE")}
+
+
+def utc(text: object) -> str | None:
+    try:
+        return datetime.fromisoformat(str(text)).astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    except ValueError:
+        return None
+
+
+def axis_columns(axes: Sequence[str]) -> Mapping[str, str]:
+    """Axis -> column. SQL does not tell upper from lower case: the second of two such axes gets a number."""
+    columns: dict[str, str] = {}
+    for axis in axes:
+        column = f"axis_{axis}"
+        taken = {other.lower() for other in columns.values()}
+        number = 2
+        while column.lower() in taken:
+            column, number = f"axis_{axis}_{number}", number + 1
+        columns[axis] = column
+    return columns

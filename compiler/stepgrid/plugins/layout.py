@@ -1,0 +1,88 @@
+"""What a layout lays out: the spots of a grid with the figures of each, or why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stepgrid.model.table import ABSENT, Cell
+
+Level = Mapping[str, "float | str | None"]  # a row of the compaction table
+
+OWN = ("build", "step")
+
+
+class Spot(NamedTuple):
+    """A cell of the sweep at one step."""
+
+    values: Mapping[str, float] = {}  # by metric
+    status: str = ""  # failed, unsupported, missing, elsewhere, same as …; "": it has figures
+    ratios: Mapping[str, float] = {}  # to the base, where the table has one
+    levels: Sequence[Level] = ()
+    margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
+    unlike: str = ""  # why a ratio gets no verdict
+    times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
+
+
+NOWHERE = Spot(status=ABSENT)  # not in the sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    title: str
+    rows: tuple[tuple[str, ...], ...]  # labels
+    columns: tuple[tuple[str, ...], ...] = ((),)
+    spots: Mapping[tuple[int, int], Spot] = field(default_factory=dict)  # by row and column
+    row_axes: tuple[str, ...] = ()
+    column_axes: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()  # patterns
+    top: int | None = None  # so many of them, the largest
+    point: str = ""  # of the axes that make a block each
+    base: str | None = None  # what ratios are to
+    base_column: int | None = None  # where it is a column
+    called: Mapping[str, str] = field(default_factory=dict)  # of metrics: what the table calls them
+    notes: tuple[str, ...] = ()
+    unnamed: str = ""  # what a spot is called that no axis touches: the build
+
+    def spot(self, row: int, column: int = 0) -> Spot:
+        return self.spots.get((row, column), NOWHERE)
+
+    def row(self, index: int) -> str:
+        return named(self.rows[index], self.row_axes)
+
+    def column(self, index: int) -> str:
+        return named(self.columns[index], self.column_axes)
+
+    def subjects(self) -> list[tuple[str, Spot]]:
+        """Row by row, where a layout has a line for each spot: those that the sweep has."""
+        places = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
+        named_spots = [(self._subject(*place), self.spot(*place)) for place in places]
+        return [(name, spot) for name, spot in named_spots if spot.status != ABSENT]
+
+    def _subject(self, row: int, column: int) -> str:
+        return " ".join(part for part in (self.row(row), self.column(column)) if part) or self.unnamed
+
+    def call(self, metric: str) -> str:
+        return self.called.get(metric, metric)
+
+
+def named(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
+    """rocksdb-7.8.3 cache=lru: beside others, a label needs its axis; what a build or a step is called says it."""
+    if len(labels) < 2 or len(axes) != len(labels):
+        return " ".join(label for label in labels if label)
+    said = [label if axis in OWN else f"{axis}={label}" for axis, label in zip(axes, labels, strict=True) if label]
+    return " ".join(said)
+
+
+def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
+    """What stands for a figure that a spot has or not."""
+    if spot.status:
+        return lacking(spot.status)
+    return Cell("-", "missing") if text is None else Cell(text, value=value)
+
+
+def lacking(status: str) -> Cell:
+    kind = "same as" if status.startswith("same as") else status
+    return Cell("-" if kind == ABSENT else status, kind)

@@ -1,0 +1,48 @@
+"""How a step asks a server: a program of ours, told what to do by a file that only its owner may read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.server import Access
+
+FILE = "request.json"
+HERE = Path(__file__).resolve().parents[2]
+
+
+def command(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
+    """`python -m MODULE` in the step's folder. ValueError where no server was started."""
+    if context.server is None:
+        raise ValueError("it needs a server, and the engine of this build is none")
+    text = json.dumps({"access": context.server._asdict(), **request}, default=str, indent=1)
+    return Command((sys.executable, "-m", module), {"PYTHONPATH": _paths()}, duration, {FILE: f"{text}\n"})
+
+
+def _paths() -> str:
+    """Where this program is, and what it was started with: little else of our environment reaches a step."""
+    return os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+
+
+def taken(folder: Path) -> dict[str, Any]:
+    """What is kept of it has no password of a server that ran before: that one is not made anew with each start."""
+    path = folder / FILE
+    request: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    access = request["access"]
+    if access is not None and access.get("running"):
+        kept = {**request, "access": {**access, "password": ""}}
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    return request
+
+
+def asked(folder: Path) -> tuple[Access, dict[str, Any]]:
+    """What that program finds there."""
+    request = taken(folder)
+    given = request.pop("access")
+    places = {name: Path(given[name]) for name in ("sockets", "socket")}
+    return Access(**{**given, **places}), request

@@ -1,0 +1,45 @@
+"""The run that is active in the checkout, and what it has to do with the plan that is looked at."""
+
+from __future__ import annotations
+
+from stepgrid.host.held_locks import Held
+from stepgrid.model.plan import Plan
+from stepgrid.model.status import Run
+from stepgrid.plan import files
+from stepgrid.store import runlock
+from stepgrid.store.runlock import Record
+from stepgrid.store.store import Store
+
+
+class Runs:
+    def __init__(self, store: Store, plan: Plan) -> None:
+        self._store, self._plan = store, plan
+        self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
+
+    def active(self, held: Held) -> Run | None:
+        pids = held.of(self._store.lock(runlock.NAME))
+        if not pids:
+            return None
+        found = runlock.active(self._store, pids)
+        if found is None:  # it is writing who it is
+            return Run(pids[0], None, "")
+        exact = self._is_ours(found)
+        own = exact or self._has_ours(found)
+        return Run(found.pid, found.started.timestamp(), found.spec, found.until, found.stops, own, exact)
+
+    def _is_ours(self, run: Record) -> bool:
+        return run.plan == self._plan.digest if run.plan else run.spec == self._plan.spec
+
+    def _has_ours(self, run: Record) -> bool:
+        """We look at a part of it: `--only`."""
+        if run.spec != self._plan.spec:
+            return False
+        if run.plan not in self._known:
+            self._known[run.plan] = {stage.id for stage in self._plan.stages} <= self._stages(run.plan)
+        return self._known[run.plan]
+
+    def _stages(self, plan: str) -> set[str]:
+        try:
+            return set(files.ids(self._store.plan(plan)))
+        except (OSError, ValueError):
+            return set()

@@ -1,0 +1,66 @@
+"""HTML: a table for the page, or to be put into another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from stepgrid.model.table import Cell, Column, Table
+
+_NUMBER = ' class="number"'
+
+
+def table(found: Table) -> str:
+    return "\n".join(_parts(found)) + "\n"
+
+
+def grouped(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Tables of one title under it: (what each is of, its HTML)."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for each in tables:
+        found.setdefault(each.title, []).append((each.block, body(each)))
+    return list(found.items())
+
+
+def body(found: Table) -> str:
+    """Without its name."""
+    return "\n".join(_body(found)) + "\n"
+
+
+def _parts(found: Table) -> Iterator[str]:
+    yield f'<section class="table"><h3>{escape(found.name)}</h3>'
+    yield from _body(found)
+    yield "</section>"
+
+
+def _body(found: Table) -> Iterator[str]:
+    if found.before:
+        yield f'<p class="note">{"<br>".join(map(escape, found.before))}</p>'
+    yield f'<div class="scroll"><table>\n<thead><tr>{"".join(map(_head, found.columns))}</tr></thead>\n<tbody>'
+    for row in found.rows:
+        yield f"<tr>{''.join(_cells(found, row))}</tr>"
+    yield "</tbody></table></div>"
+    yield from (f'<p class="note">{escape(note)}</p>' for note in found.notes)
+
+
+def _head(column: Column) -> str:
+    unit = f"<br><small>{escape(column.unit)}</small>" if column.unit else ""
+    return f"<th{_NUMBER if not column.label else ''}>{escape(column.name)}{unit}</th>"
+
+
+def _cells(found: Table, row: tuple[Cell, ...]) -> Iterator[str]:
+    """What stands for all figures of a row stands once."""
+    said, span = found.lacking(row), sum(not column.label for column in found.columns)
+    for cell, column in zip(row, found.columns, strict=True):
+        if said is None or column.label:
+            yield _cell(cell, column)
+        elif span:
+            yield _cell(cell, column).replace("<td", f'<td colspan="{span}"', 1)
+            span = 0
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    if column.label:
+        return f"<th>{escape(cell.text)}</th>"
+    kind = f" {cell.kind.replace(' ', '-')}" if cell.kind else ""
+    return f'<td class="number{kind}">{escape(cell.text)}</td>'

@@ -1,0 +1,86 @@
+"""A folder of published results, read whole or not at all; what is not understood is left out only if one says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.importers.shared.text_files import plain
+from stepgrid.plugins.folder_fault import Faults, Mistake, Wrong, in_order
+from stepgrid.plugins.importer import Beside, Measured
+from stepgrid.plugins.importers import KINDS, kind
+from stepgrid.transfer.published_plan import Planned, planned, several
+
+SHOWN = 5  # files of a folder that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    planned: Planned
+    legacy: Mapping[str, str]
+    beside: Sequence[Beside]
+    left_out: Sequence[Mistake] = ()
+    unsummarized: Sequence[Mistake] = ()  # is in the results, and in no published summary
+    aside: Sequence[Path] = ()  # files that are made of those that were read
+    cut: Sequence[Path] = ()  # files whose last line is half a line
+
+
+def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
+    """Wrong says everything that keeps it from being read."""
+    faults = Faults()
+    each = kind(name)
+    records = each.read(folder, faults)
+    faults.stop()
+    measured = each.measured(records)
+    _check(name, folder, measured, faults)
+    unread = [path for path in _files(folder) if path not in faults.read]
+    aside = [path for path in unread if each.aside(plain(path.name))]
+    left_out = in_order([*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])])
+    if left_out and not skip_unknown:
+        raise Wrong(left_out, unknown=True)
+    found = _planned(name, folder, measured, left_out)
+    legacy, beside = each.legacy(records), each.beside(records)
+    return Found(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut)
+
+
+def _check(name: str, folder: Path, measured: Sequence[Measured], faults: Faults) -> None:
+    if not measured:
+        faults.add(folder, None, f"there are no {name} results in it{_others(name, folder)}")
+    for twice in several(measured):
+        faults.add(folder, None, f"two results of {twice} in it: one may not stand for both")
+    if list(faults):
+        raise Wrong(faults)
+
+
+def _planned(name: str, folder: Path, measured: Sequence[Measured], left_out: Sequence[Mistake]) -> Planned:
+    whole = folder.resolve()
+    title = f"{name} results of {whole.parent.name}/{whole.name}"
+    return planned(name, title, str(folder), measured, [f"left out: {each.sentence}" for each in left_out])
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[Mistake]:
+    """By folder."""
+    for parent in dict.fromkeys(path.parent for path in files):
+        names = [path.name for path in files if path.parent == parent]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        count = "1 file is" if len(names) == 1 else f"{len(names)} files are"
+        yield Mistake(parent, None, f"{count} not understood: {', '.join(names[:SHOWN])}{more}")
+
+
+def _others(but: str, folder: Path) -> str:
+    """The kinds whose results are there."""
+    there = [name for name in KINDS if name != but and _holds(name, folder)]
+    return f"; there are those of {' and '.join(there)}" if there else ""
+
+
+def _holds(name: str, folder: Path) -> bool:
+    faults = Faults()
+    try:
+        return bool(kind(name).measured(kind(name).read(folder, faults))) and not list(faults)
+    except Wrong:
+        return False

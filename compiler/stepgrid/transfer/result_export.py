@@ -1,0 +1,104 @@
+"""The results of a plan as one file, with all that a report is made of: for a checkout on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stepgrid.build.problem import BuildError
+from stepgrid.collect.quarantine import quarantine
+from stepgrid.model.plan import Plan
+from stepgrid.run.attempt import now
+from stepgrid.store import plans
+from stepgrid.store.status.integrity import full_fault
+from stepgrid.store.status.results import Broken, broken_text
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle, manifest
+
+KIND, FORMAT = "results", 2  # 1 had neither spec nor report
+CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
+SPEC, REPORT = "spec", "report"
+RECORDS = ("build.json", "catalogue.json")  # of a build; its programs stay where they are
+
+
+def export(
+    store: Store, plan: Plan, file: Path, attempts: bool = False, texts: Mapping[str, Path] | None = None
+) -> Mapping[str, Any]:
+    """Writes it; gives the manifest. Retracted results go along, with why.
+
+    `texts`: what the plan was compiled from. They and the report, where there is one, are for people.
+    """
+    bundle.check_name(file)
+    plans.publish(store, plan)
+    _move_damaged(store, plan)
+    folders = dict(_folders(store, plan, attempts))
+    if not has_results(store, plan):
+        raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
+    contents = (
+        dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan)) | dict(_report(store, plan))
+    )
+    contents |= {f"{SPEC}/{name}": (path.parent, path) for name, path in (texts or {}).items()}
+    listed = {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()}
+    said = {
+        "kind": KIND,
+        "format": FORMAT,
+        "made": now(),
+        "plan": plan.digest,
+        "spec": plan.spec,
+        "title": plan.title,
+        "results": {stage.id: [result.name for result in store.all_results(stage.id)] for stage in plan.stages},
+        "files": listed,
+    }
+    bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
+    return said
+
+
+def _move_damaged(store: Store, plan: Plan) -> None:
+    """Nobody could import them; here the next run measures them again."""
+    for stage in plan.stages:
+        for result in store.all_results(stage.id):
+            broken = Broken(stage.id, result, full_fault(result, stage) or "")
+            if broken.why and not quarantine(store, broken):
+                raise BuildError(broken_text(result, broken.why))
+
+
+def has_results(store: Store, plan: Plan) -> bool:
+    return any(store.all_results(stage.id) for stage in plan.stages)
+
+
+def _folders(store: Store, plan: Plan, attempts: bool) -> Iterator[tuple[str, Path]]:
+    for stage in plan.stages:
+        for result in store.all_results(stage.id):
+            yield f"{RESULTS}/{stage.id}/{result.name}", result
+        for attempt in store.attempts(stage.id) if attempts else ():
+            if (attempt / "failure.json").is_file():  # else it is running
+                yield f"{ATTEMPTS}/{stage.id}/{attempt.name}", attempt
+
+
+def _plan(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    folder = store.plan(plan.digest)
+    return ((f"{PLAN}/{path.name}", (folder, path)) for path in sorted(folder.iterdir()) if path.is_file())
+
+
+def _contents(folders: Mapping[str, Path]) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """Name -> the folder that it must not lead out of, and its path. Figures are parsed again where they come to."""
+    for name, folder in folders.items():
+        for path in manifest.paths(folder):
+            if not path.match("figures.*.json") or path.parent != folder:
+                yield f"{name}/{path.relative_to(folder)}", (folder, path)
+
+
+def _report(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """Tables and pages, to be read without anything else; where they come to they are made again."""
+    folder = store.summary(plan.digest)
+    for path in sorted((*folder.glob("tables/*.parquet"), *folder.glob("summary.txt"), *folder.glob("index.html"))):
+        yield f"{REPORT}/{path.relative_to(folder)}", (folder, path)
+
+
+def _records(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    for build in plan.builds:
+        folder = store.build_record(build.id)
+        for name in RECORDS:
+            if (folder / name).is_file():
+                yield f"{BUILDS}/{build.id}/{name}", (folder, folder / name)

@@ -1,0 +1,170 @@
+"""Results that were measured in another checkout join those that are here, once all of them is what was exported."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from stepgrid.build.problem import BuildError
+from stepgrid.build.unpack import unpack
+from stepgrid.host.durable_writes import remove_tree
+from stepgrid.host.locks import locked
+from stepgrid.model.plan import Plan
+from stepgrid.model.units import size
+from stepgrid.plan import files
+from stepgrid.store import asked, plans
+from stepgrid.store.checksums import RECORD
+from stepgrid.store.outdated import out_of_date
+from stepgrid.store.status.integrity import build_fault, full_fault
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle, manifest
+from stepgrid.transfer.result_export import (
+    ATTEMPTS,
+    BUILDS,
+    CONTENT,
+    FORMAT,
+    KIND,
+    PLAN,
+    RECORDS,
+    REPORT,
+    RESULTS,
+    SPEC,
+)
+
+_TIME = r"\d{8}T\d{6}\.\d{6}Z"
+_PATH = re.compile(
+    rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, RECORDS))})"
+    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{_TIME}/.+"
+    rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
+)
+_STAGED = "import"  # what an import that was killed leaves is below this name; one of a build may be under way
+
+
+@dataclass(slots=True)
+class Taken:
+    plan: Plan
+    results: list[str] = field(default_factory=list)  # stage/time
+    known: list[str] = field(default_factory=list)  # that were here already, and stay as they are
+    attempts: int = 0
+    builds: int = 0  # records of builds that are not here
+
+
+def is_one(said: Mapping[str, Any]) -> bool:
+    """By what the manifest says: other bundles have other kinds."""
+    return said.get("kind") == KIND
+
+
+def publish(store: Store, file: Path) -> Taken:
+    """A BuildError says why nothing was published."""
+    said = bundle.head(file, "result")
+    _check(store, file, said)
+    with locked(store.lock(_STAGED)):
+        for left in store.attempts(_STAGED):
+            remove_tree(left)
+        staged = store.new_attempt(_STAGED)
+        try:
+            unpack(file, staged / "all")
+            return _published(store, _verified(file, said, staged / "all"), staged / "all" / CONTENT)
+        finally:
+            remove_tree(staged)
+            store.drop_empty_attempts(_STAGED)
+
+
+def _check(store: Store, file: Path, said: Mapping[str, Any]) -> None:
+    """By what the manifest says, before anything is unpacked."""
+    form = said.get("format")
+    if is_one(said) and isinstance(form, int) and form > FORMAT:
+        raise BuildError(f"{file} is of a newer stepgrid: its format is {form}, this one reads up to {FORMAT}")
+    if not is_one(said) or not isinstance(form, int) or not isinstance(said.get("files"), Mapping):
+        raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
+    sizes = (entry.get("bytes") for entry in said["files"].values() if isinstance(entry, Mapping))
+    needed = sum(each for each in sizes if isinstance(each, int))
+    free = shutil.disk_usage(next(each for each in (store.root, *store.root.absolute().parents) if each.exists())).free
+    if needed > free:
+        raise BuildError(f"{file} is not imported: it takes {size(needed)}, and {size(free)} are free at {store.root}")
+
+
+def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
+    """Everything before anything is published: the plan that the results are of."""
+    content = staged / CONTENT
+    there = [bundle.MANIFEST, CONTENT]
+    if sorted(entry.name for entry in staged.iterdir()) != sorted(there):
+        raise BuildError(f"{file} is not imported: beside its manifest it holds more than {CONTENT}/, or not that")
+    if bundle.record((staged / bundle.MANIFEST).read_bytes(), file, "result") != said:
+        raise BuildError(f"{file} changed while it was read, or holds two manifests")
+    if wrong := manifest.changed(said["files"], manifest.files(content)):
+        raise BuildError(f"{file} is not imported: {wrong}")
+    if strange := next((name for name in said["files"] if not _PATH.fullmatch(name)), None):
+        raise BuildError(f"{file} is not imported: results have no file {strange}")
+    plan = _plan(file, content / PLAN, str(said.get("plan")))
+    for wrong in _faults(content, plan):
+        raise BuildError(f"{file} is not imported: {wrong}")
+    return plan
+
+
+def _plan(file: Path, folder: Path, digest: str) -> Plan:
+    try:
+        plan = files.read(folder)
+        if files.digest(replace(plan, digest="")) == plan.digest == digest:
+            return plan
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise BuildError(f"{file} is not imported: its plan cannot be read, or is not the one that it names")
+
+
+def _faults(content: Path, plan: Plan) -> Iterator[str]:
+    stages = {stage.id: stage for stage in plan.stages}
+    builds = {build.id for build in plan.builds}
+    for folder in (*_results(content, RESULTS), *_results(content, ATTEMPTS)):
+        name = f"{folder.parent.name}/{folder.name}"
+        if folder.parent.name not in stages:
+            yield f"its plan has no stage {folder.parent.name}"
+        elif folder.is_relative_to(content / RESULTS) and (why := full_fault(folder, stages[folder.parent.name])):
+            yield f"its result {name} is broken: {why}"
+    for folder in _below(content / BUILDS):
+        if folder.name not in builds or (why := build_fault(folder)):
+            yield f"its plan has no build {folder.name}" if folder.name not in builds else f"{folder.name}: {why}"
+
+
+def _published(store: Store, plan: Plan, content: Path) -> Taken:
+    taken = Taken(plan)
+    plans.publish(store, plan)
+    for record in _below(content / BUILDS):
+        there = store.build_record(record.name)
+        taken.builds += not store.has_build(record.name) and store.publish_import(record, there)
+    for result in _results(content, RESULTS):
+        _take(store, result, taken)
+    for attempt in _results(content, ATTEMPTS):
+        folder = store.attempts_of(attempt.parent.name) / attempt.name
+        taken.attempts += store.publish_import(attempt, folder)
+    if (content / SPEC).is_dir():
+        store.publish_import(content / SPEC, store.texts(plan.digest))
+    out_of_date(store, {name.partition("/")[0] for name in taken.results})
+    return taken
+
+
+def _take(store: Store, result: Path, taken: Taken) -> None:
+    stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
+    target = store.results_of(stage) / result.name
+    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)
+    with locked(store.lock(stage)):
+        if not target.exists():  # else it may be the very one that was asked for here
+            asked.note_import(store, stage, result.name)
+        new = store.publish_import(result, target)
+        (taken.results if new else taken.known).append(name)
+        counts = store.result(stage)
+        if new and counts and asked.measured(store, stage):
+            store.set_mark(stage, counts / "result.json")
+
+
+def _results(content: Path, kind: str) -> list[Path]:
+    return [folder for stage in _below(content / kind) for folder in _below(stage)]
+
+
+def _below(parent: Path) -> Iterable[Path]:
+    return sorted(parent.iterdir()) if parent.is_dir() else ()

@@ -1,0 +1,32 @@
+"""A plan against what the builds that are there say of themselves: faults that would show when a stage runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from stepgrid.plan import option_check, program_check
+from stepgrid.store.builds import record
+from stepgrid.store.status.node_records import catalogue, results
+
+if TYPE_CHECKING:
+    from stepgrid.language.problem import Problem
+    from stepgrid.model.plan import Plan
+    from stepgrid.store.store import Store
+
+
+def problems(plan: Plan, store: Store) -> Sequence[Problem]:
+    """Nothing of a stage that is measured: its binary has taken what it asks for."""
+    catalogues = {build.id: catalogue(store, build.id) for build in plan.builds}
+
+    def measured() -> set[str]:
+        found = results(store, [stage.id for stage in plan.stages])
+        return {node for node, result in found.items() if result.status == "done"}
+
+    wrong = option_check.problems(plan, catalogues, measured)
+    return [*wrong, *program_check.problems(plan, {build.id: _programs(store, build.id) for build in plan.builds})]
+
+
+def _programs(store: Store, build: str) -> Collection[str] | None:
+    found = record(store, build).get("programs")
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,77 @@
+"""A host looked over, and against a plan: what `stepgrid doctor` shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stepgrid.host import facts
+from stepgrid.host.host_check import OK, STOPS, Finding
+from stepgrid.host.machines import contradicted, foreign
+from stepgrid.host.noise import inspection
+from stepgrid.host.processes import cgroup, launch, launch_check
+from stepgrid.language.site import Site
+from stepgrid.model.plan import Plan
+from stepgrid.store.store import Store
+from stepgrid.workflow.doctor import collector_tools, folders, kernel, tools
+
+
+class Section(NamedTuple):
+    title: str
+    findings: tuple[Finding, ...]
+
+
+def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Section]:
+    built = [build.id for build in plan.builds if store.has_build(build.id)] if plan else []
+    needed = tools.needed(plan, built) if plan else {}
+    if plan:
+        yield Section("for this spec", tuple(_for(plan, store, site)))
+    yield Section("where things go", tuple(folders.findings(store)))
+    yield Section("what the system allows", tuple(kernel.findings()))
+    yield Section("programs", tuple(tools.findings(site, needed)))
+    yield Section(f"noise, over {inspection.seconds():g} s", tuple(inspection.look(store.data, site.device)))
+
+
+def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
+    yield _hardware(plan, store, site)
+    asked = tools.launches(plan.stages)
+    yield from map(_allocator, sorted({str(each["malloc"]) for each in asked if each.get("malloc")}))
+    yield from map(_processors, sorted({str(each["cpus"]) for each in asked if each.get("cpus")}))
+    yield from collector_tools.findings(plan.stages, site)
+    limits = [each["memory"] for each in asked if each.get("memory")]
+    if limits and launch.refused(launch.SCOPE) and not cgroup.can_limit():
+        mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
+        yield Finding("memory limits", STOPS, "cannot be given here", None, "given", mend)
+
+
+def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
+    path = store.root if store.root.is_dir() else store.root.absolute().parent
+    if sentence := contradicted(plan.machines, path):
+        mend = "run it there, or `allow_other_hardware: true` in a site file"
+        return Finding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
+    others = foreign(plan.machines, path)
+    if others:
+        said = f"this host is one of {len(plan.machines)} machines; elsewhere: {', '.join(others)}"
+        return Finding("hardware", OK, said, sorted(others))
+    declared = any(machine.get("declared") for machine in plan.machines.values())
+    actual = facts.here(path, site)
+    said = "as the spec says" if declared else "the spec asks for none"
+    return Finding("hardware", OK, f"{said}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
+
+
+def _processors(cpus: str) -> Finding:
+    here = os.sched_getaffinity(0)
+    if launch_check.processors(cpus) <= here:
+        return Finding("processors", OK, f"`cpus: {cpus}`", sorted(here))
+    said = f"`cpus: {cpus}`: this host gives {launch_check.listed(here)}"
+    return Finding(
+        "processors", STOPS, said, sorted(here), "all of them", "`launch: {cpus}` of processors of this host"
+    )
+
+
+def _allocator(malloc: str) -> Finding:
+    try:
+        return Finding(malloc, OK, launch.library(malloc))
+    except launch.LaunchError as error:
+        return Finding(malloc, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[malloc]}")

@@ -1,0 +1,79 @@
+"""A spec compiled for this host: the one place where planning meets the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.language.site import GIVEN, Site, chosen, of_environment, read
+
+if TYPE_CHECKING:
+    from stepgrid.expand.hardware import Differs
+    from stepgrid.language.problem import Problem, Problems
+    from stepgrid.model.plan import Plan
+    from stepgrid.store.store import Store
+
+
+def named(spec: str) -> str:
+    """The same file is the same name: a path below the current folder is relative to it."""
+    path = Path(spec)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
+
+
+def compiled(
+    spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
+) -> Plan:
+    """SpecError holds everything that is wrong with the spec."""
+    from stepgrid.build.pin import pin
+    from stepgrid.host.garbage_collector import uncollected
+
+    with uncollected():  # imports make what stays, too
+        from stepgrid.language.checksum import knowing
+        from stepgrid.plan.compile import compile_spec
+        from stepgrid.store.builds import made
+        from stepgrid.store.contents import stands_for
+
+        here = store()
+        facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
+        differs = differing(of_environment(), facts)
+        with knowing(here.checksums()):
+            return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept)
+
+
+def use(given: str | None) -> Sequence[Problem]:
+    """From here on this process, and every job that it starts, goes by this site file; what is wrong with it.
+
+    A wrong one is not used at all, so that what else is wrong is found too.
+    """
+    from stepgrid.language.problem import Problems
+
+    problems = Problems()
+    path = chosen(given)
+    if path is not None:
+        read(named(path), problems)
+    if path is not None or given is not None:
+        os.environ[GIVEN] = "" if path is None or problems.errors else path
+    return problems.found
+
+
+def store() -> Store:
+    from stepgrid.store.store import Store
+
+    return Store(data=of_environment().data)
+
+
+def host(store: Store) -> dict[str, Any]:
+    """What this host is, with the storage that databases are on."""
+    from stepgrid.host import facts as host
+
+    return host.here(store.root if store.root.is_dir() else Path(), of_environment())
+
+
+def differing(site: Site, facts: Mapping[str, Any]) -> Differs:
+    """Where this host is not a machine that it is to stand in for."""
+    from stepgrid.host.facts import mismatch
+
+    return lambda machine: mismatch(machine, facts) if site.allow_other_hardware else ()

@@ -1,0 +1,176 @@
+"""Plans that were compiled before: as long as nothing that they depend on has changed, they need not be compiled again.
+
+Kept is, for each request, everything that the compilation looked at. Whatever differs, or cannot be told, compiles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import stepgrid
+from stepgrid.host import json_file
+from stepgrid.language.site import of_environment
+from stepgrid.language.witness import Witness, digest, watching
+from stepgrid.plan import files
+from stepgrid.store.store import Store
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import Plan
+
+LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
+
+
+class Request(NamedTuple):
+    spec: str
+    scale: str | None = None
+    only: str | None = None
+    sets: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return digest(json.dumps(self).encode())[:20]
+
+
+class Remembered(NamedTuple):
+    plan: str  # the digest
+    cells: int
+    stages: int
+    said: str  # the compilation's warnings
+
+
+class Kept(NamedTuple):
+    key: str
+    plan: str  # the digest
+    request: Request | None  # None: an older version kept its key alone
+
+
+def find(store: Store, request: Request) -> Remembered | None:
+    try:
+        kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
+        if kept["around"] == around(store) and _as_it_was(kept) and store.has_plan(kept["plan"][0]):
+            return Remembered(*kept["plan"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # there is none, or it is another version's
+    return None
+
+
+def requests(store: Store) -> Iterator[Kept]:
+    """All that were ever run here."""
+    for path in sorted(store.remembered("_").parent.glob("[!.]*.json")):
+        kept = json_file.read(path)
+        with suppress(KeyError, IndexError, ValueError, TypeError):
+            yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
+
+
+def _request(said: Any) -> Request | None:
+    if said is None:
+        return None
+    spec, scale, only, sets = said
+    return Request(spec, scale, only, tuple(sets))
+
+
+def compiled(store: Store, request: Request) -> tuple[Plan, str]:
+    """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
+    if found := find(store, request):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # lost in the meantime
+            return files.read(store.plan(found.plan)), found.said
+    return _compiled(store, request)
+
+
+def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
+    from stepgrid.language import render
+    from stepgrid.language.problem import Problems
+    from stepgrid.workflow import host_plan
+
+    problems, before = Problems(), around(store)
+    with watching() as seen:
+        plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
+    said = render.text(problems.warnings)
+    with suppress(OSError):  # a store that cannot be written
+        store.note_checksums(seen.inputs)
+        _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))
+    return plan, said
+
+
+def _keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
+    """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
+    from stepgrid.workflow import host_plan
+
+    if os.path.normpath(host_plan.named(request.spec)) in seen.files:
+        kept = {"request": request, "around": before, **seen._asdict(), "plan": made}
+        store.remember(request.key, kept)
+
+
+def around(store: Store) -> list[Any]:
+    """What a plan depends on beside the files that it read."""
+    from stepgrid.workflow import host_plan
+
+    return [code(), host_plan.host(store), of_environment().allow_other_hardware]
+
+
+@cache
+def code() -> str:
+    """Of this package, what it works with and what it puts into plans, told apart as Python's own cache does sources:
+    by size and time."""
+    found = hashlib.sha256(sys.version.encode())
+    for root in map(Path, stepgrid.__path__):
+        for folder in (root, root.parents[1] / "templates"):
+            found.update("".join(sorted(_sources(str(folder)))).encode())
+    for name in LIBRARIES:
+        spec = find_spec(name)
+        found.update(_mark(spec.origin) if spec and spec.origin else b"-")
+    return found.hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if entry.name.endswith((".py", ".lua")):
+            status = entry.stat()
+            yield f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n"
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources(entry.path)
+
+
+def _mark(path: str) -> bytes:
+    status = Path(path).stat()
+    return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode()
+
+
+def _as_it_was(kept: Mapping[str, Any]) -> bool:
+    return (
+        all(_file(path) == was for path, was in kept["files"].items())
+        and all(_program(name) == was for name, was in kept["programs"].items())
+        and all(_tree(path, *was) for path, was in kept["trees"].items())
+        and all(_input(path, *was) for path, was in kept["inputs"].items())
+    )
+
+
+def _file(path: str) -> str | None:
+    # what is no plain file may wait for its writer when it is read
+    return digest(Path(path).read_bytes()) if os.path.isfile(path) else None  # noqa: PTH113 - an import less
+
+
+def _program(name: str) -> str:
+    from stepgrid.build.pin import pin
+
+    return pin({"system": name})
+
+
+def _input(path: str, mark: str, was: str) -> bool:
+    from stepgrid.language.checksum import as_it_was
+
+    return as_it_was(path, mark, was)
+
+
+def _tree(path: str, mark: str, was: str) -> bool:
+    from stepgrid.build.pin import as_it_was
+
+    return as_it_was(path, mark, was)

@@ -1,0 +1,156 @@
+"""What a request comes to: its plan and what is left of it, or why nothing can be started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from errno import EACCES
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.host.machines import contradicted
+from stepgrid.language.builds.sources import runs_already
+from stepgrid.language.site import GIVEN, of_environment
+from stepgrid.run import until
+from stepgrid.store.full_disk import is_full, refusal, sentence
+from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan, plan_cache
+from stepgrid.workflow.host_plan import named
+from stepgrid.workflow.remaining_work import Work, work
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import Plan, PlannedStage
+
+PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
+STAND_IN = (
+    "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
+    "(docs/running.md), which keeps its results under this host's own id"
+)
+USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
+
+
+class Fault(Exception):
+    """What is wrong with the request or the spec, as text for a person."""
+
+    def __init__(self, text: str, status: int = PROBLEMS) -> None:
+        super().__init__(text)
+        self.status = status  # that of the command
+
+
+def work_of(config: Mapping[str, Any]) -> Work:
+    """What `--config spec=… scale=… only=… set=… site=… until=…` asks for."""
+    if not config.get("spec"):
+        raise Fault(USAGE, WRONG_CALL)
+    use_until(config.get("until"))
+    use_site(config.get("site"))
+    scale = config.get("scale")
+    only = next(iter(_texts(config.get("only"))), None)
+    asked = (named(str(config["spec"])), None if scale is None else str(scale), only, _texts(config.get("set")))
+    found = _looked(compiled(*asked, site=os.environ.get(GIVEN)), host_plan.store())
+    _refuse_wrong_options(found)
+    _refuse_what_cannot_run(found)
+    _refuse_other_hardware(found)
+    return found
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    """A text, or a list of them: only in a list Snakemake leaves the quotes at the ends of a value alone."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    return tuple(str(text) for text in listed if text is not None)
+
+
+def use_until(given: Any) -> None:
+    """The run's jobs start nothing that would end later."""
+    try:
+        until.use(given)
+    except ValueError as wrong:
+        raise Fault(str(wrong), WRONG_CALL) from None
+
+
+def use_site(given: Any) -> None:
+    """The run and its jobs go by this site file."""
+    from stepgrid.language import render
+
+    if wrong := host_plan.use(None if given is None else str(given)):
+        raise Fault(f"{render.text(wrong)}\n\n{wrong[0].where.file}: {render.in_all(wrong)}")
+
+
+def _looked(plan: Plan, store: Store) -> Work:
+    try:
+        found = work(plan, store)
+    except OSError as error:
+        raise Fault(refused(store, error), REFUSED) from None
+    if not found.is_over and (full := refusal(store)):
+        raise Fault(full, REFUSED)
+    if (folder := store.unwritable()) and not found.is_over:
+        raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), REFUSED)
+    return found
+
+
+def refused(store: Store, error: OSError) -> str:
+    """The one place where everything goes cannot be used."""
+    if is_full(error):
+        return sentence(store)
+    where = f" ({error.filename})" if error.filename else ""
+    if error.filename and store.data != store.root and Path(error.filename).is_relative_to(store.data.parent):
+        return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"
+    advice = "make it writable, or start in another folder"
+    return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
+
+
+def _refuse_wrong_options(found: Work) -> None:
+    """Those that the builds which are there would not take. What the others say is looked at when they are made."""
+    if found.stages.keys() & found.lacking:
+        from stepgrid.language import render
+        from stepgrid.workflow.catalogue_check import problems
+
+        if wrong := problems(found.plan, found.store):
+            raise Fault(f"{render.text(wrong)}\n\n{found.plan.spec}: {render.in_all(wrong)}")
+
+
+def _refuse_what_cannot_run(found: Work) -> None:
+    if found.lacking:
+        from stepgrid.workflow.support_check import refusals
+
+        builds = [build for build in found.plan.builds if build.id in found.lacking]
+        stages = [stage for stage in found.plan.stages if stage.id in found.lacking]
+        if refused := [*refusals(found.plan.spec, builds, stages), *_unreachable(found, stages)]:
+            raise Fault("\n".join(refused))
+
+
+def _unreachable(found: Work, stages: Sequence[PlannedStage]) -> list[str]:
+    """Servers that already run, which the site file must name."""
+    used = dict.fromkeys(build for stage in stages for build in stage.builds)
+    running = [build for node in used if runs_already((build := found.builds[node]).source)]
+    if not running:
+        return []
+    from stepgrid.build.external_server import lacking
+
+    return lacking(running, of_environment())
+
+
+def _refuse_other_hardware(found: Work) -> None:
+    """Before anything is started; the jobs look again."""
+    stages = found.stages.keys() & found.lacking
+    nothing = bool(found.elsewhere) and not found.results
+    if (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root)):
+        raise Fault(f"{differs}\n{STAND_IN}", REFUSED)
+
+
+@cache
+def compiled(
+    spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = (), site: str | None = None
+) -> Plan:
+    """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
+    from stepgrid.language import render
+    from stepgrid.language.problem import SpecError
+
+    try:
+        plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets))
+    except SpecError as error:
+        raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.in_all(error.problems)}") from None
+    if said:
+        print(said, file=sys.stderr)
+    return plan

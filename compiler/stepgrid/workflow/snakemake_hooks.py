@@ -1,0 +1,189 @@
+"""What the main process does around a run: the checkout's lock, signals, and the last word."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import NoReturn
+
+from stepgrid.host import host_lock, temporary_files
+from stepgrid.host.locks import Busy
+from stepgrid.host.noise import tuning
+from stepgrid.host.processes import exit_signals
+from stepgrid.host.processes.parent_death import die_with_parent
+from stepgrid.host.processes.signals import nothing
+from stepgrid.language import site as sites
+from stepgrid.model.counted import counted
+from stepgrid.run.progress import head
+from stepgrid.run.until import in_force
+from stepgrid.store import left, reserve
+from stepgrid.store.runlock import NAME, Record, active, run_lock
+from stepgrid.store.status.integrity import set_aside
+from stepgrid.store.status.progress_count import count
+from stepgrid.workflow import child_jobs, host_plan, run_end
+from stepgrid.workflow.doctor import collector_tools
+from stepgrid.workflow.late_stages import unstarted
+from stepgrid.workflow.redo import ask_for_bases
+from stepgrid.workflow.remaining_work import Work, work
+from stepgrid.workflow.run_request import refused
+
+PATIENCE = 1.0  # seconds that jobs have to end after they were told to
+
+
+@dataclass(slots=True, repr=False)
+class Hooks:
+    """Without a repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's
+    signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
+
+    work: Work
+    lock: ExitStack = field(default_factory=ExitStack)
+    stopped: str | None = None  # the signal that ended the run
+
+    def start(self) -> None:
+        """Before the first job."""
+        fresh = not self.work.store.lock(NAME).exists()
+        self._take_lock()
+        reserve.keep(self.work.store)
+        temporary_files.everywhere(self.work.store.root)
+        left.forget(self.work.store)
+        self.listen()
+        if fresh:
+            say(f"results go to {self.work.store.root.absolute()}: a new folder")
+        for broken in self.work.broken:
+            say(set_aside(self.work.store, broken) or "")
+        self.work.restore_marks()
+        ask_for_bases(self.work.plan, self.work.store, self.work.again)
+        for why, stages in Counter(self.work.again.values()).items():
+            say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
+        if site := os.environ.get(sites.GIVEN):
+            say(f"site file: {host_plan.named(site)}")
+        if sentence := tuning.refused(sites.of_environment()):
+            say(sentence)
+        asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
+        for sentence in collector_tools.sentences(asked, sites.of_environment()):
+            say(sentence)
+        say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
+
+    def listen(self) -> None:
+        for number in exit_signals.SIGNALS:
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
+        sys.excepthook = self._uncaught
+
+    def success(self) -> None:
+        exit_signals.at_once()
+        now = work(self.work.plan, self.work.store)
+        if now.is_over:
+            if now.elsewhere:
+                say(f"measured here: {counted(len(now.results), 'stage')}{now.others}")
+            print(now.products.summary, flush=True)
+        else:  # only a part of the plan was asked for: --until
+            say(head(count(now.store, now.plan.digest)))
+        self.lock.close()
+
+    def error(self) -> None:
+        """A job failed, or the run was stopped: what is there is summarized, unless someone waits for us to go."""
+        try:
+            if not self.stopped:
+                self._incomplete()
+        except KeyboardInterrupt:
+            self.stopped = self.stopped or signal.SIGINT.name
+        if self.stopped:
+            self._leave()
+
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Snakemake does not listen everywhere: not while it starts a job."""
+        if self.stopped is None or not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        _end_jobs()
+        self._leave()
+
+    def _leave(self) -> NoReturn:
+        say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
+        exit_signals.leave()
+
+    def _incomplete(self) -> None:
+        for sentence in run_end.close(self.work):
+            say(sentence)
+        host_lock.clear_up()
+        done = all(self._command(verb) for verb in ("collect", "summarize"))
+        late = unstarted(self.work)
+        if late:
+            say(late.sentence)
+        if not (late and late.in_order):
+            say(self._failed())
+        if done:
+            say(f"summary of what there is: {self.work.text}, {self.work.page}")
+        self.lock.close()
+        if late and late.in_order:
+            exit_signals.leave(0)
+
+    def _failed(self) -> str:
+        far = head(count(self.work.store, self.work.plan.digest))
+        kept = f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again"
+        return f"the run is not complete: {far}\n{kept}"
+
+    def _builds(self) -> str:
+        names = [build.name for build in self.work.plan.builds if build.id in self.work.lacking]
+        return f" | {counted(len(names), 'build')} to make first: {', '.join(names)}" if names else ""
+
+    def _command(self, verb: str) -> bool:
+        argv = [sys.executable, "-m", f"stepgrid.{verb}", self.work.plan.digest, "--partial"]
+        quiet = subprocess.DEVNULL  # a group of its own: Ctrl-C reaches us, and we kill it
+        done = subprocess.run(argv, check=False, stdout=quiet, process_group=0, preexec_fn=die_with_parent())
+        return done.returncode == 0
+
+    def _take_lock(self) -> None:
+        try:
+            until = in_force()
+            text, at = (until.text, until.at) if until else ("", None)
+            plan = self.work.plan
+            self.lock.enter_context(run_lock(self.work.store, plan.spec, text, at, plan.digest))
+        except Busy as busy:
+            say(refusal(active(self.work.store, busy.holders), busy.holders))
+            sys.exit(1)
+        except OSError as error:
+            say(refused(self.work.store, error))
+            sys.exit(1)
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        """Jobs are told to end, whether or not the signal reached them too; Snakemake takes it as Ctrl-C."""
+        for again in exit_signals.SIGNALS:
+            signal.signal(again, nothing)
+        self.stopped = signal.Signals(number).name
+        child_jobs.tell(signal.SIGTERM)
+        threading.Thread(target=_end_jobs, daemon=True).start()
+        raise KeyboardInterrupt
+
+
+def _end_jobs() -> None:
+    """Tells them again and again: a job that Snakemake was about to start begins after the first word."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        time.sleep(PATIENCE / 10)
+        child_jobs.tell(signal.SIGTERM)
+    child_jobs.tell(signal.SIGKILL)
+
+
+def refusal(record: Record | None, holders: Sequence[int]) -> str:
+    """Why a second run in one checkout does not start."""
+    pid = record.pid if record else next(iter(holders), None)
+    who = "" if pid is None else f": pid {pid}"
+    if record:
+        who += f", started {record.started.astimezone():%H:%M:%S} ({record.spec})"
+    stop = "" if pid is None else f", or stop it with: kill {pid}"
+    return f"another run is active in this checkout{who}. It goes on; start again when it has ended{stop}"
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,219 @@
+"""stepgrid status: sweeps that were not started, run, wait, failed, were killed, or are finished, by real jobs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.host.locks import locked
+from stepgrid.model.status import RUNNING
+from stepgrid.store.runlock import run_lock
+from stepgrid.store.status.reader import Looker
+
+Until = Callable[..., Any]
+
+
+def test_before_anything_was_started(folder: Any) -> None:
+    assert folder.status() == (
+        0,
+        """\
+a.yaml: programs that sleep
+  run      none is active
+  stages   0/4 done, 4 left
+  builds   0/1 made, 1 left
+  left     ~2m10s
+
+left: 4, the next:
+      10s  python, load 1: load
+""",
+    )
+    assert not folder.store.root.exists()
+
+
+def test_while_a_stage_runs(folder: Any, until: Until) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    folder.start("run", folder.stage("slow"))
+    looker = Looker(folder.store, folder.plan)
+    until(lambda: (at := looker.look().of(RUNNING)) and at[0].work.step and at[0].work.step.name == "read")
+    with run_lock(folder.store, "a.yaml"):
+        code, text = folder.status()
+    assert code == 0
+    assert (
+        text.partition("\nleft: ")[0]
+        == """\
+a.yaml: programs that sleep
+  run      pid N, since HH:MM:SS
+  stages   1/4 done, 1 running, 2 left
+  builds   1/1 made
+  ETA      ~1m59s (HH:MM)
+
+running: python arm=slow, load 1: warm, read
+  read (2 of 2): N/30 s
+  since HH:MM:SS, pid N on HOST
+""".replace("1m59s", text.partition("~")[2].partition(" ")[0])
+    )
+
+
+def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: Until) -> None:
+    folder.build()
+    with locked(Path(os.environ["STEPGRID_HOST_LOCK"])):
+        folder.start("run", folder.stage("load"))
+        until(lambda: folder.store.attempts(folder.stage("load")))
+        _, text = folder.status()
+    waiting = text.partition("\nwaiting: ")[2].splitlines()[:2]
+    assert waiting[0] == "python, load 1: load"
+    assert waiting[1].startswith("  for the host: process N (")
+
+
+def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder: Any) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    for _ in range(2):
+        folder.run("run", folder.stage("wrong"))
+    code, text = folder.status()
+    assert code == 3
+    assert text.partition("\nfailed: ")[2].splitlines()[:4] == [
+        "1",
+        "  python arm=wrong, load 1: warm, read",
+        "    read: it ended with exit status 1 (HH:MM:SS, tried 2 times)",
+        "    log: outputs/attempts/s-ID/WHEN/steps/1-read/stderr",
+    ]
+
+
+def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
+    folder.build()
+    shutil.rmtree(folder.store.build(folder.plan.builds[0].id))
+    folder.run("run", folder.stage("load"))
+    code, text = folder.status()
+    assert code == 3
+    assert "  stages   0/4 done, 1 failed, 3 blocked (what they start from failed)\n" in text
+    assert "  python arm=quick, load 1: warm, read\n    python, load 1: load: failed\n" in text
+
+
+def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    process = folder.start("run", folder.stage("slow"))
+    until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read")))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    code, text = folder.status()
+    assert code == 3
+    assert (
+        text.partition("\nkilled: ")[2].partition("\n\n")[0]
+        == """\
+1
+  python arm=slow, load 1: warm, read
+    the process that ran it was killed, and could not say so (HH:MM:SS)
+    attempt: outputs/attempts/s-ID/WHEN"""
+    )
+
+
+def test_what_was_stopped_is_left(folder: Any, until: Until) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    process = folder.start("run", folder.stage("slow"))
+    until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read")))
+    process.terminate()
+    process.wait()
+    code, text = folder.status("--all")
+    assert code == 0
+    assert "python arm=slow, load 1: warm, read\n    stopped by SIGTERM\n" in text
+
+
+def test_another_specs_run_is_named(folder: Any) -> None:
+    folder.build()
+    with run_lock(folder.store, "b.yaml"):
+        _, text = folder.status()
+    assert "  run      pid N, since HH:MM:SS: of another spec, b.yaml; this one waits for it\n" in text
+
+
+def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
+    folder.build()
+    with run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
+        part = folder.status("--only", "arm == 'quick'")[1]
+        other = folder.status("--set", "params.code=1")[1]
+    assert "  run      pid N, since HH:MM:SS\n  stages   0/2 done, 2 left\n" in part
+    assert "  left     ~50s\n" in part
+    said = "  run      pid N, since HH:MM:SS: other --scale, --only or --set; the rest waits\n"
+    assert said in other
+    assert "ETA" not in other
+
+
+def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder: Any) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    folder.run("run", folder.stage("wrong"))
+    with run_lock(folder.store, "a.yaml", "07:30", 2e9):
+        code, text = folder.status("--all")
+    assert code == 0
+    assert "  until    " in text
+    assert text.count(": starts nothing that would end later\n") == 1
+    assert "python arm=wrong, load 1: warm, read\n    tried before: it ended with exit status 1\n" in text
+
+
+def test_when_all_is_done_and_a_load_that_lost_its_image(folder: Any) -> None:
+    folder.build()
+    for name in ("load", "quick"):
+        folder.run("run", folder.stage(name))
+    assert folder.status("--only", "arm == 'quick'") == (
+        0,
+        """\
+a.yaml: programs that sleep
+  run      none is active
+  stages   2/2 done
+  builds   1/1 made
+""",
+    )
+    shutil.rmtree(folder.store.build(folder.plan.builds[0].id))  # as where results were imported
+    assert "  stages   2/2 done\n  builds   1/1 made\n" in folder.status("--only", "arm == 'quick'")[1]
+    assert "  builds   0/1 made, 1 left\n" in folder.status()[1]
+    (folder.store.image(folder.stage("load")) / "data" / "t").write_text("y")
+    assert (
+        "  replays  python, load 1: load: the image is damaged: t is not what was saved: its checksum differs\n"
+    ) in folder.status()[1]
+    shutil.rmtree(folder.store.image(folder.stage("load")))
+    assert "  replays  1 done before, run again for what follows: no image of their end state\n" in folder.status()[1]
+
+
+def test_json_has_it_all(folder: Any) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    folder.run("run", folder.stage("wrong"))
+    folder.capture.readouterr()
+    assert main(["status", "a.yaml", "--format", "json"]) == 3
+    found = json.loads(folder.capture.readouterr().out)
+    assert found["totals"]["stage"] == {
+        **dict.fromkeys(("running", "waiting", "killed", "blocked", "unsupported", "elsewhere"), 0),
+        "done": 1,
+        "failed": 1,
+        "left": 2,
+    }
+    failed = next(node for node in found["nodes"] if node["state"] == "failed")
+    assert (failed["end"]["step"], failed["end"]["tries"]) == ("read", 1)
+    assert failed["end"]["message"] == "it ended with exit status 1"
+    assert found["run"] is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_somebody_else_who_may_only_read_sees_the_same(folder: Any) -> None:
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    (before, _), there = folder.status(), sorted(folder.store.root.rglob("*"))
+    for parent in (folder.path, *folder.path.parents[:-2]):
+        parent.chmod(0o755)
+    child = os.fork()
+    if child == 0:
+        os.setuid(65534)
+        os._exit(main(["status", "a.yaml"]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == before == 0
+    assert sorted(folder.store.root.rglob("*")) == there

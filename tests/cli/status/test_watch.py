@@ -1,0 +1,128 @@
+"""stepgrid watch: in a terminal multiplexer at two widths, and as a log."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.store.runlock import run_lock
+from tests.needs import require
+from tests.waiting import LONG
+
+Until = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[3]
+WATCH = [sys.executable, "-m", "stepgrid.cli", "watch", "a.yaml"]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A terminal of tmux, with a server of its own."""
+
+    socket: str
+    env: dict[str, str]
+
+    def tmux(self, *arguments: str) -> str:
+        argv = ["tmux", "-u", "-S", self.socket, "-f", os.devnull, *arguments]
+        return subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=LONG).stdout
+
+    def open(self, width: int) -> None:
+        self.tmux("new-session", "-d", "-x", str(width), "-y", "30", "env PS1='$ ' sh")
+
+    def type(self, *keys: str) -> None:
+        self.tmux("send-keys", *keys)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()).rstrip()
+
+
+@pytest.fixture
+def screen(folder: Any) -> Iterator[Screen]:
+    require("tmux")
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "TERM": "screen", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+    made = Screen(str(folder.path / "tmux"), {name: value for name, value in env.items() if name != "TMUX"})
+    yield made
+    made.tmux("kill-server")
+
+
+@pytest.fixture
+def running(folder: Any, until: Until) -> Any:
+    """A checkout in which a stage runs."""
+    folder.build()
+    folder.run("run", folder.stage("load"))
+    folder.start("run", folder.stage("slow"))
+    until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read/samples.jsonl")))
+    return folder
+
+
+@pytest.mark.parametrize("width", [100, 60])
+def test_at_a_terminal_it_fits_and_ctrl_c_leaves_it_sane(
+    running: Any, screen: Screen, until: Until, width: int
+) -> None:
+    screen.open(width)
+    screen.type("clear; " + shlex.join(WATCH) + "; echo left with $?", "Enter")
+    until(lambda: "cpu  " in screen.text and "/30 s" in screen.text)
+    lines = screen.text.splitlines()
+    assert lines[0] == "a.yaml: programs that sleep"
+    assert "running: python arm=slow, load 1: warm, read" in lines
+    assert any(line.startswith("  [#") and len(line) == width - 1 for line in lines)
+    assert lines.count("ended last:") == 1
+    assert max(map(len, lines)) < width
+    screen.type("C-c")
+    until(lambda: "left with 130" in screen.text)
+    screen.type("echo still here", "Enter")
+    until(lambda: "\nstill here" in screen.text)
+
+
+def test_it_follows_the_windows_size(running: Any, screen: Screen, until: Until) -> None:
+    screen.open(100)
+    screen.type("clear; " + shlex.join(WATCH), "Enter")
+    until(lambda: "ended last:" in screen.text)
+    screen.tmux("resize-window", "-x", "60", "-y", "30")
+    until(lambda: any(line.startswith("  [#") and len(line) == 59 for line in screen.text.splitlines()))
+    assert screen.text.count("running: python arm=slow") == 1
+    screen.type("C-c")
+
+
+def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, until: Until) -> None:
+    folder.build()
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    watch = subprocess.Popen(WATCH, env=env, stdout=subprocess.PIPE, text=True)
+    folder.started.append(watch)
+    assert watch.stdout is not None
+    begin = [folder.normal(watch.stdout.readline()) for _ in range(5)]
+    with run_lock(folder.store, "a.yaml"):
+        folder.run("run", folder.stage("load"))
+        folder.run("run", folder.stage("wrong"))
+        until(lambda: folder.store.attempts(folder.stage("wrong")))
+        lines = []
+        while not any("failed" in line for line in lines):
+            lines.append(folder.normal(watch.stdout.readline()))
+    rest = folder.normal(watch.stdout.read())
+    assert watch.wait(LONG) == 3
+    assert begin[0] == "a.yaml: programs that sleep\n"
+    assert "HH:MM:SS [1/4 done] done: python, load 1: load in Ns\n" in lines
+    title = "python arm=wrong, load 1: warm, read"
+    assert lines[-1] == f"HH:MM:SS [1/4 done] failed: {title}: read: it ended with exit status 1 (HH:MM:SS)\n"
+    assert rest.startswith("\nthe run has ended\n\na.yaml: programs that sleep\n  run      none is active\n")
+
+
+def test_a_finished_sweep_is_not_waited_for(folder: Any) -> None:
+    folder.build()
+    for name in ("load", "quick"):
+        folder.run("run", folder.stage(name))
+    argv = [*WATCH, "--only", "arm == 'quick'"]
+    ended = subprocess.run(
+        argv, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True, timeout=60
+    )
+    assert ended.stderr == ""
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("\nnothing is left to do\n\na.yaml: programs that sleep\n")

@@ -1,0 +1,61 @@
+"""Where a client of mysqld connects to, and what one that ran before is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pytest
+
+from stepgrid.engines.mysqld.connection import connect
+from stepgrid.plugins.server import Access
+
+ACCESS = Access("mysql", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+
+
+class _Made:
+    """A connection as the library has it."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given, self.asked, self.description = given, list[str](), None
+
+    def cursor(self) -> _Made:
+        return self
+
+    def __enter__(self) -> _Made:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def execute(self, sql: str) -> None:
+        self.asked.append(sql)
+
+    def nextset(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[_Made]:
+    found: list[_Made] = []
+
+    def connected(**given: Any) -> _Made:
+        found.append(_Made(**given))
+        return found[-1]
+
+    monkeypatch.setattr(pymysql, "connect", connected)
+    return found
+
+
+def test_ours_by_its_socket(made: list[_Made]) -> None:
+    connect(ACCESS)
+    assert made[0].given["unix_socket"] == "/s/mysqld.sock"
+    assert "host" not in made[0].given
+    assert made[0].asked == []
+
+
+def test_one_that_ran_before_by_its_host_and_other_databases_are_not_ours(made: list[_Made]) -> None:
+    connect(ACCESS._replace(host="db1", port=3307, running=True))
+    assert (made[0].given["host"], made[0].given["port"]) == ("db1", 3307)
+    assert "unix_socket" not in made[0].given
+    assert made[0].asked == ["SET @stepgrid_others = 'not ours'"]

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.engines.mysqld.server import MysqldServing, system_tables
+from stepgrid.plugins.engines import served
+from stepgrid.plugins.server import Access, Home
+
+TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
+
+
+def _engine(name: str) -> MysqldServing:
+    found = served(name)
+    assert isinstance(found, MysqldServing)
+    return found
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    access = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+    programs = {"mariadbd": ("/b/my server",), "mysqld": ("/b/mysqld",)}
+    for number, name in enumerate(TABLES):
+        (tmp_path / name).write_text(f"create {number};\n")
+    return Home(programs, "11.8.6", Path("/d"), Path("/f"), access, places={"system tables": tmp_path})
+
+
+def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: Home) -> None:
+    (command,) = _engine("mariadb").initialize(home)
+    assert command.argv == (
+        "sh",
+        "-c",
+        "exec '/b/my server' --defaults-file=/f/my.cnf --bootstrap < bootstrap.sql",
+    )
+    assert command.files["bootstrap.sql"] == (
+        "create database if not exists mysql;\nuse mysql;\nset @skip_auth_anonymous = 1;\n"
+        "create 0;\n\ncreate 1;\n\ncreate 2;\n"
+    )
+
+
+def test_mysql_makes_them_itself_since_5_7(home: Home) -> None:
+    (command,) = _engine("mysql").initialize(home._replace(version="8.0.31"))
+    assert command.argv == ("/b/mysqld", "--defaults-file=/f/my.cnf", "--initialize-insecure")
+    (older,) = _engine("mysql").initialize(home._replace(version="5.6.35"))
+    assert older.argv[0] == "sh"
+
+
+def test_the_password_is_that_of_this_start_and_in_no_command_line(home: Home) -> None:
+    command = _engine("mariadb").serve(home)
+    assert command.argv == ("/b/my server", "--defaults-file=/f/my.cnf", "--init-file=/f/init.sql")
+    assert command.files["init.sql"] == (
+        "create user if not exists 'u'@'localhost';\n"
+        "alter user 'u'@'localhost' identified by 'secret';\n"
+        "grant all on *.* to 'u'@'localhost' with grant option;\n"
+        "create database if not exists d;\n"
+    )
+
+
+def test_an_old_mysql_has_other_words_for_it(home: Home) -> None:
+    assert _engine("mysql").accounts(home._replace(version="5.6.35")) == (
+        "grant all on *.* to 'u'@'localhost' identified by 'secret' with grant option;\n"
+        "create database if not exists d;\n"
+    )
+
+
+def test_myrocks_is_loaded_where_it_is_asked_for(home: Home) -> None:
+    mariadb, rocks = _engine("mariadb"), home._replace(access=home.access._replace(storage_engine="rocksdb"))
+    assert mariadb.lines(home, {"innodb_io_capacity": 1}) == ()
+    assert mariadb.lines(home, {"rocksdb_max_open_files": 1}) == ("plugin_load_add = ha_rocksdb",)
+    assert mariadb.lines(rocks, {}) == ("plugin_load_add = ha_rocksdb",)
+    assert _engine("mysql").lines(home, {}) == ("loose_mysqlx = OFF",)
+    assert _engine("mysql").lines(rocks, {}) == ("loose_mysqlx = OFF", "loose_rocksdb = ON")
+
+
+def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: Home) -> None:
+    (tmp_path / "sbin").mkdir()
+    (tmp_path / "share" / "mysql").mkdir(parents=True)
+    for name in TABLES:
+        (tmp_path / name).rename(tmp_path / "share" / "mysql" / name)
+    alone = home._replace(places={}, programs={"mariadbd": (str(tmp_path / "sbin" / "mariadbd"),)})
+    assert [path.name for path in system_tables(alone)] == list(TABLES)
+
+
+def test_a_build_without_that_sql(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(LookupError) as caught:
+        system_tables(home._replace(places={"system tables": tmp_path / "gone"}))
+    assert caught.value.args[0] == (
+        "the build has no SQL for the system tables (mariadb_system_tables.sql and the like)"
+    )

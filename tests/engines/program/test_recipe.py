@@ -1,0 +1,126 @@
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.build.problem import BuildError
+from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.sources.protocol import Material
+from stepgrid.engines.program.recipe import Program
+from tests.build.ordering import order
+from tests.needs import needs
+
+MAIN = "int main(void) { return 0; }\n"
+SCRIPT = "#!/bin/sh\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    made = tmp_path / "attempt" / "tree"
+    made.mkdir(parents=True)
+    (made / "main.c").write_text(MAIN)
+    (made / "run").write_text(SCRIPT)
+    (made / "run").chmod(0o755)
+    return made
+
+
+def make(tree: Path, **flags: Any) -> Made:
+    asked = order(tree.parent, {"path": "x"}, engine="program", recipe={"flags": flags})
+    return Program().make(asked, Material(tree=tree))
+
+
+def refused(tree: Path, **flags: Any) -> str:
+    with pytest.raises(BuildError) as caught:
+        make(tree, **flags)
+    return str(caught.value)
+
+
+@needs("cc")
+def test_a_compiled_program(tree: Path):
+    made = make(tree, command="cc -O1 -o x main.c", programs="x")
+    assert made.programs == {"x": ("tree/x",)}
+    assert made.quality["command"] == "cc -O1 -o x main.c"
+    assert "GCC" in str(made.quality["compiler"]) or "clang" in str(made.quality["compiler"])
+    assert (tree.parent / "build.log").read_text().startswith(f"$ {shutil.which('cc')} -O1 -o x main.c  [in tree]\n")
+
+
+def test_a_program_that_is_there_already(tree: Path):
+    made = make(tree, programs="run")
+    assert made.programs == {"run": ("tree/run",)}
+    assert made.quality["compiler"] == {"run": "none"}
+    assert not (tree.parent / "build.log").exists()
+
+
+def test_no_shell_reads_the_command(tree: Path):
+    make(tree, command="./run $HOME; touch canary", programs="run")
+    assert not (tree / "canary").exists()
+
+
+def test_jobs_and_environment(tree: Path):
+    (tree / "run").write_text('#!/bin/sh\necho "$1 $CFLAGS" > said\n')
+    make(tree, command="./run -j{jobs}", programs="run", **{"env.CFLAGS": "-O3"})
+    assert (tree / "said").read_text() == f"-j{len(os.sched_getaffinity(0))} -O3\n"
+
+
+def test_flags_of_the_user_s_shell_do_not_count(tree: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CFLAGS", "-O0")
+    monkeypatch.setenv("MAKEFLAGS", "-n")
+    (tree / "run").write_text('#!/bin/sh\necho "[$CFLAGS$MAKEFLAGS] $LC_ALL" > said\n')
+    make(tree, command="./run", programs="run")
+    assert (tree / "said").read_text() == "[] C\n"
+
+
+def test_a_command_that_fails(tree: Path):
+    assert refused(tree, command="ls no-such-file", programs="x") == "the build's command ls ended with exit status 2"
+    assert "no-such-file': No such file or directory" in (tree.parent / "build.log").read_text()
+
+
+def test_a_command_that_is_killed(tree: Path):
+    (tree / "run").write_text("#!/bin/sh\nkill -9 $$\n")
+    assert refused(tree, command="./run", programs="run") == "the build's command ./run was killed by signal 9"
+
+
+NONE = (
+    "there is no program {}, which this build needs: "
+    "install it (Debian package {}), or name it under `tools:` in the site file"
+)
+
+
+def test_a_machine_without_a_compiler(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    make_program = str(shutil.which("make"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+    assert refused(tree, command="cc main.c", programs="x") == NONE.format("cc", "gcc")
+    (tree / "Makefile").write_text("x: main.c\n\tcc -o x main.c\n")
+    (tmp_path / "bin" / "make").symlink_to(make_program)
+    assert refused(tree, command="make x", programs="x") == NONE.format("cc", "gcc")
+
+
+def test_programs_that_are_none(tree: Path):
+    (tree / "data").write_text("x")
+    (tree / "sh").symlink_to("/bin/sh")
+    assert refused(tree, programs="x") == "the tree has no program x when its command has ended"
+    assert refused(tree, programs="data") == "data is no program: it is not executable"
+    assert refused(tree, programs="sh") == "the program sh is a link out of its tree"
+
+
+def test_which_builds_it_takes():
+    def takes(engine: str, **source: str) -> bool:
+        from stepgrid.model.plan import PlannedBuild
+
+        return Program().takes(PlannedBuild("b-0", "x", engine, "", source))
+
+    assert takes("program", path="x")
+    assert takes("program", git="x", ref="y")
+    assert not takes("program", debian="x", suite="y")
+    assert not takes("rocksdb", path="x")
+
+
+def test_a_program_that_remembers_its_folder(tree: Path):
+    (tree / "run").write_text(f"#!/bin/sh\nexec {tree}/other\n")
+    assert refused(tree, programs="run") == (
+        "the program run would not run where the build is published: "
+        "its text names the folder that it was made in; let it find its files by `$0`"
+    )

@@ -1,0 +1,213 @@
+"""What is looked at before a measured stage: on this host, and on machines made of files."""
+
+import os
+import subprocess
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from stepgrid.host import sysfs
+from stepgrid.host.host_check import OK, UNKNOWN, WARNING
+from stepgrid.host.host_lock import OVERRIDE
+from stepgrid.host.noise import activity, background_processes, inspection, memory, timers
+from stepgrid.host.noise import host_settings as noise_settings
+from stepgrid.host.noise.activity import Activity, Look
+from stepgrid.host.noise.background_processes import Process
+from stepgrid.language.site import Site
+from stepgrid.store.store import Store
+from tests.run.machine import CPU, make, settings
+
+OURS = Process(os.getpid(), 1, "python", 5.0)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    return tmp_path
+
+
+def _by_name(findings):
+    return {each.name: each for each in findings}
+
+
+def _told(findings):
+    return {each.name: (each.severity, each.said) for each in findings}
+
+
+def test_settings_of_a_server_as_it_comes(root):
+    make(root)
+    found = _by_name(noise_settings.findings())
+    assert {name: (each.severity, each.said) for name, each in found.items()} == {
+        "governor": (WARNING, "powersave"),
+        "turbo": (WARNING, "on"),
+        "thp": (WARNING, "always"),
+        "smt": (OK, "on"),
+        "aslr": (WARNING, "0"),
+    }
+    assert [each.mend for each in found.values()] == [
+        f"echo performance | sudo tee /{CPU}/cpu*/cpufreq/scaling_governor",
+        f"echo 1 | sudo tee /{CPU}/intel_pstate/no_turbo",
+        "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        "",
+        "sudo sysctl kernel.randomize_va_space=2",
+    ]
+
+
+def test_what_cannot_be_read_is_unknown_and_never_fine(root):
+    everything = [
+        *noise_settings.findings(),
+        *memory.findings(["md2"]),
+        *timers.findings([]),
+        *background_processes.findings({}, []),
+        *activity.findings(activity.observed(0.01, ["md2"]), 2, ["md2"]),
+    ]
+    assert {each.name for each in everything if each.severity != UNKNOWN} == set()
+    assert len(everything) == 21
+
+
+def _between(first, last, **host):
+    """A second in which the processors did what is said, in seconds."""
+    idle = {"user": 0.0, "nice": 0.0, "system": 0.0, "idle": 0.0, "iowait": 0.0, "irq": 0.0, "softirq": 0.0}
+    cpu = {"cpu": {**idle, "steal": 0.0}, "paging": {"swapped_in": 0, "swapped_out": 0}}
+    then = {"cpu": {**idle, "steal": 0.0, **host.pop("cpu", {})}, "paging": {**cpu["paging"], **host.pop("paging", {})}}
+    devices = {"vda": {"busy_ms": 100, "reads": 5, "writes": 5}}
+    moved = {"vda": {**devices["vda"], **host.pop("vda", {})}}
+    return Activity(
+        Look(10.0, {**cpu, "devices": devices}, first, {"throttles": 3.0, "celsius": 50.0}),
+        Look(11.0, {**then, "devices": moved}, last, {"throttles": 3.0, "celsius": 50.0, **host}),
+    )
+
+
+def test_others_at_work(root):
+    compiler = Process(71, 1, "cc1plus", 9.0)
+    first = {OURS.pid: OURS, 71: compiler}
+    last = {OURS.pid: OURS._replace(cpu=5.5), 71: compiler._replace(cpu=9.9), 72: Process(72, 71, "as", 0.1)}
+    busy = {"cpu": {"user": 1.6, "idle": 0.3, "steal": 0.1}, "vda": {"busy_ms": 400, "writes": 65}}
+    found = _told(activity.findings(_between(first, last, **busy, throttles=5.0, celsius=96.0), 2, ["vda"]))
+    assert found == {
+        "cpu": (WARNING, "others used 110% of a core: cc1plus (71) 90%, as (72) 10%"),
+        "steal": (WARNING, "other virtual machines took 10% of a core"),
+        "device vda": (WARNING, "vda was busy for 30% of the time (0 r/s, 60 w/s)"),
+        "swapping": (OK, "none"),
+        "throttling": (WARNING, "slowed down 2 times just now"),
+        "temperature": (WARNING, "96 °C"),
+    }
+
+
+def test_a_quiet_host_and_what_a_large_one_may_do_beside(root):
+    found = activity.findings(_between({7: OURS}, {7: OURS}, cpu={"user": 0.08}), 2, ["vda"])
+    assert {each.severity for each in found} == {OK}
+    little = _between({7: OURS}, {7: OURS}, cpu={"user": 0.5})
+    severities = [next(activity.findings(little, cpus, [])).severity for cpus in (2, 48)]
+    assert severities == [WARNING, OK]
+
+
+def test_swapping(root):
+    seen = _between({7: OURS}, {7: OURS}, paging={"swapped_out": 3 << 20})
+    assert _told(activity.findings(seen, 2, []))["swapping"] == (WARNING, "3.0 MiB/s")
+
+
+def test_processes_that_are_known_to_disturb(root):
+    make(
+        root, {"proc/30/cmdline": "python\0-m\0stepgrid.run\0p\0s", "proc/31/cmdline": "python\0-m\0stepgrid.build\0b"}
+    )
+    make(root, {"proc/locks": "1: FLOCK ADVISORY WRITE 9 fe:00:1 0 EOF\n1: -> FLOCK ADVISORY WRITE 31 fe:00:1 0 EOF\n"})
+    names = {10: "cron", 20: "cc1plus", 21: "updatedb.plocat", 22: "snapd", 30: "python", 31: "python"}
+    found = {pid: Process(pid, 1, name, 0.0) for pid, name in names.items()}
+    found |= {11: Process(11, 10, "cron", 0.0), 12: Process(12, 11, "sh", 0.0), OURS.pid: OURS}
+    found[40] = Process(40, OURS.pid, "ld", 0.0)  # a program of our own
+    assert _told(background_processes.findings(found, [])) == {
+        "builds": (WARNING, "cc1plus (20)"),
+        "services": (WARNING, "updatedb.plocat (21)"),
+        "cron jobs": (WARNING, "sh (12)"),
+        "other runs": (WARNING, "python (30)"),  # the other one waits for the host
+    }
+    assert _told(background_processes.findings(found, [found[22]]))["services"][1] == "updatedb.plocat (21), snapd (22)"
+
+
+def test_memory_and_raid(root):
+    meminfo = "MemTotal: 8388608 kB\nMemAvailable: 2097152 kB\nSwapTotal: 4194304 kB\nSwapFree: 3145728 kB\n"
+    make(root, {"proc/meminfo": meminfo, "proc/loadavg": "0.08 0.18 0.62 1/97 2\n"})
+    make(root, {"sys/class/block/md2/md/sync_action": "check\n"})
+    found = _by_name(memory.findings(["md2", "nvme0n1"]))
+    assert {name: (each.severity, each.said) for name, each in found.items()} == {
+        "memory": (WARNING, "2.0 of 8.0 GiB free"),
+        "swap": (WARNING, "1.0 of 4.0 GiB in use"),
+        "load": (OK, "0.08, 0.18, 0.62 over 1, 5 and 15 minutes"),
+        "raid md2": (WARNING, "check"),
+    }
+    assert found["raid md2"].mend == "echo idle | sudo tee /sys/block/md2/md/sync_action"
+
+
+def test_what_may_start_by_itself(root):
+    wanted = "etc/systemd/system/timers.target.wants"
+    make(root, {f"{wanted}/apt-daily.timer": "", f"{wanted}/systemd-tmpfiles-clean.timer": ""})
+    make(root, {"etc/cron.daily/man-db": "", "etc/cron.d/.placeholder": ""})
+    alone = [Process(9, 1, "bash", 0.0)]
+    assert {each.severity for each in timers.findings(alone)} == {OK}
+    running = [Process(1, 0, "systemd", 0.0), Process(10, 1, "cron", 0.0)]
+    found = list(timers.findings(running))
+    assert [(each.said, each.mend) for each in found] == [
+        ("may start: apt-daily.timer", "sudo systemctl stop apt-daily.timer"),
+        ("may start: cron.daily/man-db", "sudo systemctl stop cron"),
+    ]
+
+
+def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
+    cpu, *_ = activity.findings(
+        _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []
+    )
+    assert inspection.warning([cpu]) == "others used 50% of a core: cc1plus 50%"
+    pair = {pid: Process(pid, 1, "cc1plus", 0.0) for pid in (20, 21)}
+    builds, *_ = background_processes.findings(pair, [])
+    assert inspection.warning([cpu, builds]) == "others used 50% of a core: cc1plus 50%; builds: cc1plus"
+    assert inspection.warning([]) is None
+
+
+def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
+    monkeypatch.setattr(inspection, "look", lambda *_: 1 / 0)
+    [found] = inspection._looked(tmp_path, None)
+    assert (found.severity, found.said) == (UNKNOWN, "ZeroDivisionError: division by zero")
+
+
+def test_a_real_process_that_works_is_named(tmp_path):
+    with subprocess.Popen(["sh", "-c", "exec setsid sh -c 'while :; do :; done'"]) as busy:
+        try:
+            seen = activity.observed(0.4, [])
+            names = [process.pid for process, _ in seen.busy()]
+        finally:
+            busy.kill()
+    assert busy.pid not in names, "it is ours"
+    assert activity._own(seen) > 0
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
+    checkout.plan(stage("s-load", replace(step("load"), measured=measured)))
+    assert checkout.run("s-load", STEPGRID_LOOK="0.05").returncode == 0
+    noise = checkout.attempt("s-load").get("noise")
+    if not measured:
+        assert noise is None
+        return
+    assert noise["seconds"] == 0.05
+    names = [each["name"] for each in noise["findings"]]
+    assert {"cpu", "swapping", "builds", "memory", "governor", "timers", "settings"} <= {*names}
+    assert len(names) == len({*names})
+    assert "fixed" not in noise
+
+
+def test_a_stage_with_noise_fixed(root, monkeypatch):
+    make(root)
+    monkeypatch.setenv(OVERRIDE, str(root / "lock"))
+    monkeypatch.setenv(inspection.OVERRIDE, "0.01")
+    noted = {}
+    job = SimpleNamespace(
+        site=Site(noise="fix"), stage=SimpleNamespace(steps=[SimpleNamespace(measured=True)]), store=Store(root / "o")
+    )
+    with inspection.quiet(SimpleNamespace(job=job, note=noted.update)):
+        assert settings(root)["scaling_governor"] == "performance"
+    assert settings(root)["scaling_governor"] == "powersave"
+    found = {each["name"]: each for each in noted["noise"]["findings"]}
+    assert (found["governor"]["said"], found["settings"]["severity"]) == ("performance", OK)
+    assert noted["noise"]["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}

@@ -1,0 +1,246 @@
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from stepgrid.host import sysfs
+from stepgrid.host.sampling import counters
+from stepgrid.host.sampling.process_group import Group
+from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.host.sampling.sampling_interval import Seldom
+
+BUSY = """
+import os, sys, time
+with open(sys.argv[1] + "/file", "wb") as file:
+    file.write(bytes(3 << 20))
+    file.flush()
+    os.fsync(file.fileno())
+end = time.process_time() + 0.3
+while time.process_time() < end:
+    pass
+if os.fork() == 0:
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        pass
+else:
+    os.wait()
+"""
+
+
+@pytest.fixture
+def busy(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    sampler = Sampler(tmp_path / "samples.jsonl", data)
+    child = subprocess.Popen([sys.executable, "-c", BUSY, str(data)], process_group=0)
+    sampler.start(child.pid)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    sampler.stop(child.pid)
+    child.wait()
+    assert sampler.error is None
+    return [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+
+
+def test_samples_begin_with_the_step_and_end_with_it(busy):
+    assert len(busy) >= 2
+    first, last = busy[0], busy[-1]
+    assert last["monotonic"] - first["monotonic"] >= 0.6
+    assert abs(last["t"] - time.time()) < 60
+    assert set(first["cpu"]) >= {"user", "nice", "system", "idle", "iowait"}
+    assert last["switches"] > first["switches"]
+    assert last["interrupts"] > first["interrupts"]
+    assert last["running"] >= 1
+    assert last["memory"]["available"] > 0
+    assert last["paging"]["written"] >= first["paging"]["written"] > 0
+    assert last["database_bytes"] == 3 << 20
+
+
+def test_the_last_sample_has_what_the_group_used_in_all(busy):
+    process = busy[-1]["process"]
+    assert process["user"] + process["system"] >= 0.3
+    if os.access("/proc/self/io", os.R_OK):
+        # of a process that has just ended only root reads what it wrote: else it is what was last seen of it
+        assert process["write_bytes"] >= (3 << 20 if os.geteuid() == 0 else 0)
+
+
+def test_a_group_keeps_what_its_ended_members_used():
+    code = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\ntime.sleep(60)"
+    leader = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], process_group=0)
+    member = subprocess.Popen([sys.executable, "-c", code], process_group=leader.pid)
+    group = Group(leader.pid)
+    try:
+        end = time.monotonic() + 60
+        while _cpu(before := group.sample()) < 0.2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        member.kill()
+        member.wait()
+        after = group.sample()
+        assert _cpu(after) >= _cpu(before) >= 0.2
+        assert 0 < after["rss"] < before["rss"]
+        assert after["threads"] == 1
+    finally:
+        os.killpg(leader.pid, signal.SIGKILL)
+        leader.wait()
+    assert "rss" not in group.sample()
+
+
+def _cpu(sample):
+    return sample["user"] + sample["system"]
+
+
+CHILD = """
+import os, sys, time
+end = time.process_time() + 0.6
+while time.process_time() < end: pass
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+os.write(file, bytes(1 << 20)); os.fsync(file)
+"""
+PARENT = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", sys.argv[1], sys.argv[2]])
+print("waited", flush=True)
+input()
+"""
+
+
+@pytest.mark.parametrize("often", [True, False])
+def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
+    """The kernel adds it to its parent: seen before its end or not, the sum is the same."""
+    argv = [sys.executable, "-c", PARENT, CHILD, str(tmp_path / "file")]
+    leader = subprocess.Popen(argv, process_group=0, stdin=-1, stdout=-1)
+    group = Group(leader.pid)
+    try:
+        while not select.select([leader.stdout], [], [], 0.02)[0]:
+            if often:
+                group.sample()
+        after = group.sample()
+    finally:
+        leader.kill()
+        leader.communicate()
+    assert 0.6 <= _cpu(after) < 1.2  # what two Pythons need to start is in it
+    if "write_bytes" in after:
+        assert 1 << 20 <= after["write_bytes"] < 2 << 20
+
+
+def test_a_group_of_nobody_says_nothing():
+    assert Group(999999999).sample() == {}
+
+
+def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
+    """As the backends of Postgres are."""
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    time.sleep(60)\n"
+        "time.sleep(60)"
+    )
+    leader = subprocess.Popen([sys.executable, "-c", code], process_group=0)
+    found: list[int] = []
+    try:
+        end = time.monotonic() + 60
+        while len(found) < 3 or all(os.getpgid(pid) == leader.pid for pid in found):
+            assert time.monotonic() < end
+            found = Group(leader.pid).members()
+        assert Group(leader.pid).sample()["threads"] == 3
+    finally:
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+        leader.wait()
+
+
+def test_a_server_is_sampled_beside_its_client(tmp_path):
+    client, server = (subprocess.Popen([sys.executable, "-c", "input()"], process_group=0, stdin=-1) for _ in "ab")
+    sampler = Sampler(tmp_path / "samples.jsonl", tmp_path, server=server.pid)
+    try:
+        sampler.start(client.pid)
+        client.stdin.close()
+        os.waitid(os.P_PID, client.pid, os.WEXITED | os.WNOWAIT)
+        sampler.stop(client.pid)
+    finally:
+        for child in (client, server):
+            child.kill()
+            child.wait()
+    assert sampler.error is None
+    first, *_, last = (json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines())
+    assert first["server"]["threads"] == last["server"]["threads"] == 1
+    assert last["server"]["rss"] > 0
+    assert last["process"]["rss"] == 0  # it has ended
+
+
+def test_a_server_that_leads_no_group_is_itself_and_its_children():
+    code = "import os, time\nif os.fork() == 0: time.sleep(60)\ntime.sleep(60)"
+    server = subprocess.Popen([sys.executable, "-c", code])
+    found: list[int] = []
+    try:
+        end = time.monotonic() + 60
+        while len(found) < 2:
+            assert time.monotonic() < end
+            found = Group(server.pid).members()
+        assert os.getpid() not in found
+        assert len(found) == 2
+    finally:
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+        server.wait()
+
+
+def test_of_a_database_that_is_not_ours_nothing_is_said(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", "input()"], process_group=0, stdin=-1)
+    sampler = Sampler(tmp_path / "samples.jsonl", None)
+    sampler.start(child.pid)
+    child.kill()
+    sampler.stop(child.pid)
+    child.wait()
+    assert sampler.error is None
+    last = json.loads((tmp_path / "samples.jsonl").read_text().splitlines()[-1])
+    assert not {"database_bytes", "devices"} & last.keys()
+
+
+def test_what_is_dear_is_looked_at_less_often():
+    clock = iter((0.0, 0.25, 0.5, 0.5))
+    looked = Seldom("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
+    assert looked.is_due
+    assert looked.look() == {"a": 1}
+    assert not looked.is_due  # for 250 s
+    assert Seldom("x", dict).look() is None
+    cheap = Seldom("x", dict, clock=lambda: 0.0)
+    cheap.look()
+    assert cheap.is_due
+
+
+def test_what_the_host_does_not_offer_has_no_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    assert counters.host("vda", ["vda"]) == {}
+
+
+def test_an_old_kernel_counts_fewer_things_of_a_device(tmp_path, monkeypatch):
+    (tmp_path / "sys/class/block/sda").mkdir(parents=True)
+    (tmp_path / "sys/class/block/sda/stat").write_text(" 1 2 3 4 5 6 7 8 9 10 11\n")
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    sample = counters.host("sda", ["sda", "sdb"])
+    assert sample["device"] == "sda"
+    assert list(sample["devices"]) == ["sda"]
+    assert sample["devices"]["sda"]["reads"] == 1
+    assert sample["devices"]["sda"]["write_sectors"] == 7
+    assert sample["devices"]["sda"]["queue_ms"] == 11
+    assert "discards" not in sample["devices"]["sda"]
+
+
+def test_pressure_is_the_time_that_some_task_waited(tmp_path, monkeypatch):
+    (tmp_path / "proc/pressure").mkdir(parents=True)
+    text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
+    (tmp_path / "proc/pressure/io").write_text(text)
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    assert counters.host(None, []) == {"pressure": {"io": 123}}
+
+
+def test_a_sampler_that_cannot_write_does_not_harm_the_step(tmp_path):
+    sampler = Sampler(tmp_path / "none" / "samples.jsonl", tmp_path)
+    sampler.start(os.getpid())
+    sampler.stop(os.getpid())
+    assert sampler.error.startswith("FileNotFoundError: ")

@@ -1,0 +1,56 @@
+"""What processors say of themselves, in a /sys and a /proc written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.host import sysfs
+from stepgrid.host.sampling.sensors import Sensors
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    return tmp_path
+
+
+def _write(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = root / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+
+
+def _cpu(root: Path, number: int, khz: int, slowed: int, package: int, package_slowed: int) -> None:
+    about = f"sys__devices__system__cpu__cpu{number}"
+    _write(root, **{f"{about}__cpufreq__scaling_cur_freq": str(khz)})
+    _write(root, **{f"{about}__thermal_throttle__core_throttle_count": str(slowed)})
+    _write(root, **{f"{about}__thermal_throttle__package_throttle_count": str(package_slowed)})
+    _write(root, **{f"{about}__topology__physical_package_id": str(package)})
+
+
+def test_a_host_that_tells_nothing(root: Path) -> None:
+    assert Sensors().read() == {}
+
+
+def test_cores_have_a_speed_each_and_a_package_counts_once(root: Path) -> None:
+    for number, (khz, slowed, package) in enumerate([(3_000_000, 1, 0), (2_000_000, 0, 0), (1_000_000, 2, 1)]):
+        _cpu(root, number, khz, slowed, package, 10)
+    assert Sensors().read() == {"mhz": 2000.0, "throttles": 1 + 0 + 2 + 10 + 10}
+
+
+def test_without_cpufreq_the_speed_is_that_of_cpuinfo(root: Path) -> None:
+    _write(root, proc__cpuinfo="processor\t: 0\ncpu MHz\t\t: 2600.0\nprocessor\t: 1\ncpu MHz\t\t: 2400.5")
+    assert Sensors().read() == {"mhz": 2500.25}
+
+
+def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> None:
+    _write(
+        root, sys__class__thermal__thermal_zone0__type="x86_pkg_temp", sys__class__thermal__thermal_zone0__temp="61000"
+    )
+    _write(root, sys__class__thermal__thermal_zone1__type="acpitz", sys__class__thermal__thermal_zone1__temp="99000")
+    _write(root, sys__class__hwmon__hwmon3__name="k10temp", sys__class__hwmon__hwmon3__temp1_input="62500")
+    _write(root, sys__class__hwmon__hwmon4__name="nvme", sys__class__hwmon__hwmon4__temp1_input="80000")
+    assert Sensors().read() == {"celsius": 62.5}

@@ -1,0 +1,69 @@
+import os
+import subprocess
+
+from stepgrid.host import temporary_files
+from stepgrid.host.durable_writes import write_text
+from stepgrid.store.store import Store
+
+DEAD = 2**22 + 1  # no process has that number
+
+
+def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp_path):
+    for name in (f".table.json.{DEAD}", f".table.json.{os.getppid()}", f".other.json.{DEAD}", ".table.json.old"):
+        (tmp_path / name).touch()
+    write_text(tmp_path / "table.json", "{}")
+    kept = [f".other.json.{DEAD}", f".table.json.{os.getppid()}", ".table.json.old", "table.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
+    store = Store(tmp_path)
+    staged = store.plan(f".p.{DEAD}~")
+    staged.mkdir(parents=True)
+    (staged / "plan.json").touch()
+    store.mark("s-1").parent.mkdir()
+    store.mark(f".s-1.{DEAD}").symlink_to("nowhere")
+    requests = store.remembered("r").parent
+    requests.mkdir()
+    temporary_files.everywhere(store.root)
+    assert [*store.plan("p").parent.iterdir()] == [requests]
+    assert [*store.mark("s-1").parent.iterdir()] == []
+
+
+def begun(store, plan="p"):
+    """What a killed collect and summarize may leave: in each folder that they write to."""
+    tables = store.stamps(plan, "")[0].parent
+    (tables / "parts").mkdir(parents=True)
+    names = (f".metrics.{DEAD}.json", f".steps.parquet.{DEAD}", f"parts/.figures.3.parquet.{DEAD}")
+    found = [*(tables / name for name in names), store.summary(plan) / f".index.html.{DEAD}"]
+    for path in found:
+        path.touch()
+    return found
+
+
+def test_what_a_killed_collect_and_summarize_began_goes_before_the_next_one_writes(tmp_path):
+    store = Store(tmp_path)
+    left = begun(store)
+    store.drop_stamps("p")
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_run_sweeps_the_summaries_of_other_plans_too(tmp_path):
+    store = Store(tmp_path)
+    left = [*begun(store, "old"), *begun(store, "new")]
+    temporary_files.everywhere(store.root)
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
+    killed = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its number stays until its parent asks
+    (tmp_path / f".metrics.{killed.pid}.json").touch()
+    (tmp_path / f".metrics.{os.getpid()}.json").touch()
+    temporary_files.sweep(tmp_path)
+    killed.wait()
+    assert [path.name for path in tmp_path.iterdir()] == [f".metrics.{os.getpid()}.json"]
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    temporary_files.sweep(tmp_path / "none")

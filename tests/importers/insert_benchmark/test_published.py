@@ -1,0 +1,56 @@
+"""The published files, made again from what they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.layouts import insert_metrics
+from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.transfer.published_folder import Found, read
+
+
+@pytest.fixture
+def folder(published: Callable[[str], Path]) -> Path:
+    return published("insert_benchmark")
+
+
+def measured(found: Found) -> list[Measured]:
+    return [step for stage in found.planned.stages.values() for step in stage]
+
+
+def test_published_files_are_byte_equal(folder: Path) -> None:
+    made = read("insert_benchmark", folder).legacy
+    names = ["mrg.l.i0", "mrg.q100.1", "rel.l.i0", "rel.q100.1", "o.getmin.c2.cached.rx.r"]
+    assert {name: made[name] for name in names} == {name: (folder / name).read_text() for name in names}
+
+
+def test_a_merged_row_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "o.sum.t.20m.rx80.cx6a").symlink_to(folder / "o.sum.t.20m.rx80.cx6a")
+    made = read("insert_benchmark", tmp_path).legacy
+    for name in ("mrg.l.i0", "mrg.q100.1"):
+        head, _, row = (folder / name).read_text().splitlines()
+        assert made[name].splitlines() == [head, row]
+
+
+def test_steps_are_results(folder: Path) -> None:
+    found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
+    last = found["rx80.cx6a", "q1000.2"]
+    assert (last.labels, last.source) == ({"rows": "20m"}, "o.sum.t.20m.rx80.cx6a:16")
+    wanted = {"inserts_per_s": 998, "qps": 4667, "target_inserts_per_s": 1000, "host_cpu_us_per_op": 241}
+    assert {name: last.figures.metrics[name] for name in wanted} == wanted
+    base = found["fbmy8028_rel_lto_jun23_ef5b9b101_hack.cy9c_gcp_c2s30", "q100"]
+    assert base.figures.metrics == {"min_id_probe_seconds": 2.861}
+    assert {name for each in found.values() for name in each.figures.metrics} <= METRICS.keys()
+
+
+def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> None:
+    found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
+    held = insert_metrics.figures(found["rx80.cx6a", "q1000.2"].figures.metrics)
+    lines = (folder / "o.sum.t.20m.rx80.cx6a").read_text().splitlines()
+    said = dict(zip(lines[0].split("\t"), lines[15].split("\t"), strict=True))
+    assert {name: float(said[name]) for name in held} == pytest.approx(held, abs=0.06)
+    assert held.keys() == said.keys() - {"tag"}

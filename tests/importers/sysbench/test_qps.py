@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.importers.sysbench import qps
+from stepgrid.plugins.folder_fault import Faults
+from tests.importers.made import TABLE
+
+PATH = Path("qps.abs.a.tsv")
+
+
+def read(text: str) -> tuple[qps.Table, list[str]]:
+    faults = Faults()
+    return qps.read(text, PATH, faults), list(map(str, faults))
+
+
+def test_what_is_read_is_written() -> None:
+    table, wrong = read(TABLE)
+    assert wrong == []
+    assert qps.absolute(table.columns, table.rows) == TABLE
+
+
+def test_ratios_are_to_the_first_column() -> None:
+    assert qps.relative(read(TABLE)[0]) == (
+        "Relative to: x.my56.c8.pk1\ncol-1 : x.my80.c8.pk1\n\ncol-1\n"
+        "1.50\tpoint-query_range=100\n0.75\tscan_range=100\n0.50\tupdate-index_range=100\n"
+    )
+
+
+def test_a_post_has_groups_and_short_names() -> None:
+    more = "1\t1\tscan.warm_range=100\n30\t15\tread-only_range=10\n30\t60\tread-only_range=100\n"
+    assert qps.edited(read(TABLE + more)[0]) == (
+        "Relative to: my56.c8\ncol-1 : my80.c8\n\n- point queries\ncol-1\n1.50\tpoint-query\n"
+        "\n- range queries without aggregation\ncol-1\n0.75\tscan\n"
+        "\n- range queries with aggregation\ncol-1\n0.50\tread-only_range=10\n2.00\tread-only_range=100\n"
+        "\n- writes\ncol-1\n0.50\tupdate-index\n"
+    )
+
+
+def test_a_figure_that_is_not_there_has_no_ratio() -> None:
+    table = read(TABLE.replace("100\t150", "\t150"))[0]
+    assert table.rows[0].values == [None, 150.0]
+    assert qps.relative(table).split("\n")[4] == "\tpoint-query_range=100"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "100\t150\t",
+            "100\t",
+            "5: 2 figures and the name of a test were expected here\n  | 100 point-query_range=100",
+        ),
+        ("50\t25", "50\tabc", "7: `abc` is no figure\n  | 50 abc update-index_range=100"),
+        (
+            "_range=100\n40",
+            "\n40",
+            "5: `point-query` is no test: NAME_range=NUMBER was expected in the last column\n  | 100 150 point-query",
+        ),
+        ("col-2 :", "col-3 :", "4: no line above says what `col-2` is (`col-2 : DIRECTORY`)\n  | col-1 col-2"),
+        ("\n\ncol-1", "\nwhat\ncol-1", "3: `col-1 : DIRECTORY`, or the head `col-1 …` was expected here\n  | what"),
+    ],
+)
+def test_faults_have_their_line(old: str, new: str, said: str) -> None:
+    assert read(TABLE.replace(old, new, 1))[1] == [f"{PATH}:{said}"]
+
+
+def test_an_empty_table_is_none() -> None:
+    assert read("")[1] == [f"{PATH}: a table of queries per second was expected: it has no rows"]
+
+
+def test_the_published_tables_byte_for_byte(published: Callable[[str], Path]) -> None:
+    folder = published("sysbench")
+    table, wrong = read((folder / "qps.abs.my.latest.tsv").read_text(encoding="utf-8"))
+    assert wrong == []
+    assert qps.absolute(table.columns, table.rows).encode() == (folder / "qps.abs.my.latest.tsv").read_bytes()
+    assert qps.relative(table).encode() == (folder / "qps.rel.my.latest.tsv").read_bytes()
+    assert qps.edited(table).encode() == (folder / "qps.rel.my.latest.tsv.edit").read_bytes()

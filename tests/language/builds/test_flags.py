@@ -1,0 +1,76 @@
+import pytest
+
+from stepgrid.language.builds.flags import Flags, flag_faults, read
+from stepgrid.language.builds.sources import Fault
+
+
+def faults(engine: str = "rocksdb", **flags: object) -> list[Fault]:
+    return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, engine))
+
+
+def test_what_is_said_is_read():
+    given = {
+        "system": "cmake",
+        "cxx": "clang++-16",
+        "cxxflags": "-O3 '-DNAME=a b'",
+        "march": "x86-64-v3",
+        "assertions": "false",
+        "PORTABLE": "1",
+        "CMAKE_BUILD_TYPE": "Debug",
+        "Boost_ROOT": "x",
+        "env.TZ": "UTC",
+    }
+    assert not list(flag_faults(given, "rocksdb"))
+    assert read({"flags": given}) == Flags(
+        system="cmake",
+        cxx="clang++-16",
+        cxxflags=("-O3", "-DNAME=a b"),
+        march="x86-64-v3",
+        assertions=False,
+        variables={"PORTABLE": "1", "CMAKE_BUILD_TYPE": "Debug", "Boost_ROOT": "x"},
+        environment={"TZ": "UTC"},
+    )
+
+
+def test_nothing_said_is_what_the_build_system_does():
+    assert read({}) == Flags()
+
+
+def test_an_unknown_name_with_the_nearest():
+    assert faults(cflag="-O2") == [Fault("unknown-key", "cflag", "`flags` has no `cflag`", "did you mean `cflags`?")]
+
+
+@pytest.mark.parametrize("name", ["portable", "env.", "A-B", "env.1A"])
+def test_an_unknown_name_with_what_there_is(name: str):
+    (fault,) = flag_faults({name: "x"}, "rocksdb")
+    assert fault.hint == (
+        "system, cc, cxx, cflags, cxxflags, ldflags, march, assertions, type, libraries; "
+        "NAME for a variable of the build system; env.NAME for one of the environment"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("system", "ninja", "`system: ninja` is not make or cmake"),
+        ("assertions", "on", "`assertions: on` is not true or false"),
+        ("cc", "-v", "`cc: -v` is not a compiler's name or path"),
+        ("cxxflags", "-D'a", "`cxxflags: -D'a` cannot be split into words: no closing quotation"),
+        ("march", "-m", "`march: -m` is not a processor that the compiler knows, such as native or x86-64-v3"),
+        ("libraries", "/usr", "`libraries: /usr` is not a suite such as bookworm, or system"),
+        ("PORTABLE", "1\n2", "`PORTABLE` holds a character that cannot be printed"),
+    ],
+)
+def test_a_value_that_cannot_be(name: str, value: str, said: str):
+    assert faults(**{name: value}) == [Fault("wrong-flag", name, said)]
+
+
+def test_a_type_is_of_cmake():
+    (fault,) = faults(type="Release")
+    assert fault.message == "`type` is of cmake and meson"
+    assert not faults(type="Release", system="cmake")
+    assert not faults("mysql", type="Release")
+
+
+def test_an_engine_whose_recipe_has_words_of_its_own():
+    assert not faults("program", run="make")

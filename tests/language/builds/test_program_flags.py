@@ -1,0 +1,70 @@
+from typing import Any
+
+import pytest
+
+from stepgrid.language.builds.program_flags import command, environment, faults, only_names, paths
+from tests.conftest import Compile, Complaints
+
+SPEC = """\
+title: "a"
+builds:
+  mine:
+    engine: program
+    source: {git: "https://a.example/x.git", ref: v1.0.0}
+    flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}
+steps: [{name: run, kind: command, argv: ["{program:x}"]}]
+"""
+SOURCE = 'source: {git: "https://a.example/x.git", ref: v1.0.0}'
+FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}'
+
+
+def test_what_it_says(compile_text: Compile):
+    (build,) = compile_text(SPEC).builds
+    assert command(build.recipe, 3) == ["make", "-j3", "x"]
+    assert paths(build.recipe) == {"x": "bin/x"}
+    assert environment(build.recipe) == {"CFLAGS": "-O2"}
+
+
+def test_its_command_is_part_of_what_it_is(compile_text: Compile):
+    (one,), (other,) = compile_text(SPEC).builds, compile_text(SPEC.replace("-O2", "-O3")).builds
+    assert one.id != other.id
+
+
+def test_a_build_that_makes_nothing(complaints: Complaints):
+    said = complaints(SPEC.replace(f"    {FLAGS}\n", ""))
+    assert "a.yaml:3:3: error[missing-key]: build `mine` does not say which programs it makes\n" in said
+    assert "   = add `flags: {programs: PATH}`" in said
+
+
+def test_a_program_of_this_machine_is_named_by_its_source(compile_text: Compile):
+    compile_text(SPEC.replace(SOURCE, "source: {system: x}").replace(f"    {FLAGS}\n", ""))
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"comand": "make"}, "`flags` has no `comand`"),
+        ({"env.1X": "y"}, "`flags` has no `env.1X`"),
+        ({"command": ""}, "`command: ` is empty"),
+        ({"command": "--upload-pack=x"}, "`command: --upload-pack=x` begins with `-`"),
+        ({"command": "make 'x"}, "`command: make 'x` cannot be split into words: no closing quotation"),
+        ({"programs": "/bin/sh"}, "`programs: /bin/sh` leads out of the tree: paths in it are expected"),
+        ({"programs": "a ../b"}, "`programs: a ../b` leads out of the tree: paths in it are expected"),
+        ({"programs": "a/x b/x"}, "`programs: a/x b/x` has two programs x"),
+    ],
+)
+def test_what_is_wrong(flags: dict[str, Any], said: str):
+    assert [fault.message for fault in faults(flags, "program")] == [said]
+    assert list(faults(flags, "rocksdb")) == []
+
+
+def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
+    said = complaints(SPEC.replace("command:", "comand:"))
+    assert "a.yaml:6:13: error[unknown-key]: build `mine`: `flags` has no `comand`\n" in said
+    assert "   = did you mean `command`? (a variable of the environment is `env.NAME`)" in said
+
+
+def test_what_is_made_already_is_only_chosen_from():
+    assert only_names({"flags": {"programs": "fio"}}, "program", {"debian": "fio"})
+    assert not only_names({"flags": {"programs": "fio", "command": "make"}}, "program", {"debian": "fio"})
+    assert not only_names({"flags": {"programs": "fio"}}, "rocksdb", {"debian": "fio"})

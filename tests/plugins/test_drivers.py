@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.plugins.drivers import driver, kinds, runnable, running, unrunnable
+from stepgrid.plugins.metrics import METRICS
+
+COUNT = st.integers(1, 10**9)
+SECONDS = st.integers(1, 10**6).map(float)
+PLAIN = st.text("abcdefghij_0123456789", min_size=1, max_size=8)
+ENGINE = {"storage_engine": st.none() | PLAIN}
+WORKLOADS = ("load", "point_query", "range", "read_only", "scan", "write_only", "mine.lua")
+
+# what may be given to each kind; what a setting needs beside itself is always given
+GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "db_bench": {
+        "benchmarks": st.lists(st.sampled_from(["fillseq", "overwrite", "readrandom", "flush"]), min_size=1),
+        "keys": COUNT,
+        "threads": COUNT,
+        "duration": st.none() | SECONDS,
+        "write_rate": st.none() | COUNT,
+        "fresh": st.booleans(),
+    },
+    "sysbench": {
+        "lua": st.sampled_from(WORKLOADS),
+        "rows": COUNT,
+        "threads": COUNT,
+        "events": st.none() | COUNT,
+        "duration": SECONDS,
+        "range": COUNT,
+        "covered": st.booleans(),
+        "index": st.sampled_from(["pk", "si"]),
+        **ENGINE,
+    },
+    "insert_benchmark": {
+        "action": st.sampled_from(["load", "index", "insert", "query"]),
+        "rows": COUNT,
+        "duration": SECONDS,
+        "clients": COUNT,
+        "insert_rate": st.none() | COUNT,
+        "deletes": st.booleans(),
+        **ENGINE,
+    },
+    "linkbench": {
+        "action": st.sampled_from(["load", "request"]),
+        "ids": COUNT,
+        "duration": SECONDS,
+        "requesters": COUNT,
+        "mix": st.floats(0, 100).map(lambda share: {"addlink": share, "getnode": 100 - share}),
+        **ENGINE,
+    },
+    "vector_search": {
+        "action": st.sampled_from(["load", "index", "search"]),
+        "dataset": st.just("gist-960-euclidean")
+        | st.builds(lambda rows: {"generated": {"rows": rows, "dimensions": 16}}, COUNT),
+        "m": COUNT,
+        "ef_search": st.none() | COUNT,
+        "clients": COUNT,
+        **ENGINE,
+    },
+    "sql": {"sql": st.lists(st.just("select 1"), min_size=1), "timeout": SECONDS, **ENGINE},
+    "quiesce": {
+        "timeout": SECONDS,
+        "quiet": SECONDS,
+        "flush": st.booleans(),
+        "device_busy": st.floats(0, 100),
+        **ENGINE,
+    },
+    "command": {
+        "argv": st.lists(st.sampled_from(["ls", "{data}", "{seed}", "-l"]), min_size=1),
+        "metrics": st.dictionaries(
+            st.just("files"),
+            st.sampled_from([{"pattern": r"(\d+)", "better": "lower"}, {"json": "$.a[*]", "take": "sum"}]),
+        ),
+        "series": st.none() | st.just({"file": "a.csv", "time": "t", "rate": "v", "unit": "ms"}),
+        "duration": st.none() | SECONDS,
+    },
+}
+KNOWN = "db_bench, sysbench, insert_benchmark, linkbench, vector_search, sql, quiesce, command"
+
+
+def test_an_unknown_kind_names_the_known_ones() -> None:
+    with pytest.raises(LookupError, match=f"^there is no step kind 'db_bensh'; the kinds are: {KNOWN}$"):
+        driver("db_bensh")
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
+    found = driver(kind)
+    model = found.settings_model()
+    assert found.kind == kind
+    assert found.revision >= 1
+    assert {setting for setting in found.reserved.values() if setting} <= set(model.model_fields)
+    assert model.model_config["extra"] == "forbid"
+    assert model.model_config["frozen"] is True
+    assert all(field.description for field in model.model_fields.values())
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_a_driver_has_both_methods_of_the_running_half_or_neither(kind: str) -> None:
+    found = driver(kind)
+    assert {hasattr(found, name) for name in ("parser", "command", "parse")} == {runnable(kind) is not None}
+
+
+def test_a_kind_that_runs_is_given_whole() -> None:
+    found = running("db_bench")
+    assert found is runnable("db_bench") is driver("db_bench")
+    assert found.parser >= 1
+
+
+def test_a_kind_that_is_only_declared_says_so() -> None:
+    declared = [kind for kind in kinds() if runnable(kind) is None]
+    assert unrunnable([*declared, *declared, "db_bench", "command"]) == tuple(declared)
+    for kind in declared:
+        with pytest.raises(LookupError) as caught:
+            running(kind)
+        assert str(caught.value) == f"this version checks and plans steps of kind {kind}; it cannot run them yet"
+
+
+@pytest.mark.parametrize("kind", kinds())
+@given(data=st.data())
+def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
+    """What a plan keeps of a step gives the same step again, the same seed, and some time that it takes."""
+    found = driver(kind)
+    given = data.draw(st.fixed_dictionaries(GIVEN[kind]))
+    settings = found.settings_model().model_validate(given)
+    kept = json.loads(json.dumps(settings.model_dump(mode="json")))
+    again = found.settings_model().model_validate(kept)
+    assert again == settings
+    assert again.model_dump(mode="json") == kept
+    assert found.seed_key(kept) == found.seed_key(again.model_dump(mode="json"))
+    assert found.seed_key(kept)
+    assert found.estimate(kept) > 0 or kind == "db_bench"  # of which a benchmark may take no time at all
+
+
+@pytest.mark.parametrize("kind", kinds())
+@given(data=st.data())
+def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.DataObject) -> None:
+    model = driver(kind).settings_model()
+    settings = model.model_validate(data.draw(st.fixed_dictionaries(GIVEN[kind])))
+    written = model.model_validate(settings.model_dump(mode="json"))
+    assert settings.model_dump(mode="json", exclude_defaults=True) == written.model_dump(
+        mode="json", exclude_defaults=True
+    )
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_a_command_needs_no_heavy_import(kind: str) -> None:
+    """A job makes commands: it must not pay for pydantic."""
+    program = (
+        "import sys; from stepgrid.plugins.drivers import driver; "
+        f"driver({kind!r}); print([m for m in ('pydantic', 'duckdb', 'numpy', 'snakemake') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
+def test_metric_names_are_plain_words() -> None:
+    assert all(name.isidentifier() and name == name.lower() for name in METRICS)

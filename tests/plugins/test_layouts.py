@@ -1,0 +1,234 @@
+"""Layouts whose figures are easy to check by eye."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from stepgrid.layouts import (
+    colours,
+    compaction,
+    counters,
+    figures,
+    groups,
+    insert_benchmark,
+    insert_metrics,
+    recall,
+    relative,
+    response_times,
+)
+from stepgrid.layouts.colours import Marked
+from stepgrid.model import published_numbers
+from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layouts import NAMES, by_name, defaults
+from tests.layouts.made import compared, spot, subjects, texts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_layout_is_one(name: str) -> None:
+    assert isinstance(by_name(name), Layout)
+
+
+def test_a_layout_that_there_is_not() -> None:
+    with pytest.raises(LookupError, match="there is no layout `iostats`"):
+        by_name("iostats")
+
+
+@pytest.mark.parametrize("kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "vector_search", "command"])
+def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
+    assert defaults(kind)
+    assert set(defaults(kind)) <= set(NAMES)
+
+
+def test_ratios_to_nothing() -> None:
+    assert published_numbers.ratio_text(0, 0) == "1"
+    assert published_numbers.ratio_text(0.001, 0) == "inf"
+    assert published_numbers.ratio_text(0, 0.001) == "0.00"
+    assert published_numbers.ratio(2, 0) == math.inf
+
+
+def test_groups_of_microbenchmarks_with_short_names() -> None:
+    names = ("point-query_range=100", "random-points_range=10", "random-points_range=100", "scan_range=100",
+             "read-only-count_range=1000", "update-index_range=100", "points-covered-si.warm")  # fmt: skip
+    found = groups.tables(compared(dict.fromkeys(names, (100, 110)), ("my5651", "my5744")))
+    assert [(table.block, texts(table)) for table in found] == [
+        ("point queries", ["1.10 point-query", "1.10 random-points_range=10", "1.10 random-points_range=100"]),
+        ("range queries without aggregation", ["1.10 scan"]),
+        ("range queries with aggregation", ["1.10 read-only-count"]),
+        ("writes", ["1.10 update-index"]),
+    ]
+
+
+def test_a_base_that_is_a_row_leaves_the_columns_their_names() -> None:
+    ratios = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.25, (1, 1): 0.5}
+    spots = {place: Spot({"qps": 9.0}, ratios={"qps": ratio}) for place, ratio in ratios.items()}
+    block = Block(
+        "relative QPS", (("6.29.5",), ("9.9.3",)), (("fillseq",), ("overwrite",)), spots, ("build",), base="6.29.5"
+    )
+    (found,) = relative.tables(block)
+    assert found.before == ("Relative to: 6.29.5",)
+    assert [column.name for column in found.columns] == ["fillseq", "overwrite", "build"]
+    assert texts(found) == ["1.00 1.00 6.29.5", "1.25 0.50 9.9.3"]
+
+
+def test_cells_without_figures_say_why() -> None:
+    found = figures.tables(subjects({"a": {"qps": 12345.6}, "b": "failed", "c": "same as a", "d": {}}))[0]
+    assert texts(found) == ["a 12,346", "b failed", "c same as a", "d -"]
+    assert [row[1].kind for row in found.rows] == ["", "failed", "same as", "missing"]
+
+
+def test_several_metrics_over_columns_are_a_table_each() -> None:
+    spots = {(0, 0): Spot({"qps": 100, "lsm_bytes": 3 * 2**30}), (0, 1): Spot({"qps": 50.25})}
+    block = Block("t", (("x",),), (("a",), ("b",)), spots, ("step",), metrics=("qps", "lsm_bytes"))
+    found = figures.tables(block)
+    assert [(table.block, texts(table)) for table in found] == [
+        ("qps, operations/s", ["x 100 50.2"]),
+        ("lsm_bytes, B", ["x 3 GiB -"]),
+    ]
+
+
+def test_a_level_that_shrank_by_less_than_is_shown_has_no_sign() -> None:
+    rows = ({"level": "L7", "write_new_bytes": -0.03 * 2**30}, {"level": "L6", "write_new_bytes": -0.3 * 2**30})
+    (found,) = compaction.tables(Block("t", (("a",),), spots={(0, 0): Spot({}, levels=rows)}))
+    assert texts(found) == ["L7 0.0", "L6 -0.3"]
+
+
+def test_units_of_what_a_table_calls_otherwise_stand_below() -> None:
+    called = {"qps": "o/s", "gets_per_s": "get/s", "device_read_mb_per_s": "rMB/s"}
+    spots = {(0, 0): Spot({"qps": 5, "gets_per_s": 4, "device_read_mb_per_s": 2.5, "p99_us": 7})}
+    block = Block("t", (("a",),), spots=spots, row_axes=("x",), metrics=(*called, "p99_us"), called=called)
+    (found,) = figures.tables(block)
+    assert [(column.name, column.unit) for column in found.columns[1:]] == [
+        ("o/s", ""),
+        ("get/s", ""),
+        ("rMB/s", ""),
+        ("p99_us", "us"),
+    ]
+    assert found.notes == ("o/s, get/s: operations/s; rMB/s: MiB/s",)
+
+
+def test_the_best_qps_for_a_recall() -> None:
+    values = {"m=4": {"recall": 0.9496, "qps": 900.0}, "m=8": {"recall": 0.99, "qps": 500.0}, "m=16": "failed"}
+    every, best = recall.tables(subjects(values))
+    assert texts(every) == ["0.990 500.0 m=8", "0.950 900.0 m=4", "failed failed m=16"]
+    assert texts(best)[0] == ">= 0.990 0.990 500.0 m=8"
+    assert texts(best)[-1] == ">= 0.950 0.950 900.0 m=4"
+
+
+def test_counters_relative_to_the_first() -> None:
+    block = subjects(
+        {"a": {"x": 0.0, "y": 10.0, "z": -1.0}, "b": {"x": 5.0, "y": 15.0, "z": -1.0}}, metrics=("x", "y", "z")
+    )
+    absolute, relative = counters.tables(block)
+    assert texts(absolute) == ["x 0 5", "y 10 15", "z -1 -1"]
+    assert texts(relative) == ["INF x", "1.500 y", "1.000 z"]
+
+
+def test_the_counters_of_a_pattern_that_grew_most() -> None:
+    grown = {"a": {"x.1": 0.0, "x.2": 3.0, "x.3": 0.0, "y": 9.0}, "b": {"x.1": 7.0, "x.2": 1.0, "x.3": 0.0, "y": 9.0}}
+    absolute, relative = counters.tables(replace(subjects(grown), counters=("x.*",)))
+    assert texts(absolute) == ["x.1 0 7", "x.2 3 1"]
+    assert texts(relative) == ["INF x.1", "0.333 x.2"]
+    (most, _) = counters.tables(replace(subjects(grown), counters=("x.*",), top=1))
+    assert texts(most) == ["x.1 0 7"]
+    (named, _) = counters.tables(replace(subjects(grown), counters=("x.3", "gone")))
+    assert texts(named) == ["x.3 0 0"]
+    assert counters.tables(replace(subjects(grown), counters=("gone",))) == []
+
+
+LEVELS = (
+    {"level": "L0", "files": 2.0, "compacting_files": 0.0, "bytes": 1.5 * 2**20, "write_bytes": 0.3 * 2**30},
+    {"level": "Sum", "files": 4.0, "compacting_files": 1.0, "bytes": 2.0 * 2**30, "keys_in": 1662000.0},
+)
+
+
+def test_compaction_by_level_and_in_all() -> None:
+    block = Block("t", (("a",), ("b",)), spots={(0, 0): Spot({"qps": 1}, levels=LEVELS), (1, 0): spot("failed")})
+    (table,) = compaction.tables(block)
+    assert [column.name for column in table.columns] == ["Level", "Files", "Size", "Write(GB)", "KeyIn"]
+    assert texts(table) == ["L0 2/0 1.50 MB 0.3 -", "Sum 4/1 2.00 GB - 1662K"]
+    assert texts(compaction.sums(block)[0]) == ["2.00 GB a", "failed b"]
+
+
+def test_what_fails_its_rate_is_grey_and_counts_for_no_colour() -> None:
+    column = [Marked(100), Marked(60), Marked(90), Marked(500, kept=False), Marked(None)]
+    assert colours.coloured(column) == ["best", "worst", "best", "sla", ""]
+
+
+def test_nothing_is_bad_where_all_is_alike() -> None:
+    assert colours.coloured([Marked(100), Marked(80)]) == ["best", ""]
+    assert colours.coloured([Marked(5), Marked(5)]) == ["", ""]
+
+
+@pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.6, True), (3799.4, False), (None, True)])
+def test_a_rate_is_sustained_from_95_percent_of_it(rate: float | None, kept: bool) -> None:
+    assert insert_benchmark.sustained(rate, 4000) == kept
+
+
+def test_the_insert_benchmark_by_step() -> None:
+    target = insert_benchmark.TARGET
+    spots = {
+        (0, 0): Spot({"inserts_per_s": 103093}),
+        (1, 0): Spot({"inserts_per_s": 81967}),
+        (0, 1): Spot({"inserts_per_s": 998, "qps": 5000, target: 1000}),
+        (1, 1): Spot({"inserts_per_s": 800, "qps": 9000, target: 1000}),
+    }
+    block = Block("t", (("rx56",), ("rx80",)), (("l.i0",), ("q1000",)), spots)
+    throughput, relative, rates, *_ = insert_benchmark.tables(block)
+    assert texts(throughput) == ["rx56 103093 5000", "rx80 81967 9000*"]
+    assert [cell.kind for cell in throughput.rows[1]] == ["", "worst", "sla"]
+    assert texts(relative) == ["rx56 1.00 1.00", "rx80 0.80 1.80"]
+    assert texts(rates) == ["target - 1000", "rx56 103093 998", "rx80 81967 800*"]
+    assert insert_benchmark.BELOW in throughput.notes
+
+
+def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
+    values = {
+        "inserts_per_s": 1000.0, "qps": 500.0, "client_cpu_us_per_op": 30.4, "median_qps": 510.0, "worst_qps_p99": 90.0,
+        "device_writes_per_s": 2000.0, "data_bytes": 2.0**30, "index_bytes": 2.0**31, "database_bytes": 5 * 2.0**30,
+    }  # fmt: skip
+    found = insert_metrics.figures(values)
+    assert {name: found[name] for name in ("ips", "qps", "ccpupq", "p50", "p99", "wpi", "dbgb1", "dbgb2")} == {
+        "ips": 1000.0, "qps": 500.0, "ccpupq": 30.4, "p50": 510.0, "p99": 90.0, "wpi": 2.0, "dbgb1": 3.0, "dbgb2": 5.0,
+    }  # fmt: skip
+
+
+def test_the_longest_is_that_of_the_queries_where_there_are_any() -> None:
+    slowest = {"max_insert_seconds": 0.5, "max_query_seconds": 0.25, "median_inserts_per_s": 9.0}
+    load, queries = {"inserts_per_s": 10.0, **slowest}, {"inserts_per_s": 10.0, "qps": 5.0, **slowest}
+    assert [insert_metrics.figures(each).get("maxop") for each in (load, queries)] == [0.5, 0.25]
+    assert [insert_metrics.figures(each).get("p50") for each in (load, queries)] == [9.0, None]
+    assert insert_metrics.figures({**queries, "max_us": 1e6})["maxop"] == 1.0
+
+
+def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them() -> None:
+    spots = {(0, 0): Spot({"server_virtual_bytes": 2.0**34}), (1, 0): Spot({"tables_bytes": 2.0**30})}
+    seldom = insert_metrics.tables(Block("t", (("a",), ("b",)), (("l.i0",),), spots))[0]
+    usual = insert_metrics.tables(Block("t", (("b",),), (("l.i0",),), {(0, 0): spots[1, 0]}))[0]
+    assert " ".join(column.name for column in usual.columns) == (
+        "ips qps rps rmbps wps wmbps rpq rkbpq wpi wkbpi csps cpups cspq cpupq dbgb1 dbgb2 rss maxop p50 p99 tag"
+    )
+    assert [column.name for column in seldom.columns if column not in usual.columns] == ["vsz"]
+    assert texts(seldom) == [
+        " ".join([*["-"] * 16, "16.0", *["-"] * 4, "a"]),
+        " ".join([*["-"] * 14, "1.0", *["-"] * 6, "b"]),
+    ]
+
+
+def test_the_shares_of_classes_of_response_times() -> None:
+    shares = (99.999, 0.0, 0.0, 0.0, 0.0008, 0.0, 0.0, 0.0, 0.0, 0.0002)
+    values = {"max_query_seconds": 17.5, "max_us": 2000.0}
+    spots = {(0, 0): Spot(values, times={"query": shares, "": (100.0, *[0.0] * 9)}), (1, 0): Spot(status="failed")}
+    query, every = response_times.tables(Block("t", (("a",), ("b",)), spots=spots, point="q100"))
+    names = "256us 1ms 4ms 16ms 64ms 256ms 1s 4s 16s gt max tag"
+    assert " ".join(column.name for column in query.columns) == names
+    none = ["0.000"] * 4
+    assert texts(query) == [
+        " ".join(["99.999", *none[:3], "0.001", *none, "nonzero", "17.500", "a"]),
+        " ".join(["failed"] * 11 + ["b"]),
+    ]
+    assert (query.block, every.block) == ("q100, query", "q100")
+    assert texts(every)[0] == " ".join(["100.000", *none, *none, "0.000", "0.002", "a"])

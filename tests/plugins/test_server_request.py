@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.server import Access
+from stepgrid.plugins.server_request import FILE, asked, command
+
+ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+
+
+def _context(access: Access | None) -> Context:
+    return Context({}, "1", Path("/data"), Path("/step"), 1, access)
+
+
+def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
+    made = command("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
+    assert (made.argv, made.duration) == ((sys.executable, "-m", "stepgrid.drivers.sql"), 5.0)
+    assert "secret" not in str((made.argv, made.env))
+    (tmp_path / FILE).write_text(made.files[FILE])
+    assert asked(tmp_path) == (ACCESS, {"sql": ["select 1"]})
+
+
+def test_the_password_of_a_server_that_ran_before_is_not_kept(tmp_path: Path) -> None:
+    access = ACCESS._replace(host="db1", running=True)
+    (tmp_path / FILE).write_text(command("stepgrid.drivers.sql", _context(access), {"sql": []}).files[FILE])
+    assert asked(tmp_path) == (access, {"sql": []})
+    assert asked(tmp_path) == (access._replace(password=""), {"sql": []})
+
+
+def test_it_needs_a_server() -> None:
+    with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
+        command("stepgrid.drivers.sql", _context(None), {})

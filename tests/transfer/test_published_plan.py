@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.collect import imported_figures, reading
+from stepgrid.collect.figures import figures
+from stepgrid.collect.tables import collect
+from stepgrid.plan import files
+from stepgrid.plugins.driver import Buckets, Figures, ParseError, rows
+from stepgrid.plugins.importer import Measured
+from stepgrid.store.status.results import State, changed, states
+from stepgrid.store.store import Store
+from stepgrid.transfer.published_plan import imported, planned
+from stepgrid.transfer.published_results import publish
+
+
+def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Measured:
+    return Measured(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
+
+
+def collected(store: Store, steps: list[Measured]) -> dict[str, State]:
+    """By the stage's title."""
+    plan = planned("sysbench", "title", "dir", steps).plan
+    known = states(store, plan)
+    return {stage.title: known[stage.id] for stage in plan.stages}
+
+
+def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
+    plan = planned("sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]).plan
+    assert sorted(stage.title for stage in plan.stages) == ["a, load 1: one", "b, load 1: one, two"]
+    assert plan.report.base == {"build": "b"}
+    assert plan.spec == "import sysbench dir"
+    assert imported(plan.spec)
+    assert not imported("imports/a.yaml")
+
+
+def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
+    steps = [measured("a", "one"), measured("a", "two"), measured("a", "one", 2.0, load=1)]
+    store = Store(tmp_path / "outputs")
+    publish(store, planned("sysbench", "title", "dir", steps))
+    assert {title: state.status for title, state in collected(store, steps).items()} == {
+        "a, load 1: one": "done",
+        "a, load 1: two": "done",
+        "a, load 2: one": "done",
+        "a, load 2: two": "missing",
+    }
+
+
+def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
+    raw = tmp_path / "sb.o"
+    raw.write_text("raw")
+    stated = Figures(
+        {"qps": 3.0},
+        {"fact": "text"},
+        [(1.0, 2.0)],
+        ["warning"],
+        counters={"stalls": 2.0},
+        levels=[{"level": "L0", "files": 3.0}],
+        histograms=[Buckets("read", [0.0, 256.0], [256.0, 300.0], [9, 1]), Buckets("", [0.0], [1.0], [2])],
+    )
+    steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
+    store = Store(tmp_path / "outputs")
+    made = planned("sysbench", "title", "dir", steps)
+    publish(store, made)
+    state = collected(store, steps)["a, load 1: one, two"]
+    first, second = figures(state, made.plan.stages[0].steps)
+    assert first.metrics["qps"] == 3.0
+    assert first.facts["fact"] == "text"
+    assert "warning" in first.warnings
+    assert [tuple(pair) for pair in first.qps] == [(1.0, 2.0)]
+    assert (first.counters, first.levels) == ({"stalls": 2.0}, [{"level": "L0", "files": 3.0}])
+    assert list(rows(first.histograms)) == [("read", 0.0, 256.0, 9), ("read", 256.0, 300.0, 1), ("", 0.0, 1.0, 2)]
+    assert [each.operation for each in first.histograms] == ["read", ""]
+    assert second.error == "two: it failed"
+    assert (state.folders[0] / "sb.o").read_text() == "raw"
+    assert changed(state) is None
+    (state.folders[0] / "sb.o").write_text("RAW")
+    assert changed(state) == "the checksum of `steps/0-one/sb.o` differs from the published one"
+
+
+def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
+    steps = [measured("a", "one"), measured("a", "two", failure="it failed")]
+    store = Store(tmp_path / "outputs")
+    made = planned("sysbench", "title", "dir", steps)
+    publish(store, made)
+    collect(store, made.plan)
+    folder = store.tables(made.plan.digest)
+    with reading.opened(folder) as tables:
+        found = tables.execute("SELECT step, reason FROM steps WHERE status = 'failed'").fetchall()
+    assert found == [("two", "two: it failed")]
+
+
+def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs")
+    first = planned("sysbench", "title", "dir", [measured("a", "one")])
+    assert len(publish(store, first).results) == 1
+    again = publish(store, first)
+    assert (again.results, len(again.known)) == ([], 1)
+    other = planned("sysbench", "title", "dir", [measured("a", "one", 2.0)])
+    assert len(publish(store, other).results) == 1
+    assert files.read(store.plan(first.plan.digest)) == first.plan
+
+
+def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
+    raw = tmp_path / "sb.o"
+    raw.write_text("raw")
+    steps = [measured("a", "one"), measured("b", "one", files=(raw,))]
+    made = planned("sysbench", "title", "dir", steps)
+    raw.unlink()
+    store = Store(tmp_path / "outputs")
+    with pytest.raises(FileNotFoundError):
+        publish(store, made)
+    left = [path for path in store.root.rglob("*") if path.is_file() and path.parent.name != "locks"]
+    assert left == []
+
+
+def test_stated_figures_that_cannot_be_read_are_a_failure(tmp_path: Path) -> None:
+    (tmp_path / imported_figures.NAME).write_text("{}")
+    with pytest.raises(ParseError, match="cannot be read"):
+        imported_figures.figures(tmp_path)
+    assert imported_figures.figures(tmp_path / "other") is None

@@ -1,0 +1,3 @@
+from tests.run.conftest import checkout as checkout
+from tests.run.conftest import stage as stage
+from tests.run.conftest import step as step
