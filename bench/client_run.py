@@ -15,7 +15,7 @@ from stepgrid.drivers.sysbench import DRIVER, Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Command, Context
 from stepgrid.plugins.server import Access
-from stepgrid.run.attached import attach
+from stepgrid.run.step_files import attach
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
 from stepgrid.model.plan import PlannedStage
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.drivers import running
 from stepgrid.store.store import ATTEMPT, Store
 
@@ -106,7 +106,7 @@ def prepared(folder: Path, seconds: int, keys: str) -> Place:
     stepgrid(folder, "run", NAME)
     store = Store(folder / "outputs")
     plan = next(path.name for path in store.plan("_").parent.iterdir() if not path.name.startswith("."))
-    return Place(folder, plan, next(stage for stage in files.read(store.plan(plan)).stages if stage.parent))
+    return Place(folder, plan, next(stage for stage in plan_file.read(store.plan(plan)).stages if stage.parent))
 
 
 def again(place: Place) -> Run:

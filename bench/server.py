@@ -15,10 +15,10 @@ from stepgrid.host.processes.unprivileged_user import User, give, ordinary
 from stepgrid.plugins import engines
 from stepgrid.plugins.driver import Command
 from stepgrid.plugins.server import Access, Home, Serving
-from stepgrid.run.attached import attach
-from stepgrid.run.server import ready
+from stepgrid.run.server import readiness
 from stepgrid.run.server.process import Server
 from stepgrid.run.server.sockets import sockets
+from stepgrid.run.step_files import attach
 
 PATIENCE, SET_UP = 60.0, 300.0
 
@@ -40,7 +40,7 @@ def serving(
         _set_up(engine, home, user, options)
         server = _started(engine, home, user)
         try:
-            ready.connected(engine, server).close()
+            readiness.connected(engine, server).close()
             yield home.access
         finally:
             children.stop(server.pid, engine.stop, PATIENCE)

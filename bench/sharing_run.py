@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bench.spent import Spent, stepgrid
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.drivers import running
 from stepgrid.store.store import Store
 
@@ -34,7 +34,7 @@ def measured(folder: Path, arguments: Sequence[str]) -> Arm:
     store = Store(folder / "outputs")
     _empty(store)
     took = stepgrid(folder, "run", *arguments)
-    plan = files.read(store.plan(next(store.summary("_").parent.iterdir()).name))
+    plan = plan_file.read(store.plan(next(store.summary("_").parent.iterdir()).name))
     loads = [stage for stage in plan.stages if stage.parent is None]
     seconds = sum(_seconds(store, stage) for stage in loads)
     return Arm(took, len(loads), seconds, _bytes(store.image("_").parent), _rates(store, plan))

@@ -25,11 +25,11 @@ from scipy.stats import binomtest  # noqa: E402
 
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
-from stepgrid.summarize.comparison import RATIO, Entry, compare  # noqa: E402
-from stepgrid.summarize.evidence import evidence  # noqa: E402
-from stepgrid.summarize.layout import layouts, touching  # noqa: E402
-from stepgrid.summarize.points import points  # noqa: E402
-from stepgrid.summarize.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import RATIO, Entry, compare  # noqa: E402
+from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
+from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
+from stepgrid.summarize.data.measurements import points  # noqa: E402
+from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
 
 NOISES, LOADS, EFFECT, DIFFERENCE = (0.01, 0.03, 0.1), 5, 0.02, 0.05
 SEED = 20261

@@ -19,8 +19,8 @@ from scipy.signal import lfilter
 
 from stepgrid.model.plan import Axis
 from stepgrid.store.status.results import DONE
-from stepgrid.summarize.series import made
-from stepgrid.summarize.tables import Run, Tables
+from stepgrid.summarize.data.parquet_reader import Run, Tables
+from stepgrid.summarize.data.series import made
 
 SHARES = {"load": 0.5, "run": 0.25, "series": 0.15, "drift": 0.1}
 TAILS = 4

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from bench.small_tree import SMALL_TREE
 from bench.spent import stepgrid
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
-from stepgrid.summarize.command import read
-from stepgrid.summarize.comparison import RATIO, Comparison
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
+from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
 
 SPEC = (
@@ -68,7 +68,7 @@ def spec(arms: int, loads: int, seconds: int) -> str:
 
 def found(folder: Path) -> Report:
     store = Store(folder / "outputs")
-    plan = max(store.root.glob(f"plans/*/{files.HEADER}"), key=lambda path: path.stat().st_mtime).parent.name
+    plan = max(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime).parent.name
     return read(store, plan)
 
 

@@ -58,8 +58,8 @@ def find_pip(prefix: Path) -> Path | None:
 def fetch_pip(folder: Path) -> Path:
     """With apt in a tree of its own, so that no root is needed; apt checks the signature."""
     sys.path.insert(0, str(ROOT / "compiler"))
-    from stepgrid.build.apt.pick import fetch
-    from stepgrid.build.problem import BuildError
+    from stepgrid.build.apt.bootstrap import fetch
+    from stepgrid.build.error import BuildError
 
     try:
         wheel = find_pip(fetch("python3-pip-whl", folder))

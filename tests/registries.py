@@ -19,8 +19,8 @@ _APT = """
 import sys
 from pathlib import Path
 from stepgrid.build.apt.mirrors import mirrors
-from stepgrid.build.apt.tree import Tree, architecture
-from stepgrid.build.command import Commands
+from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.command_runner import Commands
 
 folder, known = Path(sys.argv[1]), mirrors()
 commands = Commands(folder / "log", folder)

@@ -21,8 +21,8 @@ LONGEST = 300
 AUDITED = """
 import sys
 from stepgrid.plugins import drivers, engines
-from stepgrid.plan.compile import check_scales, compile_spec
-from stepgrid.language.problem import Problems
+from stepgrid.plan.compilation import check_scales, compile_spec
+from stepgrid.language.problems.problem import Problems
 from tests.conftest import HOST
 
 def look(event, arguments):

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_skips_are_grouped_before_the_last_line_of_pytest(tmp_path: Path) -> None:
-    """A PATH without a program: the tests of tests/build/recipes/test_compiled.py that compile cannot."""
-    argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/build/recipes/test_compiled.py"]
+    """A PATH without a program: the tests of tests/build/compilation/test_source_build.py that compile cannot."""
+    argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/build/compilation/test_source_build.py"]
     env = {**os.environ, "PATH": str(tmp_path)}
     done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -76,7 +76,7 @@ def test_a_client_that_heard_something_is_waited_for_no_longer(monkeypatch: pyte
 
 
 def test_packages_are_those_that_messages_of_builds_name() -> None:
-    from stepgrid.build.toolchain import _PACKAGES
+    from stepgrid.build.compilation.toolchain import _PACKAGES
 
     assert {name: PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES} == {
         name: _PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES

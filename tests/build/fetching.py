@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Material
 
 Fetch = Callable[..., Material]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.command import Commands
-from stepgrid.build.order import Order
-from stepgrid.language.site import Site
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.task import Order
+from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedBuild
 from tests.build.snake import Snake
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from stepgrid.build import attempt as attempts
-from stepgrid.build.surroundings import COOKIE, client, compiler
+from stepgrid.build.environment_variables import COOKIE, client, compiler
 from stepgrid.store.store import Store
 
 

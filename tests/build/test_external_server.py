@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build import external_server
-from stepgrid.language.site import Site, SiteServer
+from stepgrid.language.site.site_file import Site, SiteServer
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.server import Access
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build import job
-from stepgrid.build.changed import changed
-from stepgrid.build.pin import pin
-from stepgrid.build.problem import BuildError
+from stepgrid.build.changed_programs import changed
+from stepgrid.build.error import BuildError
+from stepgrid.build.local_pins import pin
 from stepgrid.build.programs import programs
 from stepgrid.engines.program import Program
 from stepgrid.host.processes.signals import Interrupted

@@ -12,7 +12,7 @@ from stepgrid.cli import main
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
-from stepgrid.store import asked
+from stepgrid.store import redo_requests
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
@@ -80,7 +80,7 @@ def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capt
         "rocksdb-7.8.3 threads=1, load 1: readww",
         "rocksdb-7.8.3 threads=2, load 1: readww",
     ]
-    assert len(asked.all_pending(Store())) == 3
+    assert len(redo_requests.all_pending(Store())) == 3
 
 
 def test_redo_by_step_and_of_what_has_no_result(plan: Plan, capsys: Capture) -> None:
@@ -101,12 +101,12 @@ def test_redo_by_step_and_of_what_has_no_result(plan: Plan, capsys: Capture) -> 
 )
 def test_redo_of_what_there_is_not(plan: Plan, words: list[str], said: str, capsys: Capture) -> None:
     assert out(capsys, "redo", "a.yaml", *words, status=2) == said
-    assert asked.all_pending(Store()) == {}
+    assert redo_requests.all_pending(Store()) == {}
 
 
 def test_a_redo_that_failed_says_so_in_the_plan(plan: Plan, capsys: Capture) -> None:
     out(capsys, "redo", "a.yaml", "build=rocksdb-7.8.3,threads=2")
-    (stage,) = asked.all_pending(Store())
+    (stage,) = redo_requests.all_pending(Store())
     write_json(
         Store().new_attempt(stage) / "failure.json", {"status": "failed", "step": "readww", "message": "it died"}
     )

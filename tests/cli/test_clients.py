@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from stepgrid.build.locking import wanted
+from stepgrid.build.lock_file_resolver import wanted
 from stepgrid.cli import main
 from stepgrid.host.durable_writes import write_json
 from stepgrid.model.plan import Plan, PlannedBuild

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import main, told
+from stepgrid.cli import main, plan_text
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
@@ -88,7 +88,10 @@ def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:
 
 def test_what_is_no_size_has_no_unit_of_one() -> None:
     """delete_obsolete_files_period_micros of the published scripts is 60 times 2^20."""
-    named = {name: told.value(60 * 2**20, told.may_be_size(f"options.{name}")) for name in ("period_micros", "size")}
+    named = {
+        name: plan_text.value(60 * 2**20, plan_text.may_be_size(f"options.{name}"))
+        for name in ("period_micros", "size")
+    }
     assert named == {"period_micros": "62914560", "size": "60 MiB"}
 
 

@@ -13,7 +13,7 @@ from stepgrid.cli import export as exporting
 from stepgrid.cli import main
 from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.host.locks import locked
-from stepgrid.store import asked, plans, retracted
+from stepgrid.store import plans, redo_requests, retractions
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
@@ -139,17 +139,17 @@ def test_attempts_go_along_where_they_are_asked_for(two: Callable[[], Store], ca
 
 def test_a_retraction_goes_along_and_a_redo_is_still_asked_for(two: Callable[[], Store], capsys: Capture) -> None:
     first, second = (stage for stage in planned().stages if stage.parent is None)
-    retracted.retract(Store(), Store().results(first.id)[0], "a disturbance")
+    retractions.retract(Store(), Store().results(first.id)[0], "a disturbance")
     file = export(capsys)
     store = two()
     result(second)
-    asked.ask(store, second.id, "why not")
+    redo_requests.ask(store, second.id, "why not")
     assert main(["import", str(file)]) == 0
     assert store.result(first.id) is None
-    note = retracted.of(store.all_results(first.id)[0])
+    note = retractions.of(store.all_results(first.id)[0])
     assert note is not None
     assert note.why == "a disturbance"
-    assert asked.pending(store, second.id)
+    assert redo_requests.pending(store, second.id)
 
 
 def test_what_cannot_be_exported(one: Path, capsys: Capture) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 from stepgrid.store import contents
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan

@@ -11,8 +11,8 @@ import pytest
 from stepgrid.build.job import make
 from stepgrid.build.programs import programs
 from stepgrid.cli import main
-from stepgrid.language import lock
-from stepgrid.language.problem import Problems
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -62,7 +62,7 @@ def moved(origin: Repository, tag: str) -> tuple[str, str]:
 
 
 def held(spec: str = "a.yaml") -> dict[str, str]:
-    return dict(lock.read(spec, Problems()).pins)
+    return dict(lock_file.read(spec, Problems()).pins)
 
 
 def locked(capsys: Capture, *arguments: str, spec: str = "a.yaml") -> tuple[int, str, str]:

@@ -12,7 +12,7 @@ from stepgrid.cli import main
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.status.results import DONE
 from stepgrid.store.store import Store
-from stepgrid.summarize.current import current
+from stepgrid.summarize.refresh import current
 from stepgrid.workflow import host_plan, run_request
 
 Capture = pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.collect.tables import collect
+from stepgrid.collect.job import collect
 from tests.summarize.synthetic import Experiment
 
 Capture = pytest.CaptureFixture[str]

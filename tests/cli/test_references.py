@@ -12,8 +12,8 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.cli.references import References, Unreadable, references
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
@@ -197,7 +197,7 @@ def test_plans_that_came_with_results_stay_whole() -> None:
 
 def test_a_plan_whose_header_is_damaged_stays_whole() -> None:
     plan = run()
-    (Store().plan(plan.digest) / files.HEADER).write_text("{")
+    (Store().plan(plan.digest) / plan_file.HEADER).write_text("{")
     Path("my.yaml").write_text(SPEC.replace("200k", "300k"))
     assert stages(plan) <= found().stages
 
@@ -205,8 +205,8 @@ def test_a_plan_whose_header_is_damaged_stays_whole() -> None:
 def test_a_plan_that_cannot_be_read_stops_it(capsys: pytest.CaptureFixture[str]) -> None:
     plan = run()
     folder = Store().plan(plan.digest)
-    (folder / files.HEADER).write_text("{")
-    (folder / files.STAGES).unlink()
+    (folder / plan_file.HEADER).write_text("{")
+    (folder / plan_file.STAGES).unlink()
     said = (
         f"{folder} cannot be read, so nobody knows which results it needs: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect import figures, history, reading
 from stepgrid.collect.damage import UNCHANGED
-from stepgrid.collect.tables import collect
+from stepgrid.collect.figures import step_figures
+from stepgrid.collect.job import collect
+from stepgrid.collect.tables import history, table_views
 from stepgrid.host.locks import locked
 from stepgrid.plugins.driver import ParseError
 from stepgrid.store.status.node_records import known
@@ -40,7 +41,7 @@ def make(tmp_path: Path) -> Make:
 
 
 def rows(found: Experiment, sql: str) -> list[Any]:
-    with reading.opened(found.store.tables(found.plan.digest)) as connection:
+    with table_views.opened(found.store.tables(found.plan.digest)) as connection:
         return connection.execute(sql).fetchall()
 
 
@@ -156,8 +157,8 @@ def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise ParseError("no such line")
             return real.parse(folder, settings)
 
-    real = figures.running("db_bench")
-    monkeypatch.setattr(figures, "running", lambda _: Parser())
+    real = step_figures.running("db_bench")
+    monkeypatch.setattr(step_figures, "running", lambda _: Parser())
 
 
 @pytest.mark.usefixtures("mistaken")

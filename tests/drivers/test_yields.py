@@ -2,8 +2,8 @@
 
 import pytest
 
-from stepgrid.collect import probed
-from stepgrid.drivers.db_bench.parse import compaction, histogram, levels, stalls, volumes
+from stepgrid.collect.figures import probes
+from stepgrid.drivers.db_bench.parser import compaction, histogram, levels, stalls, volumes
 from stepgrid.model.level_columns import LEVELS
 from stepgrid.plugins import published_columns
 from stepgrid.plugins.driver import Declares
@@ -55,5 +55,5 @@ def test_published_columns_are_of_metrics_that_there_are():
 
 def test_probes_are_metrics_of_their_names():
     record = {"probes": {"min_id": 0.25}, "counters": {"min_id": {"Handler_read_next": 7}}}
-    assert probed.figures(record) == {"min_id": 0.25}
-    assert list(probed.counted(record)) == [("min_id", "Handler_read_next", 7.0)]
+    assert probes.figures(record) == {"min_id": 0.25}
+    assert list(probes.counted(record)) == [("min_id", "Handler_read_next", 7.0)]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from stepgrid.drivers.db_bench.benchmark_releases import SINCE
 from stepgrid.drivers.db_bench.lints.release_defaults import CHANGES
-from stepgrid.drivers.db_bench.names import SINCE
 from stepgrid.engines.rocksdb import _SINCE
 from stepgrid.plugins.capabilities import Release, release
 

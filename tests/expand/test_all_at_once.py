@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.expand.scope import Reported, Scope
-from stepgrid.language.nodes import Seq, Text
-from stepgrid.language.problem import Problems, Where
+from stepgrid.expand.expression_scope import Reported, Scope
+from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.yaml.nodes import Seq, Text
 from tests.expand.samples import Complaints
 
 SPEC = """\

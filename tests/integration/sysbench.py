@@ -20,7 +20,7 @@ from stepgrid.plugins.driver import Context
 from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import Access, Connection
-from stepgrid.run.attached import attach
+from stepgrid.run.step_files import attach
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
-from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 from tests.needs import needs
 

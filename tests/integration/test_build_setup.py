@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts import environment
-from stepgrid.build.apt.pick import fetch
+from stepgrid.build.apt.bootstrap import fetch
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.build.error import BuildError
 from stepgrid.build.job import make
-from stepgrid.build.problem import BuildError
 from stepgrid.build.sources import source_of
 from stepgrid.cli import main
-from stepgrid.language import lock
-from stepgrid.language.problem import Problems
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problems
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -32,7 +32,7 @@ def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC)
     assert main(["lock", "a.yaml"]) == 0
-    assert lock.read("a.yaml", Problems()).pins == {"crate cfg-if 1.0.0": CFG_IF}
+    assert lock_file.read("a.yaml", Problems()).pins == {"crate cfg-if 1.0.0": CFG_IF}
     build = host_plan.compiled("a.yaml", None).builds[0]
     source, route = build.source, source_of(build.source)
     route.fetch(source, tmp_path / "one", order(tmp_path / "one", source, pins=build.pins))
@@ -60,7 +60,7 @@ def test_a_package_that_was_built_is_the_same_build_when_it_is_held(
     assert main(["lock", "a.yaml"]) == 0
     assert _planned().id == before.id
     assert [len(digest) for digest in _planned().pins.values()] == [64]
-    lock.path("a.yaml").write_text(lock.text({"pypi six 1.16.0 sdist": f"sha256:{'0' * 64}"}))
+    lock_file.path("a.yaml").write_text(lock_file.text({"pypi six 1.16.0 sdist": f"sha256:{'0' * 64}"}))
     assert _planned().id != before.id
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.figures import figures
-from stepgrid.collect.usage import series, usage
+from stepgrid.collect.figures.step_figures import figures
+from stepgrid.collect.samples.resource_usage import series, usage
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.hit_rate import expected
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
@@ -90,7 +90,7 @@ def test_a_load_and_its_child(checkout: Path) -> None:
 
 def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     store = Store(checkout / "outputs")
-    plan = files.read(store.plan("p"))
+    plan = plan_file.read(store.plan("p"))
     waits = ["overwrite", "flush", "waitforcompaction", "stats"]
     stage = replace(LOAD, steps=(*LOAD.steps, _step("overwrite", benchmarks=waits, duration=3.0)))
     shutil.rmtree(store.plan("p"))
@@ -119,7 +119,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
 
 def test_a_step_that_db_bench_refuses(checkout: Path) -> None:
     store = Store(checkout / "outputs")
-    plan = files.read(store.plan("p"))
+    plan = plan_file.read(store.plan("p"))
     step = replace(LOAD.steps[0], options={"no_such_flag": Option(1)})
     shutil.rmtree(store.plan("p"))
     plans.write(replace(plan, stages=(replace(LOAD, steps=(step,)),)), store.plan("p"))
@@ -136,7 +136,7 @@ LOOKUP = replace(READ, steps=(replace(_step("reads", benchmarks=["readrandom"], 
 
 def _plan(checkout: Path, *stages: PlannedStage) -> Store:
     store = Store(checkout / "outputs")
-    plan = files.read(store.plan("p"))
+    plan = plan_file.read(store.plan("p"))
     shutil.rmtree(store.plan("p"))
     plans.write(replace(plan, stages=stages), store.plan("p"))
     return store

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt.pick import fetch
-from stepgrid.collect.usage import usage
+from stepgrid.build.apt.bootstrap import fetch
+from stepgrid.collect.samples.resource_usage import usage
 from stepgrid.host import devices
 from stepgrid.host.sampling.sampler import Sampler
 from tests.integration import tools

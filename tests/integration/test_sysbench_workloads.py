@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench.parse.step import complaint, of_folder
+from stepgrid.drivers.sysbench.parser.step import complaint, of_folder
 from stepgrid.drivers.sysbench.settings import WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
 

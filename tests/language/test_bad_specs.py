@@ -6,8 +6,8 @@ from pkgutil import iter_modules
 
 import pytest
 
-from stepgrid.language.problem import Problem, Problems, SpecError
-from stepgrid.plan.compile import check_scales
+from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.plan.compilation import check_scales
 from tests.conftest import HOST
 from tests.language import bad
 from tests.language.bad import BASE, OF_BASE, SWEEP, Said
@@ -64,7 +64,7 @@ def test_a_long_line_is_cut_around_the_fault(complaints):
 
 
 def test_a_byte_that_is_not_utf8_has_a_place(tmp_path, monkeypatch):
-    from stepgrid.language.load import load
+    from stepgrid.language.yaml.loader import load
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_bytes("title: é\nid: ".encode() + b"caf\xe9\n")

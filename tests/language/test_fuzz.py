@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problem import SpecError, Where
+from stepgrid.language.problems.problem import SpecError, Where
 from stepgrid.model.plan import Plan
 from tests.language.mutations import mutated
 

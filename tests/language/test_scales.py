@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.language.merge import merge
-from stepgrid.language.nodes import Map, Text
-from stepgrid.language.problem import Where
+from stepgrid.language.problems.problem import Where
+from stepgrid.language.yaml.merge import merge
+from stepgrid.language.yaml.nodes import Map, Text
 from stepgrid.model.plan import Plan
 
 W = Where("a", 1, 1)

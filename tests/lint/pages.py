@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.expand.cells import expand
-from stepgrid.language import render
-from stepgrid.language.problem import Problem, Problems, SpecError
-from stepgrid.language.read import read
-from stepgrid.language.site import Site
-from stepgrid.language.site import read as read_site
+from stepgrid.language.problems import text_format
+from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.language.site.site_file import Site
+from stepgrid.language.site.site_file import read as read_site
+from stepgrid.language.spec_file import read
 from stepgrid.lint import check
 from stepgrid.model.plan import Plan
 from stepgrid.plan import option_check, program_check
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.host_plan import differing
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
@@ -78,8 +78,8 @@ def _json(path: Path) -> Any:
 
 
 def shown(problems: list[Problem], code: str) -> str:
-    render._source.cache_clear()  # examples share the name of their file
-    return render.text(problem for problem in problems if problem.code == code)
+    text_format._source.cache_clear()  # examples share the name of their file
+    return text_format.text(problem for problem in problems if problem.code == code)
 
 
 def page(path: Path) -> Page:

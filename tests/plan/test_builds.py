@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language import lock
+from stepgrid.language import lock_file
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.builds import Made
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 SPEC = """\
@@ -34,7 +34,7 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     Path("a.yaml").write_text(SPEC)
 
     def planned(pins: Mapping[str, str], made: Mapping[str, Made] | None = None) -> PlannedBuild:
-        lock.path("a.yaml").write_text(lock.text(pins))
+        lock_file.path("a.yaml").write_text(lock_file.text(pins))
         return compile_spec("a.yaml", None, HOST, made=(made or {}).get).builds[0]
 
     return planned

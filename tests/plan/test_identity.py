@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 
 SPEC = """\
 title: t
@@ -127,7 +127,7 @@ def test_what_an_edit_changes(
 
 
 def test_a_plan_is_the_same_to_the_byte(compile_text: Compile) -> None:
-    assert files.encode(compile_text(SPEC)) == files.encode(compile_text(SPEC))
+    assert plan_file.encode(compile_text(SPEC)) == plan_file.encode(compile_text(SPEC))
 
 
 def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text: Compile) -> None:

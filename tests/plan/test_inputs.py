@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problem import SpecError
+from stepgrid.language.problems.problem import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
-from stepgrid.plan.compile import compile_spec
-from stepgrid.plan.difference import differences
+from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.stage_difference import differences
 from tests.conftest import HOST
-from tests.plan.test_difference import Compile, chain, named
+from tests.plan.test_stage_difference import Compile, chain, named
 
 SPEC = """\
 title: t

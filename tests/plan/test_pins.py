@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.pin import pin
-from stepgrid.language import lock
-from stepgrid.language.problem import Problems
+from stepgrid.build.local_pins import pin
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problems
 from stepgrid.language.tree_checksum import content
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.plan.compile import check_scales, compile_spec
+from stepgrid.plan.compilation import check_scales, compile_spec
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 REST = """\
@@ -45,7 +45,7 @@ def of(source: str, more: str = "") -> str:
 
 
 def held(pins: dict[str, str]) -> Plan:
-    lock.path("a.yaml").write_text(lock.text(pins))
+    lock_file.path("a.yaml").write_text(lock_file.text(pins))
     return compiled(f"r: {{engine: rocksdb, versions: [1.0.1, 1.0.2], source: {GIT}}}")
 
 
@@ -58,14 +58,14 @@ def test_a_pin_is_of_one_source_and_in_the_id_of_its_build_alone() -> None:
 
 def test_a_companion_has_a_pin_of_its_own() -> None:
     jar, tree = "maven org.rocksdb:rocksdbjni:1.0.1 linux64", "git https://github.com/facebook/rocksdb.git v1.0.1"
-    lock.path("a.yaml").write_text(lock.text({jar: f"sha256:{CHECKSUM}", tree: COMMIT}))
+    lock_file.path("a.yaml").write_text(lock_file.text({jar: f"sha256:{CHECKSUM}", tree: COMMIT}))
     build = built(of(JAR))
     assert build.pins == {jar: CHECKSUM, tree: COMMIT}
     assert build.pin == f"{CHECKSUM} {COMMIT}"
 
 
 def test_what_says_itself_what_it_is_takes_no_pin() -> None:
-    lock.path("a.yaml").write_text(lock.text({f"git https://example.org/r.git {COMMIT}": OTHER}))
+    lock_file.path("a.yaml").write_text(lock_file.text({f"git https://example.org/r.git {COMMIT}": OTHER}))
     assert built(of(f'{{git: "https://example.org/r.git", ref: {COMMIT}}}')).pins == {}
 
 
@@ -114,7 +114,7 @@ def test_a_local_tree_beside_an_artifact_is_its_content(folder: Path) -> None:
 
 
 def test_an_entry_that_no_scale_uses() -> None:
-    lock.path("a.yaml").write_text(lock.text({V1: COMMIT, V2: COMMIT}))
+    lock_file.path("a.yaml").write_text(lock_file.text({V1: COMMIT, V2: COMMIT}))
     problems = Problems()
     compiled(of(GIT), problems=problems)
     assert [str(p.where) for p in problems.warnings if p.code == "lock-unused"] == ["a.lock.yaml:5:3"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.difference import differences
 from stepgrid.plan.setup_difference import changed, fields
+from stepgrid.plan.stage_difference import differences
 from stepgrid.plan.unset import UNSET
-from tests.expand.test_service import SERVICE
-from tests.plan.test_difference import SPEC, Compile, between, chain, named
+from tests.expand.steps.test_service import SERVICE
+from tests.plan.test_stage_difference import SPEC, Compile, between, chain, named
 
 PROBES = """\
 probes:

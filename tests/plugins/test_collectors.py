@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.collectors.perf_stat import FILE, USER
 from stepgrid.collectors.perf_stat import METRICS as COUNTED
-from stepgrid.expand.collectors import SETTINGS
+from stepgrid.expand.steps.collectors import SETTINGS
 from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Drawing, Target
 from stepgrid.plugins.metrics import METRICS

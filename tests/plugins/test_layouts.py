@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.layouts import (
-    colours,
     compaction,
     counters,
     figures,
@@ -19,7 +18,8 @@ from stepgrid.layouts import (
     relative,
     response_times,
 )
-from stepgrid.layouts.colours import Marked
+from stepgrid.layouts.shared import colours
+from stepgrid.layouts.shared.colours import Marked
 from stepgrid.model import published_numbers
 from stepgrid.plugins.layout import Block, Spot
 from stepgrid.plugins.layout_protocol import Layout

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect.metrics_page import page
-from stepgrid.drivers.db_bench.parse import compaction, histogram, stalls, totals
+from stepgrid.drivers.db_bench.parser import compaction, histogram, stalls, totals
 from stepgrid.model.sample_columns import PER_SECOND
 from stepgrid.plugins.metrics import METRICS
 

@@ -89,7 +89,7 @@ def _overlay(folder: Path) -> None:
         (package / "__init__.py").write_text(f"import os\n__path__ = [os.path.dirname(__file__), {behind!r}]\n")
     for verb in ("build", "run", "collect", "summarize"):
         shutil.copy(TOY / f"{verb}.py", folder / "compiler" / "stepgrid" / verb / "__main__.py")
-    shutil.copy(TOY / "compile.py", folder / "compiler" / "stepgrid" / "plan" / "compile.py")
+    shutil.copy(TOY / "compilation.py", folder / "compiler" / "stepgrid" / "plan" / "compilation.py")
 
 
 def _make(folder: Path) -> Checkout:

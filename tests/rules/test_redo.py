@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import asked, retracted
+from stepgrid.store import redo_requests, retractions
 from stepgrid.store.store import ATTEMPT, Store
 from tests.waiting import LONG
 
@@ -23,7 +23,7 @@ def store_of(checkout: Any) -> Store:
 def ask(checkout: Any, *stages: str) -> Store:
     store = store_of(checkout)
     for stage in stages:
-        asked.ask(store, stage, "a disturbance")
+        redo_requests.ask(store, stage, "a disturbance")
     return store
 
 
@@ -47,7 +47,7 @@ def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: A
     assert store.result("s-p-0-a") == new
     assert store.mark("s-p-0-a").resolve() == (new / "result.json").resolve()
     assert before.items() <= finished.results().items()
-    assert asked.all_pending(store) == {}
+    assert redo_requests.all_pending(store) == {}
     finished.forget_log()
     assert "nothing to do: 4 cells, 12 stages measured" in finished.stepgrid_run("spec.json").stdout
     assert finished.log == []
@@ -59,7 +59,7 @@ def test_a_redo_that_fails_leaves_the_old_result_and_stays_asked_for(finished: A
     (finished.folder / "fail-s-p-0-a").touch()
     assert finished.snakemake().returncode == 1
     assert store.result("s-p-0-a") == old
-    assert [*asked.all_pending(store)] == ["s-p-0-a"]
+    assert [*redo_requests.all_pending(store)] == ["s-p-0-a"]
     (finished.folder / "fail-s-p-0-a").unlink()
     finished.forget_log()
     assert finished.snakemake().returncode == 0
@@ -125,7 +125,7 @@ def test_an_old_base_is_measured_again_beside_what_is_compared_with_it(finished:
     assert finished.logged("measure") == []
     finished.write_spec(**WITHIN, arms=["a", "b", "c"])
     assert finished.snakemake("-n").returncode == 0
-    assert asked.all_pending(store_of(finished)) == {}  # to look is not to ask
+    assert redo_requests.all_pending(store_of(finished)) == {}  # to look is not to ask
     assert finished.snakemake().returncode == 0
     bases = [f"s-{build}-{load}-a" for build in "pq" for load in (0, 1)]
     new = [f"s-{build}-{load}-c" for build in "pq" for load in (0, 1)]
@@ -155,16 +155,16 @@ def test_after_a_retraction_the_one_before_counts_or_it_is_measured(finished: An
     store = ask(finished, "s-p-0-a")
     assert finished.snakemake().returncode == 0
     old, new = store.results("s-p-0-a")
-    retracted.retract(store, new, "a noisy neighbour")
+    retractions.retract(store, new, "a noisy neighbour")
     finished.forget_log()
     assert finished.snakemake().returncode == 0
     assert (finished.log, store.result("s-p-0-a")) == (SUMMARY, old)
-    retracted.retract(store, old, "and so was this")
+    retractions.retract(store, old, "and so was this")
     finished.forget_log()
     assert finished.stepgrid_run("spec.json").returncode == 0
     assert finished.log == ["measure s-p-0-a", *SUMMARY]
-    retracted.retract(store, store.results("s-p-0-a")[0], "third")
-    retracted.undo(store, new)
+    retractions.retract(store, store.results("s-p-0-a")[0], "third")
+    retractions.undo(store, new)
     finished.forget_log()
     assert finished.stepgrid_run("spec.json").returncode == 0
     assert (finished.log, store.result("s-p-0-a")) == (SUMMARY, new)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.run import progress
-from stepgrid.run.rates import rate
+from stepgrid.run.live_throughput import rate
 from stepgrid.store import plans
 from stepgrid.store.status.progress_count import Tally, count
 from stepgrid.store.store import Store

@@ -40,7 +40,7 @@ sys.exit(status)
 PUBLISH = """
 import sys
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.job import Job
+from stepgrid.run.job_context import Job
 from stepgrid.store.store import Store
 import glob, os, shutil
 

@@ -10,7 +10,7 @@ import pytest
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup, launch, launch_gate
 from stepgrid.plugins.driver import Command
-from stepgrid.run.images import cache
+from stepgrid.run.images import page_cache
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -135,12 +135,12 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "file").write_bytes(b"x" * 1_000_000)
     (tmp_path / "empty").touch()
-    assert cache.residency(tmp_path) == {"bytes": 1_000_000, "resident": 1_000_000}
-    cold = cache.set_up(tmp_path, "cold")
+    assert page_cache.residency(tmp_path) == {"bytes": 1_000_000, "resident": 1_000_000}
+    cold = page_cache.set_up(tmp_path, "cold")
     assert cold["before"]["resident"] == 1_000_000
     if _has_a_device(tmp_path):  # the pages of tmpfs are the file
         assert cold["resident"] == 0
-    assert cache.set_up(tmp_path, "warm")["resident"] == 1_000_000
+    assert page_cache.set_up(tmp_path, "warm")["resident"] == 1_000_000
 
 
 def _has_a_device(path: Path) -> bool:

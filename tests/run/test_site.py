@@ -11,9 +11,9 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.host.machines import contradicted
-from stepgrid.language.problem import Problems, SpecError
+from stepgrid.language.problems.problem import Problems, SpecError
 from stepgrid.model.plan import Plan
-from stepgrid.run.images.live import live
+from stepgrid.run.images.live_databases import live
 from stepgrid.store import trash
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import Needed, entries, unreferenced

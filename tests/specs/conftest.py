@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 
 POSTS = Path(__file__).resolve().parents[2] / "specs" / "posts"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import overhead_run, verdicts_real
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 from tests.specs.conftest import HOST
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs/library"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.problem import Problems
+from stepgrid.language.problems.problem import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 from tests.specs.conftest import HOST
 
 SPEC = Path(__file__).resolve().parents[2] / "specs" / "builds" / "rocksdb.yaml"

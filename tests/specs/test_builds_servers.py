@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from stepgrid.build.recipes.registry import recipe_of
-from stepgrid.build.recipes.server_prefix import ServerPrefix
-from stepgrid.language.problem import Problems
+from stepgrid.build.recipes.server_packages import ServerPrefix
+from stepgrid.language.problems.problem import Problems
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.support_check import of_builds
 from tests.specs.conftest import HOST
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plan.compile import compile_spec
+from stepgrid.plan.compilation import compile_spec
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

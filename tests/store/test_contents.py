@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.witness import watching
+from stepgrid.language.input_record import watching
 from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
 from stepgrid.store import contents
 from stepgrid.store.store import Store

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from stepgrid.summarize.points import Point
-from stepgrid.summarize.tables import Past, Run
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.parquet_reader import Past, Run
 
 START = datetime(2026, 11, 20, 10)
 

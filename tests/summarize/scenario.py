@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collect.tables import collect
-from stepgrid.summarize import summary
-from stepgrid.summarize.command import read, write
+from stepgrid.collect.job import collect
+from stepgrid.summarize.job import read, write
+from stepgrid.summarize.page import summary_text
 from stepgrid.summarize.report import Report
 from tests.summarize.synthetic import ASSERTIONS, Experiment
 
@@ -43,4 +43,4 @@ def report(found: Experiment) -> Report:
 
 def text(found):
     """The summary with attempts' times taken out."""
-    return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary.path(found.store, "p-synthetic").read_text(encoding="utf-8"))
+    return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary_text.path(found.store, "p-synthetic").read_text(encoding="utf-8"))

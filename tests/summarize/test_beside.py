@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import retracted
-from stepgrid.summarize import page, summary
+from stepgrid.store import retractions
+from stepgrid.summarize.page import html, summary_text
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -41,7 +41,7 @@ def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None
             started_from(found, cache, load, "hardlink")
     made = scenario.report(found)
     assert not any("alike" in text for text in made.warnings)
-    rows = dict(page._context(made)["host_rows"])
+    rows = dict(html._context(made)["host_rows"])
     assert rows["databases"] == "restored by hardlink (4); 2.0 s and 4 MiB of copies in all"
 
 
@@ -61,7 +61,7 @@ def test_a_retracted_result_is_counted_with_its_reason(found: Experiment) -> Non
         result = found.store.result(stage)
         assert result is not None
         found.add(BUILD, "hyper", "1", 1, {"readww": 1500.0, "overwrite": 2000.0})
-        retracted.retract(found.store, result, why)
+        retractions.retract(found.store, result, why)
     made = scenario.report(found)
     assert made.warnings == (
         f"2 results retracted (readww of {BUILD}, overwrite of {BUILD}): a disturbance",
@@ -91,5 +91,5 @@ def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) ->
     found.seal(result)
     made = scenario.report(found)
     said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
-    assert said in summary.path(found.store, made.plan).read_text(encoding="utf-8")
-    assert said in summary.page_path(found.store, made.plan).read_text(encoding="utf-8")
+    assert said in summary_text.path(found.store, made.plan).read_text(encoding="utf-8")
+    assert said in summary_text.page_path(found.store, made.plan).read_text(encoding="utf-8")

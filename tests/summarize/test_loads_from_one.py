@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.summarize import page, pictures
+from stepgrid.summarize.charts import step_charts
+from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -27,12 +28,12 @@ def made(root: Path, runs: int = 1) -> tuple[Experiment, Report]:
 def test_a_load_that_lies_far_off(tmp_path: Path) -> None:
     found, report = made(tmp_path)
     assert "† load 3 lies far from the others" in scenario.text(found)
-    assert "load 3 lies far from the others" in page.page(report)
+    assert "load 3 lies far from the others" in html.page(report)
 
 
 def test_lines_of_a_chart(tmp_path: Path) -> None:
     report = made(tmp_path, runs=2)[1]
     section = next(each for each in report.sections if each.step == "readww")
     report.series.need(place for point in section.points for place in point.places)
-    lines = {row["load"] for point in section.points for row in pictures._seconds(report, point)}
+    lines = {row["load"] for point in section.points for row in step_charts._seconds(report, point)}
     assert lines == {f"{load}.{run}" for load in range(1, 9) for run in (1, 2)}

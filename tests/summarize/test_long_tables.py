@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import ROWS, Cell, Column, Table
-from stepgrid.summarize import as_tables, shown, summary
+from stepgrid.summarize.page import all_tables, summary_text
+from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
 
 
 def test_a_long_table_is_named_only(tmp_path: Path) -> None:
     found = scenario.report(scenario.experiment(tmp_path))
     long = Table("iostat averages", (Column("rps"),), tuple((Cell(str(row)),) for row in range(ROWS + 1)), "readww")
-    said = summary.text(replace(found, tables=(long,)), Path("index.html"))
+    said = summary_text.text(replace(found, tables=(long,)), Path("index.html"))
     assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in said
     assert "-------\n  rps\n" not in said
-    assert "-------\n  rps\n" in summary.text(replace(found, tables=(long,), asked=True), Path("index.html"))
+    assert "-------\n  rps\n" in summary_text.text(replace(found, tables=(long,), asked=True), Path("index.html"))
 
 
 def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,11 +27,11 @@ def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkey
     found = scenario.experiment(tmp_path)
     whole = scenario.report(found)
     assert whole.long == ()
-    monkeypatch.setattr(shown, "ROWS", 0)
+    monkeypatch.setattr(report_tables, "ROWS", 0)
     later = scenario.report(found)
     names = [each.name for each in later.long]
     assert names
     assert sorted(names) == sorted(each.name for long in later.long for each in long.make())
     assert later.unshown == names
-    tables = {each.name: each for each in as_tables.tables(later)}
-    assert tables == {each.name: each for each in as_tables.tables(whole)}
+    tables = {each.name: each for each in all_tables.tables(later)}
+    assert tables == {each.name: each for each in all_tables.tables(whole)}

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect import figures, index, kept, parts, reading
-from stepgrid.collect.tables import collect
-from stepgrid.store import retracted
-from stepgrid.summarize import command, pictures, summary
-from stepgrid.summarize.kept import keeping
+from stepgrid.collect.figures import metrics_cache, step_figures
+from stepgrid.collect.job import collect
+from stepgrid.collect.tables import part_index, parts, table_views
+from stepgrid.store import retractions
+from stepgrid.summarize import job
+from stepgrid.summarize.cache.report_cache import keeping
+from stepgrid.summarize.charts import step_charts
+from stepgrid.summarize.page import summary_text
 from tests.summarize.synthetic import Experiment
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
@@ -29,9 +32,9 @@ class Parser:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.revision = 1
-        self._real = figures.running("db_bench")
-        monkeypatch.setattr(figures, "running", lambda _: self)
-        for module in (kept, index):
+        self._real = step_figures.running("db_bench")
+        monkeypatch.setattr(step_figures, "running", lambda _: self)
+        for module in (metrics_cache, part_index):
             monkeypatch.setattr(module, "parser", lambda _: self.revision)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
@@ -74,11 +77,11 @@ class Story:
         return [result for stage in stages for result in self.found.store.all_results(stage)]
 
     def _retract(self) -> None:
-        retracted.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
+        retractions.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
 
     def _undo(self) -> None:
         for result in self._results():
-            retracted.undo(self.found.store, result)
+            retractions.undo(self.found.store, result)
 
     def _fail(self) -> None:
         self.found.add_failure(self.found.stage(*self._place()), "db_bench was killed by SIGKILL")
@@ -94,13 +97,13 @@ def made(found: Experiment) -> Outputs:
     """What collect and summarize come to."""
     collect(found.store, found.plan)
     with keeping(found.store.kept(found.plan.digest)):
-        command.write(found.store, command.read(found.store, found.plan.digest))
-    with reading.opened(found.store.tables(found.plan.digest)) as connection:
+        job.write(found.store, job.read(found.store, found.plan.digest))
+    with table_views.opened(found.store.tables(found.plan.digest)) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()
-            for name in reading.NAMES
+            for name in table_views.NAMES
         }
-    files = (summary.path, summary.page_path)
+    files = (summary_text.path, summary_text.page_path)
     return {**tables, **{path.__name__: path(found.store, found.plan.digest).read_bytes() for path in files}}
 
 
@@ -127,7 +130,7 @@ def test_any_story_ends_as_if_nothing_had_been_before(
 ) -> None:
     monkeypatch.setattr(parts, "SMALL", 0 if seed % 2 else parts.SMALL)
     for few in ("MOST", "LEAST"):
-        monkeypatch.setattr(pictures, few, 1)
+        monkeypatch.setattr(step_charts, few, 1)
     story = Story(tmp_path, seed, Parser(monkeypatch))
     told = []
     for _ in range(LENGTH):

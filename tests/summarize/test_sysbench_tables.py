@@ -9,9 +9,9 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
-from stepgrid.summarize import shown, sized
-from stepgrid.summarize.extras import Extras
-from stepgrid.summarize.tables import Run
+from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.table_inputs import Extras
+from stepgrid.summarize.tables import load_sizes, report_tables
 from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
@@ -49,7 +49,7 @@ RUNS = [run(server, index) for server in ("my", "pg") for index in range(len(STE
 
 
 def tables(said: list[dict[str, Any]] | None = None, runs: list[Run] = RUNS) -> list[Table]:
-    return shown.tables(said or [], AXES, runs, BASE, Extras())[0]
+    return report_tables.tables(said or [], AXES, runs, BASE, Extras())[0]
 
 
 def rows(found: Table) -> list[str]:
@@ -112,8 +112,8 @@ def test_per_operation_a_table_for_each_step_and_range() -> None:
 
 
 def test_of_many_steps_they_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "ROWS", 13)
-    made, long = shown.tables([], AXES, RUNS, BASE, Extras())
+    monkeypatch.setattr(report_tables, "ROWS", 13)
+    made, long = report_tables.tables([], AXES, RUNS, BASE, Extras())
     assert not [table for table in made if table.title == "per operation"]
     assert [each.name for each in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]
     assert [table.name for each in long[:1] for table in each.make()] == ["per operation: scan.pre"] * 2
@@ -128,6 +128,6 @@ def test_a_spec_may_ask_for_the_load_alone() -> None:
 def test_without_a_load_there_is_no_table_of_it() -> None:
     rest = [each for each in RUNS if each.step != "load"]
     assert not [table for table in tables(runs=rest) if table.title == "load and sizes"]
-    assert sized.steps(rest, ("insert_seconds",)) == []
-    assert sized.steps(RUNS[:1], ("insert_seconds",)) == ["load"]
-    assert sized.steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
+    assert load_sizes.steps(rest, ("insert_seconds",)) == []
+    assert load_sizes.steps(RUNS[:1], ("insert_seconds",)) == ["load"]
+    assert load_sizes.steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.summarize.quality import said
+from stepgrid.summarize.comparisons.build_quality import said
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect import imported_figures, reading
-from stepgrid.collect.figures import figures
-from stepgrid.collect.tables import collect
-from stepgrid.plan import files
+from stepgrid.collect.figures import imported_figures
+from stepgrid.collect.figures.step_figures import figures
+from stepgrid.collect.job import collect
+from stepgrid.collect.tables import table_views
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.driver import Buckets, Figures, ParseError, rows
 from stepgrid.plugins.importer import Measured
 from stepgrid.store.status.results import State, changed, states
@@ -87,7 +88,7 @@ def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
     publish(store, made)
     collect(store, made.plan)
     folder = store.tables(made.plan.digest)
-    with reading.opened(folder) as tables:
+    with table_views.opened(folder) as tables:
         found = tables.execute("SELECT step, reason FROM steps WHERE status = 'failed'").fetchall()
     assert found == [("two", "two: it failed")]
 
@@ -100,7 +101,7 @@ def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: P
     assert (again.results, len(again.known)) == ([], 1)
     other = planned("sysbench", "title", "dir", [measured("a", "one", 2.0)])
     assert len(publish(store, other).results) == 1
-    assert files.read(store.plan(first.plan.digest)) == first.plan
+    assert plan_file.read(store.plan(first.plan.digest)) == first.plan
 
 
 def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
-from stepgrid.plan import compile as compiling
+from stepgrid.plan import compilation as compiling
 from stepgrid.store.store import Store
 from stepgrid.workflow import finished_plan, plan_cache, run_request
 from stepgrid.workflow.finished_plan import Products

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.site import GIVEN
+from stepgrid.language.site.site_file import GIVEN
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.host_plan import named

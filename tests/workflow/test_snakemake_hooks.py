@@ -4,7 +4,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-from stepgrid.store.runlock import Record
+from stepgrid.store.run_lock import Record
 from stepgrid.workflow.snakemake_hooks import refusal
 
 

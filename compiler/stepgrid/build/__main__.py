@@ -8,7 +8,7 @@ from stepgrid.build.job import make
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 
 
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 def _planned(store: Store, digest: str, node: str) -> PlannedBuild | None:
     try:
-        return files.build(store.plan(digest), node)
+        return plan_file.build(store.plan(digest), node)
     except (FileNotFoundError, KeyError):
         print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
         return None

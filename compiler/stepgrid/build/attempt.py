@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build import survivors
-from stepgrid.build.surroundings import TEMPORARY
+from stepgrid.build import abandoned_processes
+from stepgrid.build.environment_variables import TEMPORARY
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import end_of
 from stepgrid.store.store import Store
@@ -22,7 +22,7 @@ _HISTORY = ".git"
 
 def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keeps why and the log, drops the rest; gives the end of the log."""
-    survivors.end(attempt)
+    abandoned_processes.end(attempt)
     log = attempt / LOG
     tail = end_of(log)
     clear(attempt)
@@ -40,7 +40,7 @@ def sweep(store: Store, build: str) -> None:
         if not (attempt / FAILURE).exists():
             fail(attempt, build, "interrupted", "the build was killed")
         elif any(entry.name not in _KEPT for entry in attempt.iterdir()):
-            survivors.end(attempt)
+            abandoned_processes.end(attempt)
             clear(attempt)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepgrid.language.builds.sources import SERVER, runs_already
-from stepgrid.language.problem import nearest
-from stepgrid.language.site import DEFAULT, Site, SiteServer
+from stepgrid.language.problems.problem import nearest
+from stepgrid.language.site.site_file import DEFAULT, Site, SiteServer
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins import engines
 from stepgrid.plugins.server import Access, Answering

@@ -8,20 +8,21 @@ import traceback
 from pathlib import Path
 
 from stepgrid.build import attempt as attempts
-from stepgrid.build import patch, record
-from stepgrid.build.check import check
-from stepgrid.build.command import Commands
-from stepgrid.build.order import Order
-from stepgrid.build.pin import key, parts, pin
-from stepgrid.build.problem import BuildError
+from stepgrid.build import record
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch import patches
+from stepgrid.build.local_pins import key, parts, pin
 from stepgrid.build.programs import RECORD
 from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.sources import source_of
+from stepgrid.build.task import Order
+from stepgrid.build.verification import check
 from stepgrid.host.failure import DISK_FULL, disk_full, end_of, is_disk_full
 from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.language.site import of_environment
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.engines import building
@@ -72,7 +73,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
     _say(build, f"{source.describe(build.source)} …")
     material = source.fetch(build.source, folder, order)
-    material = patch.apply(order, material)
+    material = patches.apply(order, material)
     made = recipe.make(order, material)
     attempts.tidy(folder)
     _refuse_moved(build)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.check import Checked
-from stepgrid.build.order import Order
 from stepgrid.build.programs import RECORD
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
+from stepgrid.build.verification import Checked
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plugins.engine import OptionInfo
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from stepgrid.cli.intermixed import Parser
-from stepgrid.cli.overview import overview
+from stepgrid.cli.argument_parser import Parser
+from stepgrid.cli.command_groups import overview
 
 COMMANDS = {
     "check": "compile a spec and show every problem in it",

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 
 if TYPE_CHECKING:
     from stepgrid.host.host_check import Finding
@@ -18,7 +18,7 @@ WIDTH = 14  # of a name
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="also what this spec needs: hardware, programs")
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--restore", action="store_true", help="put back what a killed run with `noise: fix` has left")
 
@@ -26,13 +26,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.restore:
         return _restore()
-    if problems := [each for each in compiled.wrong_site(args) if each.severity == "error"]:
-        compiled.tell(problems[0].where.file, None, problems)
+    if problems := [each for each in spec_arguments.wrong_site(args) if each.severity == "error"]:
+        spec_arguments.tell(problems[0].where.file, None, problems)
         return PROBLEMS
-    plan = compiled.quietly(args, args.spec) if args.spec else None
+    plan = spec_arguments.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
         return PROBLEMS
-    from stepgrid.language.site import of_environment
+    from stepgrid.language.site.site_file import of_environment
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.doctor.checks import sections
 

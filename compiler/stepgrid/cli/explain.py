@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.cli import compiled
-from stepgrid.cli.cell import Nothing, found
-from stepgrid.cli.told import may_be_size, value
+from stepgrid.cli import spec_arguments
+from stepgrid.cli.cell_selection import Nothing, found
+from stepgrid.cli.plan_text import may_be_size, value
 from stepgrid.model.counted import counted
 from stepgrid.model.plan import (
     FILES,
@@ -28,7 +28,7 @@ Catalogue = Mapping[str, Any] | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    compiled.arguments(parser)
+    spec_arguments.arguments(parser)
     parser.add_argument("cell", metavar="CELL", help="its id as `stepgrid plan --format json` has it, or axis=label,…")
     parser.add_argument("--step", metavar="NAME", help="this step alone")
     what = "also the options that the spec leaves alone, with the build's defaults"
@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    plan = compiled.compiled(args)
+    plan = spec_arguments.compiled(args)
     if plan is None:
         return 1
     try:
@@ -99,7 +99,7 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
     every = [(stage, step) for stage in chain for step in stage.steps]
     chosen = [(stage, step) for stage, step in every if name in (None, step.name)]
     if not chosen:
-        from stepgrid.language.problem import nearest
+        from stepgrid.language.problems.problem import nearest
 
         raise Nothing(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
     return chosen

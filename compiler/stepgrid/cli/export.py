@@ -10,14 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import compiled, output
-from stepgrid.language.site import GIVEN
-from stepgrid.language.witness import watching
+from stepgrid.cli import output_file, spec_arguments
+from stepgrid.language.input_record import watching
+from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.counted import counted
 from stepgrid.model.units import size
 
 if TYPE_CHECKING:
-    from stepgrid.language.witness import Witness
+    from stepgrid.language.input_record import Witness
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
@@ -28,19 +28,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
     parser.add_argument("file", type=Path, help="what to write: .tar.gz, or .tar.zst where zstd is there")
     parser.add_argument("--attempts", action="store_true", help="what failed or was interrupted goes along")
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     with watching() as seen:
-        plan = compiled.quietly(args, args.spec)
+        plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
-    from stepgrid.build.problem import BuildError
+    from stepgrid.build.error import BuildError
     from stepgrid.workflow import host_plan
 
     there = f"{args.file} is there already: name another file, or remove it" if args.file.exists() else None
-    if wrong := there or output.nowhere(args.file):
+    if wrong := there or output_file.nowhere(args.file):
         print(wrong, file=sys.stderr)
         return USAGE
     try:
@@ -64,7 +64,7 @@ def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -
 
 def _summarized(store: Store, plan: Plan) -> None:
     """The tables and the page that go along say what the results say."""
-    from stepgrid.summarize.current import current
+    from stepgrid.summarize.refresh import current
 
     with suppress(OSError):  # of a store that cannot be written: those that there are
         current(store, plan)

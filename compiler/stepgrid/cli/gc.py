@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
-from stepgrid.cli.told import size
+from stepgrid.cli import spec_arguments
+from stepgrid.cli.plan_text import size
 from stepgrid.host.locks import Busy
 from stepgrid.model.counted import counted
 from stepgrid.model.units import duration
@@ -37,15 +37,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     action.add_argument("--empty", action="store_true", help="delete everything in the trash for good")
     what = "a spec or a plan whose stored plans do not count any more, as often as needed"
     parser.add_argument("--forget", metavar="SPEC|PLAN", action="append", default=[], help=what)
-    compiled.local(parser)
+    spec_arguments.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.language import render
+    from stepgrid.language.problems import text_format
     from stepgrid.workflow import host_plan
 
-    if any(problem.severity == "error" for problem in compiled.wrong_site(args)):
-        print(render.text(args.wrong_site), file=sys.stderr)
+    if any(problem.severity == "error" for problem in spec_arguments.wrong_site(args)):
+        print(text_format.text(args.wrong_site), file=sys.stderr)
         return WRONG
     store = host_plan.store()
     try:
@@ -94,7 +94,7 @@ def _refused(known: References, args: argparse.Namespace) -> int:
 
     wrong = [spec for spec in args.specs if host_plan.named(spec) in known.wrong]
     for spec in wrong:
-        compiled.tell(spec, None, known.wrong[host_plan.named(spec)])
+        spec_arguments.tell(spec, None, known.wrong[host_plan.named(spec)])
     if wrong:
         print("nothing was moved: the results that a spec needs are known when it has no errors", file=sys.stderr)
         return WRONG
@@ -139,8 +139,8 @@ def _is_spec(path: str) -> bool:
 
 
 def _loaded(path: str) -> Mapping[str, object]:
-    from stepgrid.language.load import load
-    from stepgrid.language.problem import Problems
+    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.yaml.loader import load
 
     return load(path, Problems()) or {}
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 from stepgrid.model.counted import counted
 from stepgrid.model.units import duration, size
 
@@ -21,7 +21,7 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="a spec, whose images are meant (all of this checkout)")
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
     parser.add_argument("--verify", action="store_true", help="read each: its list of files, their sizes and checksums")
     parser.add_argument(
         "--evict", nargs="+", default=[], metavar="STAGE", help="remove these; `all` is all that are listed"
@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
     from stepgrid.store.images import images
     from stepgrid.workflow import host_plan
 
-    compiled.wrong_site(args)
-    plan = compiled.quietly(args, args.spec) if args.spec else None
+    spec_arguments.wrong_site(args)
+    plan = spec_arguments.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
         return PROBLEMS
     store = host_plan.store()
@@ -65,8 +65,8 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
 
 def _totals(store: Store, found: Sequence[Image]) -> str:
-    from stepgrid.language.site import of_environment
-    from stepgrid.run.images.room import room
+    from stepgrid.language.site.site_file import of_environment
+    from stepgrid.run.images.disk_usage import room
     from stepgrid.store.images import stored
 
     now = room(store, of_environment().disk)

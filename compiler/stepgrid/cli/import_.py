@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 from stepgrid.model.counted import counted
 from stepgrid.plugins.importers import KINDS
 
@@ -34,15 +34,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with a KIND: leave out what is not understood; the report says what",
     )
-    compiled.local(parser)
+    spec_arguments.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     if args.what in KINDS or args.folder is not None or args.legacy is not None or args.skip_unknown:
-        from stepgrid.cli import import_legacy
+        from stepgrid.cli import import_published
 
-        return import_legacy.run(args)
-    from stepgrid.build.problem import BuildError
+        return import_published.run(args)
+    from stepgrid.build.error import BuildError
     from stepgrid.transfer import bundle, result_import
 
     args.file = Path(args.what)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
-    from stepgrid.cli.builds_move import imported
+    from stepgrid.cli.builds.transfer import imported
 
     args.spec = None
     return imported(args, [str(args.file)])
@@ -66,7 +66,7 @@ def _results(args: argparse.Namespace) -> int:
     from stepgrid.transfer.result_import import publish
     from stepgrid.workflow import host_plan
 
-    compiled.wrong_site(args)
+    spec_arguments.wrong_site(args)
     store = host_plan.store()
     taken = publish(store, args.file)
     print("\n".join((*_told(taken), _shown(store, taken.plan))))
@@ -90,7 +90,7 @@ def _shown(store: Store, plan: Plan) -> str:
 
 def _comes_to(plan: Plan) -> bool:
     """Whether the spec, as it is here, is about these very results."""
-    from stepgrid.language.problem import SpecError
+    from stepgrid.language.problems.problem import SpecError
     from stepgrid.workflow import host_plan
 
     if not Path(plan.spec).is_file():

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
-from stepgrid.language import lock
-from stepgrid.language.problem import Problem, Problems, SpecError, nearest
+from stepgrid.cli import spec_arguments
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
 from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
 
 if TYPE_CHECKING:
-    from stepgrid.build.locking import Answers, Wanted
+    from stepgrid.build.lock_file_resolver import Answers, Wanted
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +24,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--update", nargs="*", metavar="BUILD", help=what)
     what = "one of the spec's `scales`, as often as needed (the spec as it is, and all of its scales)"
     parser.add_argument("--scale", dest="scales", action="append", metavar="NAME", help=what)
-    compiled.local(parser)
+    spec_arguments.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.build.locking import wanted
+    from stepgrid.build.lock_file_resolver import wanted
 
     plans, problems = _plans(args)
-    compiled.tell(args.spec, plans[0] if plans else None, problems)
+    spec_arguments.tell(args.spec, plans[0] if plans else None, problems)
     if not plans:
         return 1
-    job = _Job(args, plans[0].spec, wanted(plans), lock.read(plans[0].spec, Problems()))
+    job = _Job(args, plans[0].spec, wanted(plans), lock_file.read(plans[0].spec, Problems()))
     if wrong := job.unknown():
         print(wrong, file=sys.stderr)
         return 2
@@ -43,11 +43,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]:
     """Of all that counts; none where something of it is wrong."""
-    from stepgrid.plan.compile import scales
+    from stepgrid.plan.compilation import scales
     from stepgrid.workflow import host_plan
 
     problems, plans = Problems(), []
-    for problem in compiled.wrong_site(args):
+    for problem in spec_arguments.wrong_site(args):
         problems.add_found(problem)
     for scale in args.scales or (None, *scales(host_plan.named(args.spec))):
         try:
@@ -63,7 +63,7 @@ class _Job:
     args: argparse.Namespace
     spec: str
     wanted: Mapping[str, Wanted]
-    held: lock.Lock
+    held: lock_file.Lock
 
     def unknown(self) -> str | None:
         """A build to update that there is not."""
@@ -74,8 +74,8 @@ class _Job:
         return None
 
     def done(self) -> int:
-        from stepgrid.build.locking import ask
-        from stepgrid.language.site import of_environment
+        from stepgrid.build.lock_file_resolver import ask
+        from stepgrid.language.site.site_file import of_environment
 
         asked = {name: each for name, each in self.wanted.items() if self._is_asked(name, each)}
         answers = ask(asked, self.held.pins, of_environment(), lambda name: print(f"{name} …", file=sys.stderr))
@@ -118,13 +118,13 @@ class _Job:
         self._warn_of_unused()
 
     def _warn_of_unused(self) -> None:
-        from stepgrid.language import render
+        from stepgrid.language.problems import text_format
 
         problems = Problems()
         if not self.args.scales and not self._dropped():
-            lock.unused(self.held, self.wanted, problems)
+            lock_file.unused(self.held, self.wanted, problems)
         if problems.found:
-            print(render.text(problems.found), file=sys.stderr)
+            print(text_format.text(problems.found), file=sys.stderr)
 
     def _write(self, answers: Answers) -> bool:
         """Whether the file holds what it is to hold."""
@@ -134,10 +134,10 @@ class _Job:
         dropped = self._dropped()
         kept = {name: pin for name, pin in self.held.pins.items() if name not in dropped}
         pins = {**kept, **answers.pinned, **moved}
-        file = lock.path(self.spec)
+        file = lock_file.path(self.spec)
         if pins != self.held.pins or (pins and not file.is_file()):
             try:
-                write_text(file.resolve(), lock.text(pins))
+                write_text(file.resolve(), lock_file.text(pins))
             except OSError as error:
                 print(f"{file} cannot be written: {error.strerror}", file=sys.stderr)
                 return False

@@ -43,7 +43,7 @@ def _engines() -> list[str]:
 
 
 def _instead(engine: str) -> str:
-    from stepgrid.language.problem import nearest
+    from stepgrid.language.problems.problem import nearest
     from stepgrid.plugins.engines import names
 
     if engine in names():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 
 SHOWN = 5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    compiled.arguments(parser)
+    spec_arguments.arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--all", action="store_true", help=f"list every stage, not {SHOWN} of a group")
 
@@ -19,16 +19,16 @@ def run(args: argparse.Namespace) -> int:
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.run_preview import outlook
 
-    plan, problems = compiled.on_builds(*compiled.asked(args))
+    plan, problems = spec_arguments.on_builds(*spec_arguments.asked(args))
     if args.format == "text" or plan is None:
-        compiled.tell(args.spec, plan, problems)
+        spec_arguments.tell(args.spec, plan, problems)
     if plan is None:
         return 1
     found = outlook(plan, host_plan.store())
     if args.format == "json":
         _print_json(found)
     else:
-        from stepgrid.cli.told import told
+        from stepgrid.cli.plan_text import told
 
         print("\n".join(told(found, None if args.all else SHOWN)))
     return 0
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 def _print_json(found: object) -> None:
     import json
 
-    from stepgrid.plan.outlook import Outlook, to_json
+    from stepgrid.plan.preview import Outlook, to_json
 
     assert isinstance(found, Outlook)
     print(json.dumps(to_json(found), indent=1, ensure_ascii=False))

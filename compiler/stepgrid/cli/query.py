@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import answers, compiled, output
+from stepgrid.cli import answer_formats, output_file, spec_arguments
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE = 0, 1, 2
 PARQUET = "parquet"
-FORMATS = (*answers.FORMATS, PARQUET)
+FORMATS = (*answer_formats.FORMATS, PARQUET)
 ALL = "SELECT * FROM columns"
 
 
@@ -25,19 +25,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="ID", help="a plan by its digest, or the beginning of it: an imported one")
     parser.add_argument("--format", choices=FORMATS, help="default: what FILE ends with, else table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    args.format = args.format or output.format_of(args.output, FORMATS, "table")
+    args.format = args.format or output_file.format_of(args.output, FORMATS, "table")
     if wrong := _wrong_use(args):
         print(wrong, file=sys.stderr)
         return USAGE
     folder = _tables(args)
     if folder is None:
         return PROBLEMS
-    from stepgrid.collect.query import Wrong
-    from stepgrid.collect.reading import NoTables
+    from stepgrid.collect.tables.query import Wrong
+    from stepgrid.collect.tables.table_views import NoTables
 
     try:
         _answer(args, folder)
@@ -49,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _wrong_use(args: argparse.Namespace) -> str | None:
     if args.output is not None:
-        return output.nowhere(args.output)
+        return output_file.nowhere(args.output)
     return "--format parquet needs -o FILE" if args.format == PARQUET else None
 
 
 def _answer(args: argparse.Namespace, folder: Path) -> None:
-    from stepgrid.collect import query
+    from stepgrid.collect.tables import query
     from stepgrid.host.durable_writes import replacing
 
     sql = args.sql if args.sql is not None else ALL
@@ -66,7 +66,7 @@ def _answer(args: argparse.Namespace, folder: Path) -> None:
         text = "".join(f"{line}\n" for line in _listed(folder))
     else:
         found = query.answer(folder, sql)
-        text = answers.FORMATS[args.format](found.names, found.rows)
+        text = answer_formats.FORMATS[args.format](found.names, found.rows)
     if args.output is None:
         sys.stdout.write(text)
         return
@@ -86,7 +86,7 @@ def _tables(args: argparse.Namespace) -> Path | None:
         if newest is None:
             print(f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it", file=sys.stderr)
         return newest
-    plan = compiled.quietly(args, args.spec)
+    plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return None
     folder = store.tables(plan.digest)
@@ -98,7 +98,7 @@ def _tables(args: argparse.Namespace) -> Path | None:
 
 def _of_plan(store: Store, given: str) -> Path | None:
     """Its tables are made here where there are none: neither the spec nor its builds are needed for that."""
-    from stepgrid.plan import files
+    from stepgrid.plan.files import plan_file
 
     plans = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
     found = [name for name in plans if name.startswith(given)]
@@ -108,9 +108,9 @@ def _of_plan(store: Store, given: str) -> Path | None:
         return None
     folder = store.tables(found[0])
     if not (folder / "steps.parquet").is_file():
-        from stepgrid.collect.tables import collect
+        from stepgrid.collect.job import collect
 
-        collect(store, files.read(store.plan(found[0])))
+        collect(store, plan_file.read(store.plan(found[0])))
     return folder
 
 
@@ -121,7 +121,7 @@ def _newest(store: Store) -> Path | None:
 
 def _listed(folder: Path) -> Iterator[str]:
     """Tables with their rows, columns with their meaning; metrics that no step has are left to `columns`."""
-    from stepgrid.collect import query
+    from stepgrid.collect.tables import query
 
     known = query.answer(folder, f"{ALL} WHERE table_name <> 'columns'").rows
     for table in dict.fromkeys(row[0] for row in known):

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import chosen
-from stepgrid.cli.cell import Nothing
+from stepgrid.cli import selection as chosen
+from stepgrid.cli.cell_selection import Nothing
 from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
-from stepgrid.plan import selection
+from stepgrid.plan import stage_selection
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -38,18 +38,18 @@ def run(args: argparse.Namespace) -> int:
     from stepgrid.workflow import host_plan
 
     load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
-    stages, store = selection.stages(cells, args.step, load), host_plan.store()
+    stages, store = stage_selection.stages(cells, args.step, load), host_plan.store()
     lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
     print("\n".join(lines))
     return 0
 
 
 def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:
-    from stepgrid.store import asked
+    from stepgrid.store import redo_requests
 
     there = [stage for stage in stages if store.result(stage) is not None]
     for stage in there:
-        asked.ask(store, stage, why)
+        redo_requests.ask(store, stage, why)
     if there:
         yield f"the next run measures {counted(len(there), 'stage')} again, beside the results that are there:"
         yield from _listed(plan, there)
@@ -58,11 +58,11 @@ def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterato
 
 
 def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:
-    from stepgrid.store import asked
+    from stepgrid.store import redo_requests
 
-    there = asked.all_pending(store, stages)
+    there = redo_requests.all_pending(store, stages)
     for stage in there:
-        asked.withdraw(store, stage)
+        redo_requests.withdraw(store, stage)
     yield f"{counted(len(there), 'stage')} no longer asked for" if there else "nothing was asked for"
 
 

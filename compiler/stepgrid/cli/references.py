@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.problem import Problem, Problems, SpecError, Where
+from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
 from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files, identity
-from stepgrid.plan.compile import scales
+from stepgrid.plan import identity
+from stepgrid.plan.compilation import scales
+from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
 from stepgrid.store.plans import Stored
 from stepgrid.store.store import Store
@@ -45,7 +46,7 @@ class References:
         return Needed(self.plans, self.builds, self.stages, self.shapes)
 
     def add(self, plan: Plan) -> None:
-        from stepgrid.run.images.need import shapes
+        from stepgrid.run.images.disk_space import shapes
 
         self.plans.add(plan.digest)
         self.builds.update(build.id for build in plan.builds)
@@ -55,13 +56,13 @@ class References:
     def add_stored(self, plan: Stored) -> None:
         """All of it, whatever its spec says by now."""
         try:
-            self.stages.update(files.ids(plan.folder))
-            self.builds.update(files.builds(plan.folder))
+            self.stages.update(plan_file.ids(plan.folder))
+            self.builds.update(plan_file.builds(plan.folder))
         except _DAMAGED:
             raise _unreadable(plan) from None
         self.plans.add(plan.digest)
         with suppress(*_DAMAGED):  # of another version: what is learnt is a cache
-            self.add(files.read(plan.folder))
+            self.add(plan_file.read(plan.folder))
 
 
 def references(store: Store, given: Sequence[str], forgotten: Collection[str] = ()) -> References:
@@ -166,7 +167,7 @@ def _compiled(request: Request) -> Plan:
 
 def _stages(plan: Stored) -> Sequence[Mapping[str, Any]]:
     try:
-        listed: Sequence[Mapping[str, Any]] = files.read_header(plan.folder)["stages"]
+        listed: Sequence[Mapping[str, Any]] = plan_file.read_header(plan.folder)["stages"]
     except _DAMAGED:
         raise _unreadable(plan) from None
     return listed

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
@@ -22,16 +22,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", metavar="TITLE", help="one of its tables alone")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where it goes (printed)")
     parser.add_argument("--strict", action="store_true", help=f"exit with {FAILED} when a claim of the spec fails")
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    plan = compiled.quietly(args, args.spec)
+    plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
-    from stepgrid.summarize.current import current
-    from stepgrid.summarize.printed import NoTable, table, whole
-    from stepgrid.summarize.summary import page_path
+    from stepgrid.summarize.page.report_formats import NoTable, table, whole
+    from stepgrid.summarize.page.summary_text import page_path
+    from stepgrid.summarize.refresh import current
     from stepgrid.workflow import host_plan
 
     store = host_plan.store()

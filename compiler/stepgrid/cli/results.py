@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import chosen
-from stepgrid.cli.cell import Nothing
+from stepgrid.cli import selection as chosen
+from stepgrid.cli.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import duration
-from stepgrid.plan import selection
+from stepgrid.plan import stage_selection
 
 if TYPE_CHECKING:
+    from stepgrid.store.history.attempts import Tried
     from stepgrid.store.store import Store
-    from stepgrid.store.tried import Tried
 
 STANDING = len("interrupted  ")
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         return chosen.refused(wrong)
     from stepgrid.workflow import host_plan
 
-    stages, store = selection.stages(cells, load=True), host_plan.store()
+    stages, store = stage_selection.stages(cells, load=True), host_plan.store()
     if args.format == "json":
         _print_json(store, plan, stages)
     else:
@@ -44,15 +44,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
-    from stepgrid.store import asked
-    from stepgrid.store.tried import tried
+    from stepgrid.store import redo_requests
+    from stepgrid.store.history.attempts import tried
 
     titles = {stage.id: stage.title for stage in plan.stages}
     for stage in stages:
         if found := tried(store, stage):
             yield f"{stage}  {titles[stage]}"
             yield from map(_line, found)
-            if pending := asked.pending(store, stage):
+            if pending := redo_requests.pending(store, stage):
                 yield f"  {'again':<{STANDING}}{pending.said}"
 
 
@@ -68,13 +68,13 @@ def _line(each: Tried) -> str:
 def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
     import json
 
-    from stepgrid.store import asked
-    from stepgrid.store.tried import tried
+    from stepgrid.store import redo_requests
+    from stepgrid.store.history.attempts import tried
 
     titles = {stage.id: stage.title for stage in plan.stages}
 
     def entry(stage: str) -> dict[str, Any]:
-        pending = asked.pending(store, stage)
+        pending = redo_requests.pending(store, stage)
         listed = [{**asdict(each), "folder": str(each.folder)} for each in tried(store, stage)]
         return {"stage": stage, "title": titles[stage], "tried": listed, "again": pending and asdict(pending)}
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 from stepgrid.model.plan import STAGE_PREFIX
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", metavar="RESULT", help="its folder, or STAGE/TIME as `stepgrid results` lists it")
     parser.add_argument("--why", metavar="TEXT", help="what is wrong with it; the report says so")
     parser.add_argument("--undo", action="store_true", help="it counts again")
-    compiled.local(parser)
+    spec_arguments.local(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from stepgrid.host.locks import Busy, locked
-    from stepgrid.store.runlock import NAME
+    from stepgrid.store.run_lock import NAME
     from stepgrid.workflow import host_plan
 
-    compiled.wrong_site(args)
+    spec_arguments.wrong_site(args)
     store = host_plan.store()
     try:
         result = _named(store, args.result)
@@ -49,13 +49,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _retracted(store: Store, result: Path, why: str | None) -> str:
-    from stepgrid.store import retracted
+    from stepgrid.store import retractions
 
     if not (why or "").strip():
         raise Wrong("say why: the report does, beside the figures that are left")
-    if note := retracted.of(result):
+    if note := retractions.of(result):
         raise Wrong(f"{result} is no result that counts: {note.said}")
-    retracted.retract(store, result, str(why))
+    retractions.retract(store, result, str(why))
     counts = store.result(result.parent.name)
     if counts is None:
         return f"{result} counts no more: its stage has no other, so the next run measures it"
@@ -63,11 +63,11 @@ def _retracted(store: Store, result: Path, why: str | None) -> str:
 
 
 def _undone(store: Store, result: Path) -> str:
-    from stepgrid.store import retracted
+    from stepgrid.store import retractions
 
-    if retracted.of(result) is None:
+    if retractions.of(result) is None:
         raise Wrong(f"{result} was not retracted")
-    retracted.undo(store, result)
+    retractions.undo(store, result)
     newest = store.result(result.parent.name) == result
     return f"{result} counts again" if newest else f"{result} is no longer retracted; a newer one counts"
 

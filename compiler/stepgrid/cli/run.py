@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import stepgrid
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 
 if TYPE_CHECKING:
     from stepgrid.workflow.plan_cache import Request
@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     exit_signals.at_once(FAILED)
     args, more = _sorted(args)
-    if problems := compiled.wrong_site(args):
-        compiled.tell(problems[0].where.file, None, problems)
+    if problems := spec_arguments.wrong_site(args):
+        spec_arguments.tell(problems[0].where.file, None, problems)
         return PROBLEMS
     if not more and _was_over(args):
         return FINE
@@ -104,7 +104,7 @@ def config_of(args: argparse.Namespace) -> list[str]:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    compiled.narrowing(parser)
+    spec_arguments.narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
 
 
@@ -134,7 +134,7 @@ def _until(given: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def _time(text: str) -> str:
-    from stepgrid.run.until import EXPECTED
+    from stepgrid.run.run_end_time import EXPECTED
 
     if not _is_time(text):
         raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
@@ -142,14 +142,14 @@ def _time(text: str) -> str:
 
 
 def _is_time(text: str) -> bool:
-    from stepgrid.run.until import read
+    from stepgrid.run.run_end_time import read
 
     return read(text, 0.0) is not None
 
 
 def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
     """--only and --set as Snakemake's --config names them."""
-    given = compiled.narrowed(args)
+    given = spec_arguments.narrowed(args)
     return {"set" if name == "sets" else name: value for name, value in given.items()}
 
 

@@ -27,15 +27,15 @@ def text(of: str, library: Path) -> str:
 
 
 def _site() -> dict[str, Any]:
-    from stepgrid.language.schema import plain
-    from stepgrid.language.sitefile import SiteFile
+    from stepgrid.language.json_schema import plain
+    from stepgrid.language.site.site_models import SiteFile
 
     return plain(SiteFile, "site")
 
 
 def _of(of: str, library: Path) -> dict[str, Any]:
+    from stepgrid.language.json_schema import schema, setting_texts
     from stepgrid.language.models import Library, Spec
-    from stepgrid.language.schema import schema, setting_texts
 
     model = Spec if of == "spec" else Library
     return schema(model, _names(library), setting_texts(_settings()))
@@ -46,9 +46,9 @@ def _text(found: Mapping[str, Any]) -> str:
 
 
 def _names(library: Path) -> dict[str, list[str]]:
-    from stepgrid.language.load import load
-    from stepgrid.language.problem import Problems
-    from stepgrid.language.shortforms import names
+    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.short_form_schema import names
+    from stepgrid.language.yaml.loader import load
     from stepgrid.plugins import drivers, engines
 
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]

@@ -7,7 +7,7 @@ import signal
 import sys
 from types import FrameType
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
@@ -16,7 +16,7 @@ LEFT = 130  # by Ctrl-C
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    compiled.arguments(parser)
+    spec_arguments.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

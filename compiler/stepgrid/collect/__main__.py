@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from stepgrid.collect.tables import collect
+from stepgrid.collect.job import collect
 from stepgrid.host.garbage_collector import uncollected
 from stepgrid.host.numpy_threads import alone
 from stepgrid.host.processes.exit_signals import leave
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
 from stepgrid.store.status.results import DONE, UNSUPPORTED, State
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     store = Store()
     try:
-        plan = files.read(store.plan(options.plan))
+        plan = plan_file.read(store.plan(options.plan))
     except FileNotFoundError:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1

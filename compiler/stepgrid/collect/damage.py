@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.collect import imported_figures
-from stepgrid.collect.figures import StepFigures
+from stepgrid.collect.figures import imported_figures
+from stepgrid.collect.figures.step_figures import StepFigures
 from stepgrid.store import checksums
 from stepgrid.store.status.results import State, changed
 

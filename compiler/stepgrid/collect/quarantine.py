@@ -6,7 +6,7 @@ import os
 import sys
 
 from stepgrid.host.locks import Busy, holders, locked
-from stepgrid.store.runlock import NAME as RUN
+from stepgrid.store.run_lock import NAME as RUN
 from stepgrid.store.status.results import FAILED, Broken, State, broken_text
 from stepgrid.store.store import Store
 

@@ -8,15 +8,15 @@ from difflib import get_close_matches
 from typing import Any
 
 from stepgrid.expand.definitions import Defined, place_of_build
-from stepgrid.expand.extends import chain
+from stepgrid.expand.inheritance import chain
 from stepgrid.language import models
 from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.flags import flag_faults
+from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
-from stepgrid.language.nodes import Text, key_place, place
-from stepgrid.language.problem import Problems, Where, nearest
-from stepgrid.language.read import Document
-from stepgrid.language.service import Service
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml.nodes import Text, key_place, place
 from stepgrid.plugins.engines import engine as engine_named
 from stepgrid.plugins.engines import names as engine_names
 from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepgrid.expand import axes as axes_of
+from stepgrid.expand import build_sources, definitions, external_servers
 from stepgrid.expand import builds as builds_of
-from stepgrid.expand import collectors, definitions, probes, running, sources
-from stepgrid.expand import steps as steps_of
-from stepgrid.expand.attached import Attached
-from stepgrid.expand.axes import Axis
+from stepgrid.expand.axes import axis as axes_of
+from stepgrid.expand.axes.axis import Axis
+from stepgrid.expand.axes.choice import Choice
+from stepgrid.expand.axes.step_range import Reach
 from stepgrid.expand.builds import Build
-from stepgrid.expand.choice import Choice
-from stepgrid.expand.clients import Clients
-from stepgrid.expand.frame import Ground
+from stepgrid.expand.client_builds import Clients
+from stepgrid.expand.expression_names import Names
 from stepgrid.expand.grid import Also, Grid
 from stepgrid.expand.hardware import Differs, Machines, stands_in_for_none
-from stepgrid.expand.inputs import Inputs
-from stepgrid.expand.item import Checkpoint, Item
-from stepgrid.expand.layers import Layers
-from stepgrid.expand.names import Names
-from stepgrid.expand.reach import Reach
-from stepgrid.expand.resolved import Segment
-from stepgrid.expand.sequence import Sequences
-from stepgrid.expand.unknown import Unknown, unknown_params
-from stepgrid.language.nodes import Seq, Text, place
-from stepgrid.language.problem import Problems, Where
-from stepgrid.language.read import Document
+from stepgrid.expand.step_entry import Checkpoint, Item
+from stepgrid.expand.steps import collectors, probes
+from stepgrid.expand.steps import step_list as steps_of
+from stepgrid.expand.steps.evaluation import Ground
+from stepgrid.expand.steps.files import Attached
+from stepgrid.expand.steps.inputs import Inputs
+from stepgrid.expand.steps.option_layers import Layers
+from stepgrid.expand.steps.resolved_step import Segment
+from stepgrid.expand.steps.segments import Sequences
+from stepgrid.expand.unknown_params import Unknown, unknown_params
+from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml.nodes import Seq, Text, place
 
 
 class Cell(NamedTuple):
@@ -82,10 +83,10 @@ def expand(
     ground = Ground(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     made = [dict.fromkeys(choice.build for choice in choices), clients.used]
-    used, brought = (sources.builds(each, names, problems) for each in made)
+    used, brought = (build_sources.builds(each, names, problems) for each in made)
     unknown.report(problems)
     for cell in cells:
-        running.check(document, cell.choice, cell.segments, problems)
+        external_servers.check(document, cell.choice, cell.segments, problems)
     if sound:
         if only is None:  # what is for the other cells is no fault of these
             ground.layers.report_unused()

@@ -8,17 +8,17 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from stepgrid.expand.axes import Axis, named
+from stepgrid.expand.axes.axis import Axis, named
+from stepgrid.expand.axes.choice import BUILD, Choice
+from stepgrid.expand.axes.dependencies import Reads, mentioned
+from stepgrid.expand.axes.label import Label
+from stepgrid.expand.axes.points import Point
 from stepgrid.expand.builds import Build
-from stepgrid.expand.choice import BUILD, Choice
-from stepgrid.expand.labels import Label
-from stepgrid.expand.names import Names
-from stepgrid.expand.once import Once
-from stepgrid.expand.points import Point
-from stepgrid.expand.reads import Reads, mentioned
-from stepgrid.expand.scope import Reported, Scope
-from stepgrid.language.nodes import Text, key_place
-from stepgrid.language.problem import Problems, Where, nearest
+from stepgrid.expand.evaluation_cache import Once
+from stepgrid.expand.expression_names import Names
+from stepgrid.expand.expression_scope import Reported, Scope
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.yaml.nodes import Text, key_place
 
 MOST_CELLS = 200_000  # with their repeats
 

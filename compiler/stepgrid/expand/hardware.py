@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from stepgrid.expand.axes import Axis
+from stepgrid.expand.axes.axis import Axis
+from stepgrid.expand.axes.points import Point
 from stepgrid.expand.definitions import Defined
-from stepgrid.expand.points import Point
 from stepgrid.language.models import Hardware
-from stepgrid.language.nodes import Map, Text, place
-from stepgrid.language.problem import Problems, Where
-from stepgrid.language.read import Document
-from stepgrid.language.validate import describe, validated
+from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.spec_file import Document
+from stepgrid.language.validation import describe, validated
+from stepgrid.language.yaml.nodes import Map, Text, place
 
 HERE = "here"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import facts as host
-from stepgrid.language.site import of_environment
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import PlannedStage
 
 Machines = Mapping[str, Mapping[str, Any]]

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
+from stepgrid.language.builds.service import Service
 from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
-from stepgrid.language.nodes import Map, Node
-from stepgrid.language.problem import Where as Place
-from stepgrid.language.service import Service
+from stepgrid.language.problems.problem import Where as Place
+from stepgrid.language.yaml.nodes import Map, Node
 
 
 class Storage(Model):

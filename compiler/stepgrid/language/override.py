@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.language import short
-from stepgrid.language.load import parse_value
-from stepgrid.language.merge import merge
-from stepgrid.language.nodes import Map, Node, Seq
-from stepgrid.language.problem import Problems, Where
+from stepgrid.language import short_forms
+from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.yaml.loader import parse_value
+from stepgrid.language.yaml.merge import merge
+from stepgrid.language.yaml.nodes import Map, Node, Seq
 
 FILE = "--set"
 
@@ -25,7 +25,7 @@ def override(nodes: Map, sets: Sequence[str], problems: Problems) -> Map:
         node = parse_value(value, where, problems)
         if listed is not None:
             keys, node = _layered(keys, listed, node, where, problems)
-        merged = merge(nodes, short.expand(_nested(keys, node, where)))
+        merged = merge(nodes, short_forms.expand(_nested(keys, node, where)))
         assert isinstance(merged, Map)
         nodes = merged
     return nodes

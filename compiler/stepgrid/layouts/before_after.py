@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.layouts import groups, legend
+from stepgrid.layouts import groups
+from stepgrid.layouts.shared import legend
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from stepgrid.layouts.legend import legend
+from stepgrid.layouts.shared.legend import legend
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell
 from stepgrid.plugins.layout_protocol import Layout

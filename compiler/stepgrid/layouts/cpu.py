@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts import groups, legend
+from stepgrid.layouts import groups
+from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts import compared
+from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
 from stepgrid.plugins.layout import Block, Spot, cell
@@ -50,7 +50,7 @@ def figure(block: Block, spot: Spot, metric: str) -> Cell:
     found = spot.ratios.get(metric)
     if found is None and metric in spot.values and not spot.status:
         return Cell("no base", "missing")
-    return cell(spot, None if found is None else compared.text(spot, metric, number_format.ratio(found)), found)
+    return cell(spot, None if found is None else ratio_cells.text(spot, metric, number_format.ratio(found)), found)
 
 
 def unit(block: Block, metric: str) -> str:
@@ -71,7 +71,7 @@ def _before(block: Block) -> tuple[str, ...]:
 
 
 def _notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
-    return (*block.notes, *(compared.notes(block, metrics) if block.base is not None else ()))
+    return (*block.notes, *(ratio_cells.notes(block, metrics) if block.base is not None else ()))
 
 
 def _heads(block: Block) -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stepgrid.layouts import insert_metrics
-from stepgrid.layouts.colours import Marked, coloured, relative_colour
+from stepgrid.layouts.shared.colours import Marked, coloured, relative_colour
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Column, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from stepgrid.layouts import averages
+from stepgrid.layouts.shared import averages
 from stepgrid.plugins.layout_protocol import Layout
 
 FIGURES: averages.Figures = {

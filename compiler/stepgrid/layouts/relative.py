@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts import compared as marks
-from stepgrid.layouts import legend
+from stepgrid.layouts.shared import legend
+from stepgrid.layouts.shared import ratio_cells as marks
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, cell
 from stepgrid.plugins.layout_protocol import ARMS, BASE, STEP, Layout

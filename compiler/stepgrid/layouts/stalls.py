@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.layouts.legend import legend
+from stepgrid.layouts.shared.legend import legend
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell

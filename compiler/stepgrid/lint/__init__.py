@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepgrid.expand.cells import Expansion
-    from stepgrid.language.problem import Problems
-    from stepgrid.language.read import Document
+    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.spec_file import Document
 
 
 def check(document: Document, expansion: Expansion, problems: Problems) -> None:
     """Adds what the rules find, less what the spec's `allow` silences."""
-    from stepgrid.lint.judge import judge
+    from stepgrid.lint.runner import judge
 
     judge(document, expansion, problems)

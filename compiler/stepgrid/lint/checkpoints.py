@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from stepgrid.expand.resolved import ResolvedStep, Segment
+from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stepgrid.drivers.db_bench.lints.workloads import writes_behind
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts
 
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
 

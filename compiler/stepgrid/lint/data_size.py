@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from stepgrid.drivers.db_bench.lints.workloads import LOADS
-from stepgrid.expand.axes import Axis
-from stepgrid.expand.points import Point
-from stepgrid.lint.facts import Facts, shown
+from stepgrid.expand.axes.axis import Axis
+from stepgrid.expand.axes.points import Point
 from stepgrid.lint.rule import Finding, Rule
+from stepgrid.lint.step_table import combinations
+from stepgrid.lint.step_values import Facts, shown
 from stepgrid.lint.subject import Subject
-from stepgrid.lint.table import combinations
 
 _CACHED = re.compile(r"byrx|((fully|rx)[-_])?cached|in[-_]?memory", re.IGNORECASE)
 _BY_SYSTEM = re.compile(r"byos|os[-_]cached", re.IGNORECASE)

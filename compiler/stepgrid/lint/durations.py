@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts
 
 SHORTEST = 60.0
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepgrid.build.pin import key, moves, parts
-from stepgrid.language import lock
-from stepgrid.language.problem import Problems
+from stepgrid.build.local_pins import key, moves, parts
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problems
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 
@@ -24,7 +24,7 @@ def _branches(subject: Subject) -> Iterator[Finding]:
         for source in parts(build.source)
         if "git" in source and moves(source) and not _FIXED.fullmatch(_PLACE.sub("", str(source.get("ref", ""))))
     ]
-    locked = lock.read(subject.document.path, Problems()).pins if open_ else {}
+    locked = lock_file.read(subject.document.path, Problems()).pins if open_ else {}
     for build, source in open_:
         if key(source) not in locked:
             message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"

@@ -15,8 +15,8 @@ from stepgrid.drivers.db_bench.lints import (
 )
 from stepgrid.engines.mysqld import lints
 from stepgrid.lint import checkpoints, clients, comparison, data_size, durations, loads, refs, repeats
-from stepgrid.lint.each_step import EachStep
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import EachStep
 
 _FAMILIES = (
     benchmarks,

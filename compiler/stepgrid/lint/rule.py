@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from stepgrid.language.problem import Where
+from stepgrid.language.problems.problem import Where
 
 if TYPE_CHECKING:
     from stepgrid.lint.subject import Subject

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.expand.cells import Cell, Expansion
-from stepgrid.language.problem import Where
-from stepgrid.language.read import Document
-from stepgrid.lint.places import Places
-from stepgrid.lint.table import Row, Table
+from stepgrid.language.problems.problem import Where
+from stepgrid.language.spec_file import Document
+from stepgrid.lint.spec_places import Places
+from stepgrid.lint.step_table import Row, Table
 
 
 class Subject:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from stepgrid.build.pin import key, moves, parts
+from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.expand.builds import Build
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plan import identity

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from stepgrid.expand.axes.choice import BUILD, Choice
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.choice import BUILD, Choice
-from stepgrid.expand.resolved import Head, Segment
+from stepgrid.expand.steps.resolved_step import Head, Segment
 from stepgrid.model.canonical_json import flat
 from stepgrid.model.plan import CellStep, Json, PlannedCell
 from stepgrid.plan import identity
-from stepgrid.plan.stages import Root, Tree
+from stepgrid.plan.stage_tree import Root, Tree
 
 CELL_PREFIX = "c-"
 

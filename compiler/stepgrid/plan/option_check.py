@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from stepgrid.language.problem import Problem, Where
+from stepgrid.language.problems.problem import Problem, Where
 from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
 from stepgrid.plugins.engine import Choices, Spelling
 from stepgrid.plugins.engines import engine

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from stepgrid.build.pin import key, moves, parts
+from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.expand.builds import Build
-from stepgrid.language import lock
-from stepgrid.language.problem import Problems
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problems
 
 OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
 
@@ -27,13 +27,13 @@ class Pins(NamedTuple):
         return self._replace(sources={name: pin for name, pin in self.sources.items() if name not in dropped})
 
 
-def pins(build: Build, locked: lock.Lock, machine: OfMachine, problems: Problems) -> Pins:
+def pins(build: Build, locked: lock_file.Lock, machine: OfMachine, problems: Problems) -> Pins:
     found: dict[str, str] = {}
     for source in parts(build.source):
-        held = lock.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
+        held = lock_file.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
         if held:
             found[key(source)] = held
-    return Pins(found, lock.patches(build.patches, problems))
+    return Pins(found, lock_file.patches(build.patches, problems))
 
 
 def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.language.problem import Problem, Problems, Where, nearest
+from stepgrid.language.problems.problem import Problem, Problems, Where, nearest
 from stepgrid.model.plan import SERVICE, Plan, PlannedStep
 from stepgrid.plugins.command_line import programs
 

@@ -27,10 +27,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(plan: str, stage: str) -> int:
-    from stepgrid.language.problem import SpecError
-    from stepgrid.language.site import of_environment
+    from stepgrid.language.problems.problem import SpecError
+    from stepgrid.language.site.site_file import of_environment
     from stepgrid.run.attempt import refuse
-    from stepgrid.run.job import Job
+    from stepgrid.run.job_context import Job
     from stepgrid.run.stage import run
     from stepgrid.workflow.host_plan import store
 

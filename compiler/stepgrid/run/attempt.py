@@ -18,7 +18,7 @@ from stepgrid.host.failure import StageError, is_disk_full
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.host.processes.process_marks import MARK
-from stepgrid.run.job import Job
+from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
 from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
 from stepgrid.store.store import Store

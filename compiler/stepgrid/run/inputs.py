@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from stepgrid.host.failure import StageError
-from stepgrid.language.checksum import checksum, knowing
+from stepgrid.language.file_checksum import checksum, knowing
 from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
 from stepgrid.store.store import Store
 

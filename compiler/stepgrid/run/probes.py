@@ -15,9 +15,9 @@ from stepgrid.plugins import server_request
 from stepgrid.plugins.command_line import argv
 from stepgrid.plugins.driver import Command, Context
 from stepgrid.plugins.server_counters import difference
-from stepgrid.run.attached import attach
 from stepgrid.run.server.process import LAST_WORDS
-from stepgrid.run.server.reached import Reached
+from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.step_files import attach
 
 BEFORE, AFTER = "before", "after"
 SQL = "stepgrid.drivers.sql"

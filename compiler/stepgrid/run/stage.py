@@ -10,27 +10,27 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.changed import changed
+from stepgrid.build.changed_programs import changed
 from stepgrid.host.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked
 from stepgrid.host.machines import mismatch
 from stepgrid.host.noise.inspection import quiet
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.run import options, progress
+from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
+from stepgrid.run.deadline import Late, late, refuse_late
 from stepgrid.run.images import image
-from stepgrid.run.images.budget import make_room
-from stepgrid.run.images.cache import set_up
-from stepgrid.run.images.live import live
-from stepgrid.run.images.need import learn
+from stepgrid.run.images.disk_budget import make_room
+from stepgrid.run.images.disk_space import learn
+from stepgrid.run.images.live_databases import live
+from stepgrid.run.images.page_cache import set_up
+from stepgrid.run.images.starting_database import Start, immutable, lacks_results, ours, prepare
 from stepgrid.run.images.trust import distrusting
-from stepgrid.run.intime import Late, late, refuse_late
-from stepgrid.run.job import Job
-from stepgrid.run.prepare import Start, immutable, lacks_results, ours, prepare
+from stepgrid.run.job_context import Job
 from stepgrid.run.steps import Bench
-from stepgrid.store.asked import pending
 from stepgrid.store.full_disk import DiskFull
+from stepgrid.store.redo_requests import pending
 from stepgrid.store.status.integrity import fault, set_aside, unreadable
 from stepgrid.store.status.results import Broken
 
@@ -111,8 +111,8 @@ def _outcome(attempt: Attempt) -> str:
 def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
-    accepted = options.check(job, job.stage)
-    options.check_later(job)
+    accepted = accepted_options.check(job, job.stage)
+    accepted_options.check_later(job)
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()

@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.drivers.command.reach import PASSWORDS
+from stepgrid.drivers.command.server_access import PASSWORDS
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError, disk_full, end_of, is_disk_full, telling
 from stepgrid.host.processes import process_marks
@@ -26,19 +26,19 @@ from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plugins.driver import Command, Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import served
-from stepgrid.run import inputs, outcome, progress
-from stepgrid.run.attached import attach, forget
+from stepgrid.run import inputs, progress, step_record
+from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.collecting import Collecting, collecting
-from stepgrid.run.drawing import draw
-from stepgrid.run.kept import keep
-from stepgrid.run.options import Accepted
+from stepgrid.run.collector_drawings import draw
+from stepgrid.run.collectors import Collecting, collecting
+from stepgrid.run.database_files import keep
 from stepgrid.run.probes import AFTER, BEFORE, Probed, Probing
-from stepgrid.run.server import statistics
+from stepgrid.run.server import server_statistics
+from stepgrid.run.server.external_server import Running
 from stepgrid.run.server.process import LAST_WORDS
-from stepgrid.run.server.reached import Reached
-from stepgrid.run.server.running import Running
+from stepgrid.run.server.server_handle import Reached
 from stepgrid.run.server.service import serving
+from stepgrid.run.step_files import attach, forget
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
@@ -116,16 +116,16 @@ class _Step:
         beside = self.server.pid if self.server else None
         data = None if isinstance(self.server, Running) else self.bench.data
         sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
-        self._statistics(statistics.BEFORE)
+        self._statistics(server_statistics.BEFORE)
         ended = self._supervised(done, deadline, sampler, seen)
         keep(self.folder, self.bench.data, done.command.keep)
         if not ended.exit:
-            self._statistics(statistics.AFTER)
+            self._statistics(server_statistics.AFTER)
         message = self._wrong(kind, ended, deadline)
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
         dropped, said = self.accepted.dropped, lost.message if lost else message
-        record = outcome.record(self.step, ended, deadline, said, dropped, timed, seen)
+        record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen)
         write_json(self.folder / "step.json", record)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
@@ -150,9 +150,9 @@ class _Step:
         """The parser is a check: output that cannot be read later is a failure now."""
         folder, data = self.folder, self.bench.data
         return (
-            outcome.complaint(ended, deadline, folder, data, self.server, kind)
+            step_record.complaint(ended, deadline, folder, data, self.server, kind)
             or complaint(self._launch, folder / "stderr")
-            or outcome.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
+            or step_record.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
         )
 
     def _lost(self, failed: bool) -> StageError | None:
@@ -231,7 +231,7 @@ class _Step:
         """Of the server. A replay is nobody's figure."""
         engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
         if engine and self.server:
-            statistics.keep(engine, self.server, self.folder, when)
+            server_statistics.keep(engine, self.server, self.folder, when)
 
     def _disk_full(self) -> str:
         return disk_full(self.bench.data, self.folder)

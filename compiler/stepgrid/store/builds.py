@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.host import json_file
 from stepgrid.host.file_reader import content
 from stepgrid.host.locks import holders
-from stepgrid.language import witness
+from stepgrid.language import input_record
 from stepgrid.model.plan import BUILD_PREFIX
-from stepgrid.store.measured import folder_bytes
+from stepgrid.store.history.costs import folder_bytes
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def made(store: Store, build: str) -> Made | None:
         try:
             said = content(path)
         except OSError:
-            witness.saw(str(path), None)
+            input_record.saw(str(path), None)
             continue
-        witness.saw(str(path), said)
+        input_record.saw(str(path), said)
         return Made(_digests(said), here=path.parent.parent != store.records())
     return None
 

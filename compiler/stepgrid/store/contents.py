@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from stepgrid.host.durable_writes import make_folder, write_json
-from stepgrid.language import witness
+from stepgrid.language import input_record
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:
     try:
         text = path.read_bytes()
     except OSError:
-        witness.saw(str(path), None)
+        input_record.saw(str(path), None)
         return bool(store.results(stage))
-    witness.saw(str(path), text)
+    input_record.saw(str(path), text)
     try:
         return bool(json.loads(text) == dict(contents))
     except ValueError:

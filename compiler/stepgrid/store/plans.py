@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import json_file
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.store.folders import below
 from stepgrid.store.store import Store
 
@@ -20,11 +20,11 @@ def publish(store: Store, plan: Plan) -> None:
 
 def write(plan: Plan, folder: Path) -> None:
     """By rename; a plan that is there already is the same plan."""
-    if (folder / files.HEADER).is_file():
+    if (folder / plan_file.HEADER).is_file():
         return
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     new.mkdir(parents=True)
-    for name, content in files.texts(plan):
+    for name, content in plan_file.texts(plan):
         with (new / name).open("w", encoding="utf-8") as file:
             file.writelines(content)
     try:
@@ -52,7 +52,7 @@ class Stored(NamedTuple):
 def stored(store: Store) -> Iterator[Stored]:
     """A header that cannot be read says nothing: then there is no spec."""
     for folder in below(store.plan("_").parent):
-        said = json_file.read(folder / files.HEADER)
+        said = json_file.read(folder / plan_file.HEADER)
         hardware = said.get("hardware") or {}
         machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
         yield Stored(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)

@@ -12,12 +12,12 @@ from typing import Any
 
 from stepgrid.host import json_file, temporary_files
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tree, write_json, write_text
-from stepgrid.store import later
+from stepgrid.store import timestamps
 from stepgrid.store.folders import below, publish
-from stepgrid.store.places import STAMP, Places
+from stepgrid.store.paths import STAMP, Places
 
 LOOKED = "results-are-sound"
-ATTEMPT = later.NAME
+ATTEMPT = timestamps.NAME
 
 
 class Store(Places):
@@ -62,7 +62,7 @@ class Store(Places):
 
     def _new_name(self, node: str) -> str:
         """Of all attempts and results of a node the last by name is the newest."""
-        return later.name(each.name for each in (*self.attempts(node), *below(self.results_of(node))))
+        return timestamps.name(each.name for each in (*self.attempts(node), *below(self.results_of(node))))
 
     def drop_empty_attempts(self, node: str) -> None:
         """The folder of its attempts, where none was kept."""
@@ -73,7 +73,7 @@ class Store(Places):
         """An attempt that holds result.json becomes a result, by rename. Called again where there was no room."""
         target = self.root / "results" / stage / attempt.name
         if attempt.exists():
-            later.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
+            timestamps.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
             publish(attempt, target)
         self.set_mark(stage, target / "result.json")
         return target
@@ -186,9 +186,9 @@ class Store(Places):
         """`results`: the records that the tables are made of."""
         stamp = self.stamps(plan, revision)[0]
         write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        later.touch((*stamp.parent.glob("*.parquet"), stamp), results)
+        timestamps.touch((*stamp.parent.glob("*.parquet"), stamp), results)
 
     def stamp_report(self, plan: str, revision: str) -> None:
         tables, stamp = self.stamps(plan, revision)
         write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        later.touch((*self.summary(plan).glob("*.*"), stamp), [tables])
+        timestamps.touch((*self.summary(plan).glob("*.*"), stamp), [tables])

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync
 from stepgrid.host.locks import Busy, locked
-from stepgrid.store import later
+from stepgrid.store import timestamps
 from stepgrid.store.folders import below
-from stepgrid.store.measured import folder_bytes
-from stepgrid.store.outdated import out_of_date
-from stepgrid.store.runlock import NAME as RUN
+from stepgrid.store.history.costs import folder_bytes
+from stepgrid.store.run_lock import NAME as RUN
+from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import IMPORTS, Entry, is_own
 
@@ -43,7 +43,7 @@ def alone(store: Store) -> Iterator[None]:
 def move(store: Store, entries: Iterable[Entry]) -> list[Left]:
     """Each by one rename: a kill in between loses nothing. Gives what stays where it is."""
     listed = list(entries)
-    batch = later.name(each.name for root in _roots(store) for each in below(root / NAME))
+    batch = timestamps.name(each.name for root in _roots(store) for each in below(root / NAME))
     out_of_date(store, {each.name for each in listed if each.kind == _RESULTS})
     return [left for each in listed if (left := _moved(store, each, batch))]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.store.measured import folder_bytes
+from stepgrid.store.history.costs import folder_bytes
 from stepgrid.store.store import Store
 
 KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", "asked", "learnt", "contents")

@@ -10,21 +10,24 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.plan.arms import arms
-from stepgrid.summarize import apart, builds, claim_numbers, drift, layout, many, quiet, shown, status, warnings
-from stepgrid.summarize.builds import Build
-from stepgrid.summarize.claims import Claim, claims
-from stepgrid.summarize.comparison import Comparison, compare
-from stepgrid.summarize.defaults import Defaults, defaults
-from stepgrid.summarize.evidence import Beside, evidence
-from stepgrid.summarize.extras import Extras
-from stepgrid.summarize.heard import Place
-from stepgrid.summarize.overview import Overview, overviews
-from stepgrid.summarize.points import Point, points
-from stepgrid.summarize.ratio_intervals import ratio_intervals
-from stepgrid.summarize.series import Series
-from stepgrid.summarize.status import Status
-from stepgrid.summarize.tables import Tables
-from stepgrid.summarize.timeseries import Steadiness
+from stepgrid.summarize.claims import claim_intervals
+from stepgrid.summarize.claims.outcomes import Claim, claims
+from stepgrid.summarize.comparisons import builds, comparison_axes, drift, measurement_gap, multiple_comparisons
+from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.comparison import Comparison, compare
+from stepgrid.summarize.comparisons.evidence import Beside, evidence
+from stepgrid.summarize.comparisons.overview import Overview, overviews
+from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.data.measurements import Point, points
+from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.series import Series
+from stepgrid.summarize.data.series_summary import Place
+from stepgrid.summarize.data.table_inputs import Extras
+from stepgrid.summarize.notes import coverage, quiesce_times, warnings
+from stepgrid.summarize.notes.coverage import Status
+from stepgrid.summarize.notes.option_defaults import Defaults, defaults
+from stepgrid.summarize.statistics.timeseries import Steadiness
+from stepgrid.summarize.tables import report_tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +43,7 @@ class Section:
     def names(self) -> tuple[str, ...]:
         """The axes that vary here, for words and rows; with none, the builds."""
         varying = tuple(axis.name for axis in self.axes if len(axis.labels) > 1)
-        return varying or (layout.BUILD,)
+        return varying or (comparison_axes.BUILD,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +69,7 @@ class Report:
     quiet: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()
-    long: tuple[shown.Long, ...] = ()
+    long: tuple[report_tables.Long, ...] = ()
     asked: bool = False  # the tables are those that the spec names
 
     @property
@@ -90,7 +93,7 @@ class Report:
 def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
     every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
     axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
-    base = layout.chosen(axes, header["report"]["base"])
+    base = comparison_axes.chosen(axes, header["report"]["base"])
     said = header["report"]
     effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
@@ -99,9 +102,9 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
     unlike = partial(builds.caveat, known)
     intervals = ratio_intervals([table for each in sections for table in each.comparisons])
-    made, long = shown.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
+    made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
-    noise = claim_numbers.Beside(partial(beside.floor, axes), intervals.of)
+    noise = claim_intervals.Beside(partial(beside.floor, axes), intervals.of)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -115,14 +118,14 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         series=tables.series,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
-        status=status.status(tables.runs),
+        status=coverage.status(tables.runs),
         warnings=(
             *warnings.warnings(header.get("warnings", ()), known, tables),
             *_far(header, sections),
             *_trends(sections, effect),
         ),
-        quiet=tuple(quiet.waits(tables.runs)),
-        defaults=defaults(tables, _builds(every), base.get(layout.BUILD)),
+        quiet=tuple(quiesce_times.waits(tables.runs)),
+        defaults=defaults(tables, _builds(every), base.get(comparison_axes.BUILD)),
         claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
         tables=tuple(made),
         long=tuple(long),
@@ -133,16 +136,16 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
 def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:
     within = header["report"].get("within")
     if within is not None:
-        yield from apart.compared((table for section in sections for table in section.comparisons), within)
+        yield from measurement_gap.compared((table for section in sections for table in section.comparisons), within)
 
 
 def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
     yield from drift.sentences([(section.step, section.points) for section in sections])
-    yield from many.sentences([table for section in sections for table in section.comparisons], effect)
+    yield from multiple_comparisons.sentences([table for section in sections for table in section.comparisons], effect)
 
 
 def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:
-    return next((axis.labels for axis in axes if axis.name == layout.BUILD), ())
+    return next((axis.labels for axis in axes if axis.name == comparison_axes.BUILD), ())
 
 
 def _steps(axis: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -154,11 +157,11 @@ def _measured(tables: Tables) -> list[str]:
 
 
 def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Beside) -> Section:
-    touching = layout.touching(axes, step)
-    found = layout.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
+    touching = comparison_axes.touching(axes, step)
+    found = comparison_axes.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
     compared = [
         compare(step, form, touching, found, beside(form, touching))
-        for form in layout.layouts(touching, base, layout.most_able(axes, tables.runs))
+        for form in comparison_axes.layouts(touching, base, comparison_axes.most_able(axes, tables.runs))
     ]
     shown = tuple(table for table in compared if table.worth_showing)
     return Section(step, tuple(touching), tuple(found), shown)

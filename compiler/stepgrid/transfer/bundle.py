@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from stepgrid.build.archives import reading
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.archive_reader import reading
 from stepgrid.host.durable_writes import replacing
 
 MANIFEST = "export.json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 from stepgrid.transfer.published_plan import imported
 
@@ -12,7 +12,7 @@ def named(store: Store, digest: str) -> Plan | None:
     """None where there is no such plan, or a spec comes to it."""
     folder = store.plan(digest)
     try:
-        return files.read(folder) if imported(files.read_header(folder)["spec"]) else None
+        return plan_file.read(folder) if imported(plan_file.read_header(folder)["spec"]) else None
     except (OSError, ValueError, KeyError):
         return None
 
@@ -22,6 +22,6 @@ def brought(store: Store, digest: str) -> Plan | None:
     if not store.texts(digest).is_dir():
         return None
     try:
-        return files.read(store.plan(digest))
+        return plan_file.read(store.plan(digest))
     except (OSError, ValueError, KeyError):
         return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.model.plan import Json
 
 Files: TypeAlias = Mapping[str, Mapping[str, Json]]  # path -> sha256, bytes, executable; or link

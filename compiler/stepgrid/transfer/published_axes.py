@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepgrid.model.plan import Axis
-from stepgrid.plan.base import BUILD
+from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins.importer import Measured
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.collect import imported_figures
+from stepgrid.collect.figures import imported_figures
 from stepgrid.model.plan import (
     STAGE_PREFIX,
     CellStep,
@@ -21,8 +21,9 @@ from stepgrid.model.plan import (
     Repeat,
     Report,
 )
-from stepgrid.plan import files, identity
-from stepgrid.plan.base import BUILD
+from stepgrid.plan import identity
+from stepgrid.plan.base_stages import BUILD
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.importer import Measured
 from stepgrid.transfer.published_axes import axes
 
@@ -59,7 +60,7 @@ def planned(kind: str, title: str, source: str, steps: Sequence[Measured], warni
         report=Report({BUILD: found[0].labels[0]}),
         warnings=tuple(warnings),
     )
-    return Planned(replace(unnumbered, digest=files.digest(unnumbered)), maker.measured)
+    return Planned(replace(unnumbered, digest=plan_file.digest(unnumbered)), maker.measured)
 
 
 def imported(plan_spec: str) -> bool:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collect import imported_figures
+from stepgrid.collect.figures import imported_figures
 from stepgrid.host.durable_writes import make_folder, remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.plugins.importer import Measured
 from stepgrid.store import checksums, plans
-from stepgrid.store.outdated import out_of_date
+from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.store import Store
 from stepgrid.transfer.published_plan import Planned
 

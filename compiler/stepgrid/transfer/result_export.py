@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.collect.quarantine import quarantine
 from stepgrid.model.plan import Plan
 from stepgrid.run.attempt import now

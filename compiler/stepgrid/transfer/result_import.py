@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.unpack import unpack
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import size
-from stepgrid.plan import files
-from stepgrid.store import asked, plans
+from stepgrid.plan.files import plan_file
+from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD
-from stepgrid.store.outdated import out_of_date
+from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle, manifest
@@ -109,8 +109,8 @@ def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
 
 def _plan(file: Path, folder: Path, digest: str) -> Plan:
     try:
-        plan = files.read(folder)
-        if files.digest(replace(plan, digest="")) == plan.digest == digest:
+        plan = plan_file.read(folder)
+        if plan_file.digest(replace(plan, digest="")) == plan.digest == digest:
             return plan
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
@@ -154,11 +154,11 @@ def _take(store: Store, result: Path, taken: Taken) -> None:
     os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
-            asked.note_import(store, stage, result.name)
+            redo_requests.note_import(store, stage, result.name)
         new = store.publish_import(result, target)
         (taken.results if new else taken.known).append(name)
         counts = store.result(stage)
-        if new and counts and asked.measured(store, stage):
+        if new and counts and redo_requests.measured(store, stage):
             store.set_mark(stage, counts / "result.json")
 
 

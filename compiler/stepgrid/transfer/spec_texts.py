@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from stepgrid.language.witness import Witness
+from stepgrid.language.input_record import Witness
 
 
 def of(seen: Witness, site: str | None) -> dict[str, Path]:

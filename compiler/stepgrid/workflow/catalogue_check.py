@@ -10,7 +10,7 @@ from stepgrid.store.builds import record
 from stepgrid.store.status.node_records import catalogue, results
 
 if TYPE_CHECKING:
-    from stepgrid.language.problem import Problem
+    from stepgrid.language.problems.problem import Problem
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepgrid.plan import files
-from stepgrid.store import complete
-from stepgrid.store.asked import all_pending
+from stepgrid.plan.files import plan_file
+from stepgrid.store.redo_requests import all_pending
 from stepgrid.store.report_files import Products
+from stepgrid.store.status import result_times
 from stepgrid.store.store import Store
 from stepgrid.workflow.plan_cache import Remembered, Request, find
 
@@ -21,13 +21,13 @@ def answer(store: Store, request: Request) -> tuple[str, str] | None:
 def _over(store: Store, found: Remembered) -> bool:
     try:
         folder, looked = store.plan(found.plan), store.looked(found.plan)
-        stages = files.ids(folder)
-        records = [store.build(build) / "build.json" for build in files.builds(folder)]
+        stages = plan_file.ids(folder)
+        records = [store.build(build) / "build.json" for build in plan_file.builds(folder)]
         if len(stages) != found.stages or any(record.stat().st_ctime >= looked for record in records):
             return False
         if all_pending(store, stages):
             return False
-        times, made = complete.times(store, stages), Products.of(store, found.plan).made
+        times, made = result_times.times(store, stages), Products.of(store, found.plan).made
     except (OSError, ValueError):
         return False
     return times is not None and times.made <= made and times.touched < looked

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.site import GIVEN, Site, chosen, of_environment, read
+from stepgrid.language.site.site_file import GIVEN, Site, chosen, of_environment, read
 
 if TYPE_CHECKING:
     from stepgrid.expand.hardware import Differs
-    from stepgrid.language.problem import Problem, Problems
+    from stepgrid.language.problems.problem import Problem, Problems
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
@@ -27,12 +27,12 @@ def compiled(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
-    from stepgrid.build.pin import pin
+    from stepgrid.build.local_pins import pin
     from stepgrid.host.garbage_collector import uncollected
 
     with uncollected():  # imports make what stays, too
-        from stepgrid.language.checksum import knowing
-        from stepgrid.plan.compile import compile_spec
+        from stepgrid.language.file_checksum import knowing
+        from stepgrid.plan.compilation import compile_spec
         from stepgrid.store.builds import made
         from stepgrid.store.contents import stands_for
 
@@ -48,7 +48,7 @@ def use(given: str | None) -> Sequence[Problem]:
 
     A wrong one is not used at all, so that what else is wrong is found too.
     """
-    from stepgrid.language.problem import Problems
+    from stepgrid.language.problems.problem import Problems
 
     problems = Problems()
     path = chosen(given)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from stepgrid.model.counted import counted
 from stepgrid.model.units import duration
-from stepgrid.run.until import in_force
-from stepgrid.store import left
+from stepgrid.run.run_end_time import in_force
+from stepgrid.store import skipped_stages
 from stepgrid.store.status.progress_count import count
 from stepgrid.workflow.remaining_work import Work
 
@@ -19,7 +19,7 @@ class Unstarted(NamedTuple):
 
 
 def unstarted(work: Work) -> Unstarted | None:
-    until, noted = in_force(), left.noted(work.store)
+    until, noted = in_force(), skipped_stages.noted(work.store)
     if until is None or not noted:
         return None
     tally = count(work.store, work.plan.digest)

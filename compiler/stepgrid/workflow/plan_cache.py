@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import stepgrid
 from stepgrid.host import json_file
-from stepgrid.language.site import of_environment
-from stepgrid.language.witness import Witness, digest, watching
-from stepgrid.plan import files
+from stepgrid.language.input_record import Witness, digest, watching
+from stepgrid.language.site.site_file import of_environment
+from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -81,19 +81,19 @@ def compiled(store: Store, request: Request) -> tuple[Plan, str]:
     """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
     if found := find(store, request):
         with suppress(OSError, ValueError, KeyError, TypeError):  # lost in the meantime
-            return files.read(store.plan(found.plan)), found.said
+            return plan_file.read(store.plan(found.plan)), found.said
     return _compiled(store, request)
 
 
 def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
-    from stepgrid.language import render
-    from stepgrid.language.problem import Problems
+    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems.problem import Problems
     from stepgrid.workflow import host_plan
 
     problems, before = Problems(), around(store)
     with watching() as seen:
         plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
-    said = render.text(problems.warnings)
+    said = text_format.text(problems.warnings)
     with suppress(OSError):  # a store that cannot be written
         store.note_checksums(seen.inputs)
         _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))
@@ -159,18 +159,18 @@ def _file(path: str) -> str | None:
 
 
 def _program(name: str) -> str:
-    from stepgrid.build.pin import pin
+    from stepgrid.build.local_pins import pin
 
     return pin({"system": name})
 
 
 def _input(path: str, mark: str, was: str) -> bool:
-    from stepgrid.language.checksum import as_it_was
+    from stepgrid.language.file_checksum import as_it_was
 
     return as_it_was(path, mark, was)
 
 
 def _tree(path: str, mark: str, was: str) -> bool:
-    from stepgrid.build.pin import as_it_was
+    from stepgrid.build.local_pins import as_it_was
 
     return as_it_was(path, mark, was)

@@ -12,7 +12,7 @@ from stepgrid.host.machines import elsewhere
 from stepgrid.model.counted import counted
 from stepgrid.store import contents, plans
 from stepgrid.store.report_files import Products
-from stepgrid.store.runlock import NAME as RUN
+from stepgrid.store.run_lock import NAME as RUN
 from stepgrid.store.status.integrity import Look
 from stepgrid.store.status.results import Broken
 from stepgrid.store.store import Store

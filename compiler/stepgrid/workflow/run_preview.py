@@ -11,10 +11,10 @@ from statistics import fmean, median
 
 from stepgrid.host.machines import foreign
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.plan import estimate, states
-from stepgrid.plan.outlook import Node, Outlook
+from stepgrid.plan import actions, time_estimate
+from stepgrid.plan.preview import Node, Outlook
 from stepgrid.run.images.verification import damaged
-from stepgrid.store import history, measured
+from stepgrid.store.history import costs, earlier_plans
 from stepgrid.store.status.node_records import known, results
 from stepgrid.store.store import Store
 from stepgrid.workflow.redo import due
@@ -32,23 +32,23 @@ class _Look:
 
     def outlook(self) -> Outlook:
         nodes = [*map(self._build, self.plan.builds), *map(self._stage, self._stages), *self._orphans()]
-        figures = measured.figures(self.store, self.plan)
+        figures = costs.figures(self.store, self.plan)
         known_all = all(value is not None for value in self._seconds.values())
         whole = sum(value or 0.0 for value in self._seconds.values()) if known_all else None
-        power = estimate.power(figures, self.plan, whole)
-        return Outlook(self.plan, nodes, estimate.saved(self.plan, self._seconds), power)
+        power = time_estimate.power(figures, self.plan, whole)
+        return Outlook(self.plan, nodes, time_estimate.saved(self.plan, self._seconds), power)
 
     @cached_property
     def _stages(self) -> list[PlannedStage]:
         return sorted(self.plan.stages, key=lambda stage: stage.rank)
 
     @cached_property
-    def _earlier(self) -> list[history.Earlier]:
-        return history.earlier(self.store, self.plan)
+    def _earlier(self) -> list[earlier_plans.Earlier]:
+        return earlier_plans.earlier(self.store, self.plan)
 
     @cached_property
-    def _known(self) -> states.Known:
-        found = known(self.store, self.plan, history.elsewhere(self._earlier, self.plan))
+    def _known(self) -> actions.Known:
+        found = known(self.store, self.plan, earlier_plans.elsewhere(self._earlier, self.plan))
         unmeasured = [s.id for s in self._stages if s.id not in found.results or s.id in found.again]
         return replace(
             found,
@@ -57,11 +57,11 @@ class _Look:
         )
 
     @cached_property
-    def _outcomes(self) -> Mapping[str, states.Outcome]:
-        found = states.outcomes(self.plan, self._known)
-        running = {node for node, outcome in found.items() if outcome.state in states.RUNS}
+    def _outcomes(self) -> Mapping[str, actions.Outcome]:
+        found = actions.outcomes(self.plan, self._known)
+        running = {node for node, outcome in found.items() if outcome.state in actions.RUNS}
         old = due(self.plan, running, self._counting)
-        return states.outcomes(self.plan, replace(self._known, again={**old, **self._known.again})) if old else found
+        return actions.outcomes(self.plan, replace(self._known, again={**old, **self._known.again})) if old else found
 
     @property
     def _counting(self) -> Mapping[str, Path]:
@@ -72,8 +72,8 @@ class _Look:
 
     @cached_property
     def _comparisons(self) -> Mapping[str, Comparison]:
-        stale = [s.id for s in self._stages if self._outcomes[s.id].state in (states.NEW, states.FAILED)]
-        return compare(self.plan, self.store, history.of_spec(self._earlier, self.plan), stale)
+        stale = [s.id for s in self._stages if self._outcomes[s.id].state in (actions.NEW, actions.FAILED)]
+        return compare(self.plan, self.store, earlier_plans.of_spec(self._earlier, self.plan), stale)
 
     @cached_property
     def _cells(self) -> Mapping[str, Sequence[str]]:
@@ -100,7 +100,7 @@ class _Look:
         done |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
         found: dict[str, list[PlannedStage]] = defaultdict(list)
         for stage in done.values():
-            found[estimate.shape(stage)].append(stage)
+            found[time_estimate.shape(stage)].append(stage)
         return found
 
     @cached_property
@@ -111,27 +111,27 @@ class _Look:
             shape: [seconds for stage in alike if (seconds := took.get(stage.id)) is not None]
             for shape, alike in self._past.items()
         }
-        return {stage.id: estimate.seconds(stage, past) for stage in self.plan.stages}
+        return {stage.id: time_estimate.seconds(stage, past) for stage in self.plan.stages}
 
     @cached_property
     def _image_bytes(self) -> Mapping[str, list[int]]:
         """Bytes of images, by the shape of the stage that they are of."""
         found: dict[str, list[int]] = {}
         for shape, alike in self._past.items():
-            sizes = (measured.image_bytes(self.store, stage.id) for stage in alike)
+            sizes = (costs.image_bytes(self.store, stage.id) for stage in alike)
             found[shape] = [size for size in sizes if size is not None]
         return found
 
     @cached_property
     def _build_bytes(self) -> Mapping[str, int]:
-        return {build: measured.folder_bytes(self.store.build(build)) for build in self._known.builds}
+        return {build: costs.folder_bytes(self.store.build(build)) for build in self._known.builds}
 
     def _build(self, build: PlannedBuild) -> Node:
         outcome = self._outcomes[build.id]
         alike = [self._build_bytes[b.id] for b in self.plan.builds if b.id in self._build_bytes]
         size = self._build_bytes.get(build.id) or (round(fmean(alike)) if alike else None)
         cells = tuple(self._cells.get(build.id, ()))
-        runs = states.to_do(outcome)
+        runs = actions.to_do(outcome)
         return Node(build.id, "build", build.name, outcome.state, runs, False, cells, outcome.said, bytes=size)
 
     def _stage(self, stage: PlannedStage) -> Node:
@@ -142,7 +142,7 @@ class _Look:
             "stage",
             stage.title,
             outcome.state,
-            states.to_do(outcome),
+            actions.to_do(outcome),
             bool(stage.children) and stage.id not in self._again,
             tuple(self._cells.get(stage.id, ())),
             outcome.said or comparison.because,
@@ -152,33 +152,33 @@ class _Look:
             self._bytes(stage),
         )
 
-    def _takes(self, stage: PlannedStage, outcome: states.Outcome) -> float | None:
+    def _takes(self, stage: PlannedStage, outcome: actions.Outcome) -> float | None:
         """Of a stage on a server that ran before, as often as it is run."""
         once, more = self._seconds[stage.id], self._again.get(stage.id, 0)
         if once is None or not more:
             return once
-        return once * (more + (outcome.state in states.RUNS))
+        return once * (more + (outcome.state in actions.RUNS))
 
     @cached_property
     def _again(self) -> Mapping[str, int]:
-        running = {node for node, outcome in self._outcomes.items() if outcome.state in states.RUNS}
-        return states.again(self.plan, running)
+        running = {node for node, outcome in self._outcomes.items() if outcome.state in actions.RUNS}
+        return actions.again(self.plan, running)
 
     def _bytes(self, stage: PlannedStage) -> int | None:
         """Of its image; a stage that nothing comes after leaves none."""
         if not stage.children or stage.id in self._again:
             return None
-        own = measured.image_bytes(self.store, stage.id)
-        alike = self._image_bytes.get(estimate.shape(stage))
+        own = costs.image_bytes(self.store, stage.id)
+        alike = self._image_bytes.get(time_estimate.shape(stage))
         return own if own is not None else round(median(alike)) if alike else None
 
     def _orphans(self) -> Iterator[Node]:
         titles = self._titles()
-        gone = history.abandoned(self._earlier, self.plan)
+        gone = earlier_plans.abandoned(self._earlier, self.plan)
         for stage, result in sorted(results(self.store, sorted(gone)).items()):
             said = "no cell of this spec comes to it any more"
-            yield Node(stage, "stage", titles[stage], states.ORPHANED, False, False, (), said, seconds=result.seconds)
+            yield Node(stage, "stage", titles[stage], actions.ORPHANED, False, False, (), said, seconds=result.seconds)
 
     def _titles(self) -> Mapping[str, str]:
-        plans: Iterable[history.Earlier] = reversed(history.of_spec(self._earlier, self.plan))
+        plans: Iterable[earlier_plans.Earlier] = reversed(earlier_plans.of_spec(self._earlier, self.plan))
         return {stage["id"]: stage["title"] for each in plans for stage in each.header["stages"]}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.machines import contradicted
 from stepgrid.language.builds.sources import runs_already
-from stepgrid.language.site import GIVEN, of_environment
-from stepgrid.run import until
+from stepgrid.language.site.site_file import GIVEN, of_environment
+from stepgrid.run import run_end_time
 from stepgrid.store.full_disk import is_full, refusal, sentence
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
@@ -64,17 +64,17 @@ def _texts(given: Any) -> tuple[str, ...]:
 def use_until(given: Any) -> None:
     """The run's jobs start nothing that would end later."""
     try:
-        until.use(given)
+        run_end_time.use(given)
     except ValueError as wrong:
         raise Fault(str(wrong), WRONG_CALL) from None
 
 
 def use_site(given: Any) -> None:
     """The run and its jobs go by this site file."""
-    from stepgrid.language import render
+    from stepgrid.language.problems import text_format
 
     if wrong := host_plan.use(None if given is None else str(given)):
-        raise Fault(f"{render.text(wrong)}\n\n{wrong[0].where.file}: {render.in_all(wrong)}")
+        raise Fault(f"{text_format.text(wrong)}\n\n{wrong[0].where.file}: {text_format.in_all(wrong)}")
 
 
 def _looked(plan: Plan, store: Store) -> Work:
@@ -103,11 +103,11 @@ def refused(store: Store, error: OSError) -> str:
 def _refuse_wrong_options(found: Work) -> None:
     """Those that the builds which are there would not take. What the others say is looked at when they are made."""
     if found.stages.keys() & found.lacking:
-        from stepgrid.language import render
+        from stepgrid.language.problems import text_format
         from stepgrid.workflow.catalogue_check import problems
 
         if wrong := problems(found.plan, found.store):
-            raise Fault(f"{render.text(wrong)}\n\n{found.plan.spec}: {render.in_all(wrong)}")
+            raise Fault(f"{text_format.text(wrong)}\n\n{found.plan.spec}: {text_format.in_all(wrong)}")
 
 
 def _refuse_what_cannot_run(found: Work) -> None:
@@ -144,13 +144,13 @@ def compiled(
     spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = (), site: str | None = None
 ) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
-    from stepgrid.language import render
-    from stepgrid.language.problem import SpecError
+    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems.problem import SpecError
 
     try:
         plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets))
     except SpecError as error:
-        raise Fault(f"{render.text(error.problems)}\n\n{spec}: {render.in_all(error.problems)}") from None
+        raise Fault(f"{text_format.text(error.problems)}\n\n{spec}: {text_format.in_all(error.problems)}") from None
     if said:
         print(said, file=sys.stderr)
     return plan

@@ -21,12 +21,12 @@ from stepgrid.host.noise import tuning
 from stepgrid.host.processes import exit_signals
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.host.processes.signals import nothing
-from stepgrid.language import site as sites
+from stepgrid.language.site import site_file as sites
 from stepgrid.model.counted import counted
 from stepgrid.run.progress import head
-from stepgrid.run.until import in_force
-from stepgrid.store import left, reserve
-from stepgrid.store.runlock import NAME, Record, active, run_lock
+from stepgrid.run.run_end_time import in_force
+from stepgrid.store import reserve, skipped_stages
+from stepgrid.store.run_lock import NAME, Record, active, run_lock
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.progress_count import count
 from stepgrid.workflow import child_jobs, host_plan, run_end
@@ -54,7 +54,7 @@ class Hooks:
         self._take_lock()
         reserve.keep(self.work.store)
         temporary_files.everywhere(self.work.store.root)
-        left.forget(self.work.store)
+        skipped_stages.forget(self.work.store)
         self.listen()
         if fresh:
             say(f"results go to {self.work.store.root.absolute()}: a new folder")

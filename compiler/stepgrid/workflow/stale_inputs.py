@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from stepgrid.model.plan import Plan, PlannedCell, Repeat
-from stepgrid.plan.difference import Input, Link, differences
-from stepgrid.store.history import Earlier, Place
+from stepgrid.plan.stage_difference import Input, Link, differences
+from stepgrid.store.history.earlier_plans import Earlier, Place
 from stepgrid.store.store import Store
 
 SAME = "no input differs that a plan records: another version of stepgrid planned the earlier result"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.build.recipes.server_programs import PROGRAMS, find
 from stepgrid.plugins.engines import building
 

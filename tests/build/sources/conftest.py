@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.build.sources.protocol import Material
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
 from tests.build.fetching import Fetch
 from tests.build.ordering import order
 from tests.build.repository import Repository

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.crate import Crate
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
+from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
-from tests.build.test_unpack import file, tar
 
 THING = {"crate": "thing", "version": "0.1.0+9.9.3"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.command import Commands
-from stepgrid.build.problem import BuildError
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.error import BuildError
 from stepgrid.build.sources.debian import _read
 from tests.needs import needs
 

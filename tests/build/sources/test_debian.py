@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.build.sources import SOURCES
 from tests.build.ordering import order
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from stepgrid.build.apt.mirrors import Mirror
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import debian_source
 from stepgrid.build.sources.debian_source import DebianSource
-from stepgrid.build.sources.protocol import Artifact, Material
 from tests.build.ordering import order
 from tests.needs import needs
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.attempt import tidy
+from stepgrid.build.source import Artifact
 from stepgrid.build.sources.git import GitSource
-from stepgrid.build.sources.protocol import Artifact
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
 from tests.build.fetching import Fetch, log, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.attempt import tidy
-from stepgrid.build.checkout import checkout, submodules
-from stepgrid.build.problem import BuildError
-from stepgrid.language.site import Site
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.git_tree import checkout, submodules
+from stepgrid.language.site.site_file import Site
 from tests.build.fetching import Fetch, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.build.sources import jar
 from stepgrid.build.sources.jar import open_jar
-from tests.build.test_unpack import file, link, tar, zipped
+from tests.build.fetch.test_archive_extraction import file, link, tar, zipped
 
 JAVA = [("META-INF/MANIFEST.MF", 0o644, "m"), ("org/x/A.class", 0o644, "c")]
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.maven import Maven
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
+from tests.build.fetch.test_archive_extraction import zipped
 from tests.build.ordering import order
-from tests.build.test_unpack import zipped
 
 JAR = {"maven": "a.b:c:1", "classifier": "linux64"}
 

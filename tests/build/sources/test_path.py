@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.build.sources.protocol import Artifact, Material
 from stepgrid.language.tree_checksum import content
 from tests.build.ordering import order
 

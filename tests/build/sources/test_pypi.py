@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.pypi import Pypi
+from tests.build.fetch.test_archive_extraction import file, tar, zipped
 from tests.build.ordering import order
-from tests.build.test_unpack import file, tar, zipped
 
 SETUP = "open({canary!r}, 'w')\nfrom setuptools import setup\nsetup(name='thing', version='1.0')\n"
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.check import check
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.registry import recipe_of
+from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.verification import check
 from stepgrid.engines.mysql import MySQL
-from stepgrid.language.site import Site, SiteServer
+from stepgrid.language.site.site_file import Site, SiteServer
 from stepgrid.plugins.engines import building
 from stepgrid.plugins.server import Access, Connection
 from tests.build.ordering import order

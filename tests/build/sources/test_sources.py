@@ -2,9 +2,9 @@ import inspect
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Source
 from stepgrid.build.sources import SOURCES, source_of
-from stepgrid.build.sources.protocol import Source
 
 DECLARED = {
     "debian": {"debian": "rocksdb-tools", "suite": "trixie"},

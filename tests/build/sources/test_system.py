@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.build.sources.protocol import Material
 from tests.build.ordering import order
 
 SCRIPT = "#!/bin/sh\n"

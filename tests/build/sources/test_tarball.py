@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.download import download
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.download import download
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.build.sources.protocol import Artifact, Material
+from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
-from tests.build.test_unpack import file, tar
 
 
 @pytest.fixture

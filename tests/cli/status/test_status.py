@@ -15,7 +15,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host.locks import locked
 from stepgrid.model.status import RUNNING
-from stepgrid.store.runlock import run_lock
+from stepgrid.store.run_lock import run_lock
 from stepgrid.store.status.reader import Looker
 
 Until = Callable[..., Any]

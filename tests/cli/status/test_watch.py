@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store.runlock import run_lock
+from stepgrid.store.run_lock import run_lock
 from tests.needs import require
 from tests.waiting import LONG
 

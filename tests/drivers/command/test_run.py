@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.figures import figures
+from stepgrid.collect.figures.step_figures import figures
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.plugins.drivers import driver
 from stepgrid.store import plans
 from stepgrid.store.status.results import read
@@ -71,7 +71,7 @@ def test_a_real_program_gives_its_figures(tmp_path: Path) -> None:
     assert (folder / "own").read_text() == "kept"
     argv = json.loads((folder / "command.json").read_text())["argv"]
     assert argv[:3] == [sys.executable, "-B", "-c"]
-    [stage] = files.read(store.plan("p")).stages
+    [stage] = plan_file.read(store.plan("p")).stages
     [found] = figures(read(result, stage), [step])
     assert found.error is None
     assert {name: found.metrics[name] for name in METRICS if name in found.metrics} == {

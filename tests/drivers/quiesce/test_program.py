@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
-from stepgrid.drivers.quiesce.asking import Asking
+from stepgrid.drivers.quiesce.settle_request import Asking
 from stepgrid.plugins.server import Seen
 from stepgrid.plugins.server_request import HERE
 

@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipes.registry import recipe_of
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
 from stepgrid.engines.mysqld.recipe import MySQLdCMake
 from tests.build.ordering import order
 from tests.needs import needs

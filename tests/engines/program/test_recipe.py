@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
 from stepgrid.engines.program.recipe import Program
 from tests.build.ordering import order
 from tests.needs import needs

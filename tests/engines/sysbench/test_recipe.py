@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.registry import recipe_of
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
 from stepgrid.engines.sysbench.recipe import SysbenchConfigure
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
 from tests.build.ordering import order
 
 AUTOTOOLS = dict.fromkeys(("cc", "c++", "autoreconf", "aclocal", "libtoolize", "pkg-config"), "true")

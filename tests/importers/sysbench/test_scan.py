@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.drivers.sysbench.parse.report import report
+from stepgrid.drivers.sysbench.parser.report import report
 from stepgrid.importers.sysbench import scan
 from stepgrid.importers.sysbench.scan import Scan
 from tests.importers.made import COMMAND, sysbench

@@ -9,10 +9,10 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.run import progress
-from stepgrid.run.intime import late
-from stepgrid.store.asked import pending
+from stepgrid.run.deadline import late
+from stepgrid.store.redo_requests import pending
 from stepgrid.store.store import Store
 
 
@@ -27,7 +27,7 @@ def stop(number: int, _: object) -> None:
 
 
 store, plan = Store(), sys.argv[1]
-stage = files.stage(store.plan(plan), sys.argv[2])
+stage = plan_file.stage(store.plan(plan), sys.argv[2])
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN if Path("deaf").exists() else stop)

@@ -9,7 +9,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Option
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.trust import distrusting
-from stepgrid.run.job import Job
+from stepgrid.run.job_context import Job
 
 READ = """
 import sys

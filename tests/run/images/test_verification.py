@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.host.file_tree import scan
 from stepgrid.run.images import checksums, image, verification
-from stepgrid.run.images.cache import residency
+from stepgrid.run.images.page_cache import residency
 from stepgrid.run.images.verification import DamagedError, damage, load
 from stepgrid.store import images
 from stepgrid.store.store import Store

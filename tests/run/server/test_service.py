@@ -18,9 +18,9 @@ from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.plugins.driver import Command
 from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
 from stepgrid.plugins.server_statistics import Looks
+from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.job import Job
-from stepgrid.run.options import Accepted
+from stepgrid.run.job_context import Job
 from stepgrid.run.server.process import Server
 from stepgrid.run.server.service import serving
 from tests.run.server.asking import Asking

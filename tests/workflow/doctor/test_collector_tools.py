@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.workflow.doctor import collector_tools
 

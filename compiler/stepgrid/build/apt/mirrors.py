@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.build.apt.stanzas import stanzas
+from stepgrid.build.apt.control_format import stanzas
 
 ETC = Path("/etc/apt")
 _LINE = re.compile(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepgrid.build.recipes.protocol import Recipe
-from stepgrid.build.recipes.ready import Ready
-from stepgrid.build.recipes.running import Running
-from stepgrid.build.recipes.server_prefix import ServerPrefix
+from stepgrid.build.recipe import Recipe
+from stepgrid.build.recipes.existing_programs import Ready
+from stepgrid.build.recipes.external_server import Running
+from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.engines.mysqld.recipe import MySQLdCMake
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
 from stepgrid.engines.postgres.recipes.meson import PostgresMeson

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.build.order import Order
+from stepgrid.build.source import Artifact
 from stepgrid.build.sources import source_of
-from stepgrid.build.sources.protocol import Artifact
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 
 
 class Programs(NamedTuple):

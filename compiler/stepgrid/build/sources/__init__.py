@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Source
 from stepgrid.build.sources.crate import Crate
 from stepgrid.build.sources.debian import Debian
 from stepgrid.build.sources.debian_source import DebianSource
 from stepgrid.build.sources.git import GitSource
 from stepgrid.build.sources.maven import Maven
 from stepgrid.build.sources.path import LocalTree
-from stepgrid.build.sources.protocol import Source
 from stepgrid.build.sources.pypi import Pypi
 from stepgrid.build.sources.server import RunningServer
 from stepgrid.build.sources.system import System

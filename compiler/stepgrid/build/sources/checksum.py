@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.command import Completed
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.command_runner import Completed
+from stepgrid.build.compilation.toolchain import require
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.archive_extraction import unpack
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.checksum import checked
-from stepgrid.build.sources.complaint import complaint
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.build.toolchain import require
-from stepgrid.build.unpack import unpack
+from stepgrid.build.sources.error_messages import complaint
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 SECONDS = 3600.0

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.build.apt.complaints import INSTEAD
+from stepgrid.build.apt.error_messages import INSTEAD
 from stepgrid.build.apt.mirrors import mirrors
-from stepgrid.build.apt.tree import LIST_SECONDS, Tree, architecture
-from stepgrid.build.apt.unpack import unpack
-from stepgrid.build.command import Commands
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.apt.package_extraction import unpack
+from stepgrid.build.apt.private_apt import LIST_SECONDS, Tree, architecture
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")

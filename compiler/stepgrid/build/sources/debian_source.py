@@ -6,15 +6,15 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.apt.complaints import INSTEAD
+from stepgrid.build.apt.control_format import stanzas
+from stepgrid.build.apt.error_messages import INSTEAD
 from stepgrid.build.apt.mirrors import mirrors
-from stepgrid.build.apt.stanzas import stanzas
-from stepgrid.build.apt.tree import Tree, architecture
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.compilation.toolchain import require
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.checksum import checked
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.build.toolchain import require
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _SECONDS = 600.0

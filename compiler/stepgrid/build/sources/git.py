@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.checkout import checkout, submodules
-from stepgrid.build.git import COMMIT, Git
-from stepgrid.build.gitref import commit_of
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.git import COMMIT, Git
+from stepgrid.build.fetch.git_refs import commit_of
+from stepgrid.build.fetch.git_tree import checkout, submodules
+from stepgrid.build.source import Artifact, Material
+from stepgrid.build.task import Order
 from stepgrid.language.builds.sources import faults
 from stepgrid.model.plan import Json
 

@@ -7,8 +7,8 @@ import platform
 import shutil
 from pathlib import Path
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.unpack import unpack
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.archive_extraction import unpack
 
 _ARCHIVES = (".tar.gz", ".tgz", ".txz", ".tar.xz", ".tar.bz2", ".tar.zst")
 _MACHINES = {

@@ -6,13 +6,13 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.compilation.toolchain import require
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.checksum import checked
-from stepgrid.build.sources.complaint import complaint
+from stepgrid.build.sources.error_messages import complaint
 from stepgrid.build.sources.jar import open_jar
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.build.toolchain import require
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 SECONDS = 3600.0

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
+from stepgrid.build.task import Order
 from stepgrid.language.tree_checksum import content
 from stepgrid.model.plan import Json
 

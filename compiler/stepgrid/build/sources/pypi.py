@@ -8,19 +8,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.build.command import Completed
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.command_runner import Completed
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.archive_extraction import unpack
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.checksum import checked
-from stepgrid.build.sources.complaint import complaint
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.build.unpack import unpack
-from stepgrid.language.problem import nearest
+from stepgrid.build.sources.error_messages import complaint
+from stepgrid.build.task import Order
+from stepgrid.language.problems.problem import nearest
 from stepgrid.model.plan import Json
 
 SECONDS = 3600.0
 WHEEL, SDIST = "wheel", "sdist"
-_INERT = str(Path(__file__).with_name("inert.py"))
+_GUARD = str(Path(__file__).with_name("pip_guard.py"))
 _ALONE = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar=off")
 _ONLY = {WHEEL: ("--only-binary=:all:",), SDIST: ("--no-binary=:all:", "--no-build-isolation")}
 _NONE = r"from versions: none"
@@ -95,7 +95,7 @@ class _Download:
 
     def _pip(self, argv: Sequence[str], inert: bool, temporary: Path) -> Completed:
         python = self._order.site.tools.get("python", sys.executable)
-        start = [_INERT, self._name, str(self._folder.absolute() / "kept")] if inert else ["-m", "pip"]
+        start = [_GUARD, self._name, str(self._folder.absolute() / "kept")] if inert else ["-m", "pip"]
         environment = {"TMPDIR": str(temporary.absolute())}
         return self._order.commands.run([python, *start, *argv], SECONDS, cwd=self._folder, env=environment)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.language.builds.sources import SERVER
 from stepgrid.model.plan import Json
 from stepgrid.plugins.engine import IdentityError

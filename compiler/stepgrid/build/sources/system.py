@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.build.elf import read_elf
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.compilation.elf import read_elf
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that it says, or name another binary"

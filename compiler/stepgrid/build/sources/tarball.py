@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.sources.protocol import Artifact, Material
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact, Material
+from stepgrid.build.task import Order
 from stepgrid.language.builds.sources import faults
 from stepgrid.model.plan import Json
 
@@ -22,8 +22,10 @@ class Tarball:
         return f"tarball {source[self.route]}"
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
-        from stepgrid.build.download import download  # every run imports this module: what few need is left until then
-        from stepgrid.build.unpack import unpack
+        from stepgrid.build.fetch.archive_extraction import unpack
+        from stepgrid.build.fetch.download import (
+            download,  # every run imports this module: what few need is left until then
+        )
 
         for fault in faults(source):
             raise BuildError(f"the source cannot be used: {fault.message}")

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 
-from stepgrid.cli import compiled
+from stepgrid.cli import spec_arguments
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 
@@ -16,7 +16,7 @@ WIDTH = 100  # of what is not a terminal, and at most of one
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    compiled.arguments(parser)
+    spec_arguments.arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--all", action="store_true", help="list every stage of a group")
 
@@ -45,7 +45,9 @@ def planned(args: argparse.Namespace) -> Plan | None:
     """As a run of the spec found it, if nothing has changed since: then it need not be compiled. Nothing is written."""
     from stepgrid.workflow import host_plan
 
-    return None if compiled.wrong_site(args) and _tell(args) else _kept(args, host_plan.store()) or _compiled(args)
+    return (
+        None if spec_arguments.wrong_site(args) and _tell(args) else _kept(args, host_plan.store()) or _compiled(args)
+    )
 
 
 def width() -> int:
@@ -53,22 +55,22 @@ def width() -> int:
 
 
 def _tell(args: argparse.Namespace) -> bool:
-    compiled.tell(args.spec, None, compiled.wrong_site(args))
+    spec_arguments.tell(args.spec, None, spec_arguments.wrong_site(args))
     return True
 
 
 def _kept(args: argparse.Namespace, store: Store) -> Plan | None:
-    from stepgrid.plan import files
+    from stepgrid.plan.files import plan_file
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.plan_cache import Request, find
 
     found = find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets)))
     try:
-        return files.read(store.plan(found.plan)) if found else None
+        return plan_file.read(store.plan(found.plan)) if found else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _compiled(args: argparse.Namespace) -> Plan | None:
     """Warnings are left to the commands that are about figures."""
-    return compiled.quietly(args, args.spec)
+    return spec_arguments.quietly(args, args.spec)

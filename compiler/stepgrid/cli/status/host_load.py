@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from stepgrid.cli.status.log_tail import Tail
-from stepgrid.collect.rates import RATES, rates
-from stepgrid.collect.sample import Sample, decoded, numbers
-from stepgrid.collect.trace import Pairs, Trace
+from stepgrid.collect.samples.rates import RATES, rates
+from stepgrid.collect.samples.sample_arrays import Pairs, Trace
+from stepgrid.collect.samples.sample_format import Sample, decoded, numbers
 
 SAMPLES = "samples.jsonl"
 SHOWN = (

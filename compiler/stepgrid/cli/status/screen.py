@@ -14,7 +14,7 @@ from stepgrid.cli.status.sparkline import BLOCKS, spark
 from stepgrid.model import status as model
 from stepgrid.model.status import Node, Status, Step
 from stepgrid.model.units import duration
-from stepgrid.run.rates import rate, readings
+from stepgrid.run.live_throughput import rate, readings
 
 LAST = 5  # stages that ended
 NARROWEST = 20  # columns of a line that says anything

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.model import status as model
 from stepgrid.model.status import Node, Status, Step, Work
-from stepgrid.run.rates import current
+from stepgrid.run.live_throughput import current
 
 
 def to_json(status: Status) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from stepgrid.cli.status.header import cut
 from stepgrid.model import status as model
 from stepgrid.model.status import End, Node, State, Status, Step, Work
 from stepgrid.model.units import duration
-from stepgrid.run.rates import current, rate
+from stepgrid.run.live_throughput import current, rate
 
 SHOWN = 5  # of a group
 TITLED = (model.FAILED, model.KILLED, model.UNSUPPORTED, model.BLOCKED)

@@ -43,14 +43,14 @@ class AnyCommand:
         return float(settings["duration"] or USUAL_SECONDS)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from stepgrid.drivers.command import reach
+        from stepgrid.drivers.command import server_access
 
         server = context.server
-        words = argv(settings["argv"], options, context, reach.placeholders(server) if server else None)
-        return Command(words, reach.environment(server) if server else {}, settings["duration"])
+        words = argv(settings["argv"], options, context, server_access.placeholders(server) if server else None)
+        return Command(words, server_access.environment(server) if server else {}, settings["duration"])
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.command.parse import parse
+        from stepgrid.drivers.command.parser import parse
 
         return parse(folder, settings)
 

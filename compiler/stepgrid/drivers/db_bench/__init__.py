@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.db_bench import command, live
+from stepgrid.drivers.db_bench import command, live_throughput
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ class DbBench:
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         from dataclasses import replace
 
-        from stepgrid.drivers.db_bench.parse import log
+        from stepgrid.drivers.db_bench.parser import log
 
         return replace(command.command(settings, options, context), keep=(log.NAME,))
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.db_bench.parse import parse
+        from stepgrid.drivers.db_bench.parser import parse
 
         return parse(folder, settings)
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.db_bench.parse.printed import printed
+        from stepgrid.drivers.db_bench.parser.standalone_output import printed
 
         return printed(path)
 
@@ -66,7 +66,7 @@ class DbBench:
         return found(steps)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        return live.readings(folder)
+        return live_throughput.readings(folder)
 
 
 def _seconds(benchmark: str, settings: Mapping[str, Any]) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.db_bench.names import known
+from stepgrid.drivers.db_bench.benchmark_releases import known
 from stepgrid.plugins.quantity import Quantity
 
 Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(known)]

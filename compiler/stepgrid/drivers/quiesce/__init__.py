@@ -37,7 +37,7 @@ class Quiesce:
         return command(settings, options, context)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.quiesce.parse import parse
+        from stepgrid.drivers.quiesce.parser import parse
 
         return parse(folder)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.drivers.quiesce import embedded
+from stepgrid.drivers.quiesce import drain_command
 from stepgrid.plugins.driver import Command, Context
 from stepgrid.plugins.server import Access
 from stepgrid.plugins.server_request import FILE, HERE, taken
@@ -33,7 +33,7 @@ class Request(NamedTuple):
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
     asked = {name: settings[name] for name in Request._fields if name in settings}
-    drain = embedded.Drain(()) if context.server else embedded.drain(settings, options, context)
+    drain = drain_command.Drain(()) if context.server else drain_command.drain(settings, options, context)
     access = context.server._asdict() if context.server else None
     where = {"data": context.data.absolute(), "device": context.device}
     request = {"access": access, **drain._asdict(), **where, **asked}

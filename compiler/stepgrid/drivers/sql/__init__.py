@@ -38,7 +38,7 @@ class Sql:
         return server_request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.sql.parse import parse
+        from stepgrid.drivers.sql.parser import parse
 
         return parse(folder, settings)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench import command, lua
+from stepgrid.drivers.sysbench import command, workload_files
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -42,23 +42,23 @@ class Sysbench:
         return float(settings["duration"] or FLOOR)
 
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return lua.files(settings["lua"], own)
+        return workload_files.files(settings["lua"], own)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.sysbench.parse.step import of_folder
+        from stepgrid.drivers.sysbench.parser.step import of_folder
 
         return of_folder(folder, settings)
 
     def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.sysbench.parse.step import complaint
+        from stepgrid.drivers.sysbench.parser.step import complaint
 
         return complaint(folder)
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.sysbench.printed import printed
+        from stepgrid.drivers.sysbench.standalone_output import printed
 
         return printed(path)
 
@@ -69,9 +69,9 @@ class Sysbench:
         return [*throughput, *names("Latency"), *(name for name in names("Sysbench") if name != IMPORTED)]
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        from stepgrid.drivers.sysbench import live
+        from stepgrid.drivers.sysbench import live_throughput
 
-        return live.readings(folder)
+        return live_throughput.readings(folder)
 
 
 DRIVER: Runner = Sysbench()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua import AGAIN, again, is_own, script
+from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Command, Context

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.command import CLIENT, MOST
-from stepgrid.drivers.sysbench.lua import is_own, is_taken
-from stepgrid.language.problem import nearest
+from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
+from stepgrid.language.problems.problem import nearest
 from stepgrid.plugins.field_types import COUNT, DURATION, Count, Flag, WholeSeconds
 from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import ByAction, Uses, uses

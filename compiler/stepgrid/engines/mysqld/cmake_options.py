@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 
 HOME = "/stepgrid"  # it is installed below a staging folder, and told where its files are when it is started
 

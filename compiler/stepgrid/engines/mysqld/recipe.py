@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.codegen import codegen
-from stepgrid.build.order import Order
-from stepgrid.build.recipes import cmake
-from stepgrid.build.recipes.compiled import PREFIX, RUN_PATH, Compile, installed, prepare, takes
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.recipes.server_places import places, started
+from stepgrid.build.compilation import cmake, pruning
+from stepgrid.build.compilation.compiler_options import codegen
+from stepgrid.build.compilation.source_build import PREFIX, RUN_PATH, Compile, installed, prepare, takes
+from stepgrid.build.recipe import Made
+from stepgrid.build.recipes.server_folders import places, started
 from stepgrid.build.recipes.server_programs import PROGRAMS, find
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.engines.mysqld.cmake_options import HOME, OPTIONS, PACKAGES, boost
 from stepgrid.model.plan import PlannedBuild
 
@@ -60,7 +59,7 @@ def _finish(compiled: Compile, engine: str, made: Path, home: Path) -> Made:
     seen, configured = codegen(server), cmake.cached(made, _CACHED)
     prefix = installed(compiled, home, _KEPT)
     programs = find(prefix, engine, "the compiled tree")
-    slim.prune(order.folder, (PREFIX,))
+    pruning.prune(order.folder, (PREFIX,))
     told = places(order, programs[PROGRAMS[engine].needed[0]])
     return Made(
         {name: started(order, path, told.environment) for name, path in programs.items()},

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.compiled import Compile
+from stepgrid.build.compilation.source_build import Compile
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact
 from stepgrid.build.sources import source_of
-from stepgrid.build.sources.protocol import Artifact
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 # by our name: Postgres's own, of its control file

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 from stepgrid.build.attempt import LOG
-from stepgrid.build.elf import read_elf
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.sources.protocol import Material
-from stepgrid.build.toolchain import require
+from stepgrid.build.compilation.elf import read_elf
+from stepgrid.build.compilation.toolchain import require
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.engines.program.relocation import stays
 from stepgrid.host.failure import end_of
 from stepgrid.language.builds import program_flags

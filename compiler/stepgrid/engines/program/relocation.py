@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.build.elf import read_elf, strings
+from stepgrid.build.compilation.elf import read_elf, strings
 
 _NAMES = ".dynstr"  # of an ELF file: where its libraries are, among others
 _HEAD = 4096

@@ -7,18 +7,18 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.codegen import codegen
-from stepgrid.build.devel import own_suite
-from stepgrid.build.order import Order
-from stepgrid.build.prefix import library_folders
+from stepgrid.build.compilation import pruning
+from stepgrid.build.compilation.compiler_options import codegen
+from stepgrid.build.compilation.development_packages import own_suite
+from stepgrid.build.compilation.install_prefix import library_folders
+from stepgrid.build.compilation.source_build import PREFIX, Compile, installed, prepare, takes
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes import server_libraries
-from stepgrid.build.recipes.compiled import PREFIX, Compile, installed, prepare, takes
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.recipes.server_folders import places, started
 from stepgrid.build.recipes.server_libraries import Libraries
-from stepgrid.build.recipes.server_places import places, started
 from stepgrid.build.recipes.server_programs import find
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.model.plan import PlannedBuild
 
 MARK = "src/sb_lua.c"
@@ -117,9 +117,9 @@ def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) 
     order = compiled.order
     seen = codegen(home / "bin" / "sysbench")
     prefix = installed(compiled, home, ("bin", "share"))
-    slim.prune(prefix / "share", ("sysbench",))
+    pruning.prune(prefix / "share", ("sysbench",))
     shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
-    slim.prune(order.folder, (PREFIX, server_libraries.FOLDER))
+    pruning.prune(order.folder, (PREFIX, server_libraries.FOLDER))
     program = find(prefix, "sysbench", "the compiled tree")["sysbench"]
     told = places(order, program, libraries.system)
     return Made(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from stepgrid.drivers.db_bench.parse import header
+from stepgrid.drivers.db_bench.parser import header
 from stepgrid.importers.db_bench import names, report_row, summary_file
 from stepgrid.importers.db_bench.columns import Row
 from stepgrid.importers.db_bench.deviation import repeated

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
-from stepgrid.drivers.db_bench.parse import header, histogram, perf_context, report, result, state
-from stepgrid.drivers.db_bench.parse.levels import levels
+from stepgrid.drivers.db_bench.parser import header, histogram, perf_context, report, result, state
+from stepgrid.drivers.db_bench.parser.levels import levels
 from stepgrid.importers.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.shared.awk import field, number

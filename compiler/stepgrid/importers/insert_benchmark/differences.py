@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepgrid.collect import series_figures
+from stepgrid.collect.figures import series
 from stepgrid.importers.insert_benchmark import metric_rows, results, steps
 from stepgrid.importers.insert_benchmark.folder import Records
 from stepgrid.importers.insert_benchmark.metric_rows import Sum
@@ -32,7 +32,7 @@ def _of(one: Sum) -> Iterator[Beside]:
     if not one.raw:
         return
     found = results.figures(one, None)
-    known = {**series_figures.figures(found.qps), **found.metrics}
+    known = {**series.figures(found.qps), **found.metrics}
     for column, (metric, why) in _METRICS.items():
         clean = format(known[metric], _DIGITS.get(column, ".0f")) if metric in known else ""
         if clean != one.cells.get(column, "") and not (column == "qps" and steps.asked(one.step) is None):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.drivers.sysbench.parse import fatal, parse
-from stepgrid.drivers.sysbench.parse.report import Report, report
+from stepgrid.drivers.sysbench.parser import fatal, parse
+from stepgrid.drivers.sysbench.parser.report import Report, report
 from stepgrid.importers.shared import iostat, text_files, vmstat
 from stepgrid.importers.shared.iostat import Iostat
 from stepgrid.importers.shared.vmstat import Vmstat

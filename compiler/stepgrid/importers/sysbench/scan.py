@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stepgrid.drivers.sysbench.parse.report import Report
+from stepgrid.drivers.sysbench.parser.report import Report
 
 THOUSAND = 1000
 

@@ -23,7 +23,7 @@ def faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
     for name, value in flags.items() if engine == ENGINE else ():
         check = _CHECKS.get(name)
         if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
-            from stepgrid.language.problem import nearest  # of use to the few that err
+            from stepgrid.language.problems.problem import nearest  # of use to the few that err
 
             hint = f"{nearest(name, _CHECKS)} (a variable of the environment is `env.NAME`)"
             yield Fault("unknown-key", name, f"`flags` has no `{name}`", hint)

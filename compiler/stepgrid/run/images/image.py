@@ -15,7 +15,7 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.run.attempt import Attempt, now
 from stepgrid.run.images.checksums import first_wrong
 from stepgrid.run.images.clone import Cloned, clone
-from stepgrid.run.images.live import DATA
+from stepgrid.run.images.live_databases import DATA
 from stepgrid.run.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
 from stepgrid.store import images
 from stepgrid.store.store import Store

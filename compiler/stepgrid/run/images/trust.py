@@ -11,9 +11,9 @@ from pathlib import Path
 from stepgrid.host.failure import StageError, is_from_outside, is_of_missing_keys
 from stepgrid.host.file_tree import scan
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.plan import files
+from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.live import DATA
+from stepgrid.run.images.live_databases import DATA
 from stepgrid.run.images.verification import doubt
 from stepgrid.store.store import Store
 
@@ -53,7 +53,7 @@ def _is_of_the_database(failure: StageError, stage: PlannedStage) -> bool:
 
 def _has_served_so(attempt: Attempt, image: str, stage: PlannedStage) -> bool:
     """Whether the stage that left the image had a server with the same options: else they may be what is wrong."""
-    made = files.stage(attempt.job.store.plan(attempt.job.plan), image).steps[0]
+    made = plan_file.stage(attempt.job.store.plan(attempt.job.plan), image).steps[0]
     return _given(made) == _given(stage.steps[0])
 
 

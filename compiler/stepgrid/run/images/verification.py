@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.host.file_tree import Tree, scan, times
 from stepgrid.run.images.checksums import LIMIT, first_wrong, samples_of, sums_of
-from stepgrid.run.images.live import DATA
+from stepgrid.run.images.live_databases import DATA
 from stepgrid.store import images
 from stepgrid.store.store import Store
 

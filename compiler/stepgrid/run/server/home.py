@@ -10,7 +10,7 @@ from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plugins import engines
 from stepgrid.plugins.server import Access, Home, Serving
-from stepgrid.run.job import Job
+from stepgrid.run.job_context import Job
 
 FOLDER = "server"  # in the attempt's
 SCRATCH = "scratch"  # beside the database

@@ -14,7 +14,7 @@ from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.cgroup import Cage
 from stepgrid.host.sampling.process_group import Group
 from stepgrid.plugins.server import Access
-from stepgrid.run.server.log import crashed, first_complaint
+from stepgrid.run.server.server_log import crashed, first_complaint
 
 MEMORY = "`launch.memory`, or the host's"
 LAST_WORDS = 3.0  # seconds between a client that fails and the end of the server that it lost

@@ -24,17 +24,17 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.plugins import engines
 from stepgrid.plugins.driver import Command
 from stepgrid.plugins.server import Bounded, Connection, Home, Serving
-from stepgrid.run.attached import attach
+from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.options import Accepted
 from stepgrid.run.server import home as homes
-from stepgrid.run.server import ready
-from stepgrid.run.server.declared import declared
-from stepgrid.run.server.log import first_complaint
+from stepgrid.run.server import readiness
+from stepgrid.run.server.declared_service import declared
+from stepgrid.run.server.external_server import reached
 from stepgrid.run.server.process import LAST_WORDS, Server
-from stepgrid.run.server.reached import Reached
-from stepgrid.run.server.running import reached
+from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_log import first_complaint
 from stepgrid.run.server.sockets import SocketError, sockets
+from stepgrid.run.step_files import attach
 
 SET_UP = 3600.0  # seconds for what makes a database
 WHAT = {"initialize": "making the database", "prepare": "preparing the database", "stop": "stopping the server"}
@@ -169,7 +169,7 @@ class _Service:
 
     def _connected(self, server: Server) -> Connection:
         try:
-            return ready.connected(self.engine, server)
+            return readiness.connected(self.engine, server)
         except StageError as failure:
             raise replace(failure, starting=not server.halted) from None
 

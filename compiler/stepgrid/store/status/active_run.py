@@ -5,9 +5,9 @@ from __future__ import annotations
 from stepgrid.host.held_locks import Held
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Run
-from stepgrid.plan import files
-from stepgrid.store import runlock
-from stepgrid.store.runlock import Record
+from stepgrid.plan.files import plan_file
+from stepgrid.store import run_lock
+from stepgrid.store.run_lock import Record
 from stepgrid.store.store import Store
 
 
@@ -17,10 +17,10 @@ class Runs:
         self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
 
     def active(self, held: Held) -> Run | None:
-        pids = held.of(self._store.lock(runlock.NAME))
+        pids = held.of(self._store.lock(run_lock.NAME))
         if not pids:
             return None
-        found = runlock.active(self._store, pids)
+        found = run_lock.active(self._store, pids)
         if found is None:  # it is writing who it is
             return Run(pids[0], None, "")
         exact = self._is_ours(found)
@@ -40,6 +40,6 @@ class Runs:
 
     def _stages(self, plan: str) -> set[str]:
         try:
-            return set(files.ids(self._store.plan(plan)))
+            return set(plan_file.ids(self._store.plan(plan)))
         except (OSError, ValueError):
             return set()

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.states import Known
-from stepgrid.store import asked, retracted
+from stepgrid.plan.actions import Known
+from stepgrid.store import redo_requests, retractions
 from stepgrid.store.status.durations import seconds
 from stepgrid.store.store import Store
 
@@ -36,7 +36,7 @@ def known(store: Store, plan: Plan, elsewhere: Mapping[str, str]) -> Known:
     made = [build.id for build in plan.builds if _is_made(store, build.id, needed)]
     unmade = [build.id for build in plan.builds if build.id not in made]
     unmeasured = [stage.id for stage in plan.stages if stage.id not in found]
-    again = {node: pending.said for node, pending in asked.all_pending(store, found).items()}
+    again = {node: pending.said for node, pending in redo_requests.all_pending(store, found).items()}
     return Known(
         builds=made,
         results=found,
@@ -146,7 +146,7 @@ def _failed_again(store: Store, again: Mapping[str, str]) -> dict[str, str]:
 def _retracted(store: Store, unmeasured: Iterable[str]) -> dict[str, str]:
     there = _names(store.root / "results")
     last = {stage: store.all_results(stage)[-1:] for stage in unmeasured if stage in there}
-    notes = {stage: retracted.of(found[0]) for stage, found in last.items() if found}
+    notes = {stage: retractions.of(found[0]) for stage, found in last.items() if found}
     return {stage: f"its result was {note.said}" for stage, note in notes.items() if note}
 
 

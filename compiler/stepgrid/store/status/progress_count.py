@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.machines import foreign
-from stepgrid.plan.files import read_header
-from stepgrid.store import runlock
+from stepgrid.plan.files.plan_file import read_header
+from stepgrid.store import run_lock
 from stepgrid.store.status.eta import pace
 from stepgrid.store.status.results import BROKEN, INTERRUPTED
 from stepgrid.store.store import Store
@@ -88,5 +88,5 @@ def _modified(path: Path) -> float:
 
 def _run_began(store: Store) -> float | None:
     """When the run that is active here took its lock."""
-    found = runlock.record(store)
+    found = run_lock.record(store)
     return found.started.timestamp() if found else None

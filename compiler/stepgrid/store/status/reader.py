@@ -15,8 +15,8 @@ from stepgrid.model import status
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import End, Node, Run, Status, Work
 from stepgrid.model.units import duration
-from stepgrid.store import asked, left
-from stepgrid.store.asked import Asked
+from stepgrid.store import redo_requests, skipped_stages
+from stepgrid.store.redo_requests import Asked
 from stepgrid.store.status import attempt_end
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.remaining_time import Ahead
@@ -42,7 +42,7 @@ class Looker:
         run = self._runs.active(held)
         at_work = held.inside(self.store.lock("_").parent)
         own = run if run and run.own else None
-        again = asked.all_pending(self.store)
+        again = redo_requests.all_pending(self.store)
         scene = _Scene(self.store, self._titles, at_work, held.of(host_lock.path()), own, self._unstarted(own), again)
         nodes = {build.id: _build(build, scene) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
@@ -60,7 +60,7 @@ class Looker:
         return {node.id: replace(node, state=status.DONE, because="", end=None) for node in over}
 
     def _unstarted(self, run: Run | None) -> Mapping[str, float | None]:
-        return left.noted(self.store) if run and run.until else {}
+        return skipped_stages.noted(self.store) if run and run.until else {}
 
     def _stage(self, stage: PlannedStage, scene: _Scene, nodes: Mapping[str, Node]) -> Node:
         node = Node(stage.id, "stage", stage.title, status.LEFT)

@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.host import json_file
 from stepgrid.host.json_lines import records
 from stepgrid.model.status import Step, Work
-from stepgrid.store.later import NAME
+from stepgrid.store.timestamps import NAME
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
 TAIL = 1 << 16  # bytes of the journal's end: some hundred events

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.registry import recipe_of
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
 from stepgrid.engines.postgres.recipes.meson import PostgresMeson
-from stepgrid.language.site import Site
+from stepgrid.language.site.site_file import Site
 from tests.build.ordering import order
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled

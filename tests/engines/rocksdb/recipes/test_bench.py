@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.devel import Development
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.compiled import Compile
-from stepgrid.build.toolchain import find
+from stepgrid.build.compilation.development_packages import Development
+from stepgrid.build.compilation.source_build import Compile
+from stepgrid.build.compilation.toolchain import find
+from stepgrid.build.error import BuildError
+from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes.bench import compile_bench
 from stepgrid.engines.rocksdb.recipes.official_library import library
 from stepgrid.language.builds.flags import Flags

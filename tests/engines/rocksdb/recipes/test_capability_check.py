@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.engines.rocksdb.recipes.capability_check import probe, supported
 from tests.build.ordering import order
 

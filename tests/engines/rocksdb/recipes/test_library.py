@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.registry import recipe_of
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
 from stepgrid.model.plan import PlannedBuild
 from tests.build.compilers import needs_cmake, needs_compiler, tree
 from tests.build.ordering import order

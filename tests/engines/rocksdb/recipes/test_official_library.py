@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.engines.rocksdb.recipes.official_library import library
 from tests.build.compilers import needs_compiler
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.engines.rocksdb.recipes import source_tree
 from tests.build.compilers import tree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stepgrid.drivers.db_bench.names import SINCE
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts, release
+from stepgrid.drivers.db_bench.benchmark_releases import SINCE
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts, release
 
 
 def _lacking(facts: Facts) -> Verdict | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stepgrid.drivers.db_bench.lints.release_defaults import cache_type
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts, release, shown
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts, release, shown
 
 _SINCE = {"hyper_clock_cache": (7, 7), "auto_hyper_clock_cache": (8, 6), "fixed_hyper_clock_cache": (8, 6)}
 _GONE = {"clock_cache": (7, 7), "fast_lru_cache": (7, 9)}

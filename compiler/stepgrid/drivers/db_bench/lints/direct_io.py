@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts, shown
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts, shown
 
 _READS, _WRITES = "use_direct_reads", "use_direct_io_for_flush_and_compaction"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts, shown
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts, shown
 
 _SIZES = ("write_buffer_size", "level0_file_num_compaction_trigger", "max_bytes_for_level_base")
 _MERGE = "min_write_buffer_number_to_merge"

@@ -9,7 +9,7 @@ from stepgrid.drivers.db_bench import keyspace
 from stepgrid.drivers.db_bench.benchmarks import first_measured
 from stepgrid.drivers.db_bench.keyspace import LOOKUPS, Keyspace
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.resolved import ResolvedStep, Segment
+from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 

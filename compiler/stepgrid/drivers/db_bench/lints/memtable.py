@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stepgrid.drivers.db_bench.lints.workloads import LOADS
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts
 
 _REPRESENTATION, _CONCURRENT = "memtablerep", "allow_concurrent_memtable_write"
 _ONE_WRITER = ("vector", "prefix_hash", "hash_linkedlist", "cuckoo")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts
 
 _NAME = "mixgraph"
 _INTERVAL = "sine_mix_rate_interval_milliseconds"

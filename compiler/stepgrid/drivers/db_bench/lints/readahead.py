@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stepgrid.drivers.db_bench.lints.release_defaults import FOLLOWS_LIBRARY, compaction_readahead
 from stepgrid.drivers.db_bench.lints.workloads import READ_ONLY
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts, shown
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts, shown
 
 _OPTION = "compaction_readahead_size"
 _LIMIT = "hardware.storage.max_sectors_kb"

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.drivers.db_bench.benchmarks import first_measured
 from stepgrid.expand.builds import Build
-from stepgrid.expand.resolved import ResolvedStep
+from stepgrid.expand.steps.resolved_step import ResolvedStep
 
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 

@@ -8,10 +8,10 @@ from stepgrid.drivers.db_bench.benchmarks import DRAINING
 from stepgrid.drivers.db_bench.lints.step_facts import benchmark_of
 from stepgrid.drivers.db_bench.lints.workloads import LOADS, READ_ONLY
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.resolved import ResolvedStep
-from stepgrid.lint.each_step import Verdict, each_step
-from stepgrid.lint.facts import Facts
+from stepgrid.expand.steps.resolved_step import ResolvedStep
 from stepgrid.lint.rule import Finding, Rule
+from stepgrid.lint.step_rules import Verdict, each_step
+from stepgrid.lint.step_values import Facts
 from stepgrid.lint.subject import Subject
 
 QUIESCE = "quiesce"

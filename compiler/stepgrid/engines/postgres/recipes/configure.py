@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.recipes.compiled import RUN_PATH, Compile, prepare, takes
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.compilation.source_build import RUN_PATH, Compile, prepare, takes
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.engines.postgres.recipes.source_build import HOME, MARK, PACKAGES, finish, generators
 from stepgrid.model.plan import PlannedBuild
 

@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.codegen import codegen
-from stepgrid.build.recipes.compiled import PREFIX, Compile, installed
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.compilation import pruning
+from stepgrid.build.compilation.compiler_options import codegen
+from stepgrid.build.compilation.source_build import PREFIX, Compile, installed
+from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.server_programs import find
-from stepgrid.build.sources.protocol import Material
+from stepgrid.build.source import Material
 from stepgrid.engines.postgres import extensions
 from stepgrid.model.plan import Json
 
@@ -37,7 +37,7 @@ def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
     _drop_programs(prefix, programs)
     for left in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
         shutil.rmtree(left)  # for compiles of extensions; they name folders that are gone
-    slim.prune(order.folder, (PREFIX,))
+    pruning.prune(order.folder, (PREFIX,))
     return Made(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
         quality={"route": "source", **seen, **added.quality},

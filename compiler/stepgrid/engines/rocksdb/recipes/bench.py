@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.compiled import Compile
+from stepgrid.build.compilation import pruning
+from stepgrid.build.compilation.source_build import Compile
+from stepgrid.build.error import BuildError
+from stepgrid.build.source import Artifact
 from stepgrid.build.sources import source_of
-from stepgrid.build.sources.protocol import Artifact
 from stepgrid.engines.rocksdb.recipes import source_tree
 from stepgrid.engines.rocksdb.recipes.official_library import Library
 from stepgrid.language.builds.flags import Flags
@@ -100,7 +100,7 @@ def _options(flags: Flags, library: Library) -> list[str]:
 
 def _link(library: Library, gflags: Path | None) -> list[str]:
     """By its name alone: the library has no soname, so that a path would be written into the program."""
-    found = [f"-L{library.path.parent}", f"-l:{library.path.name}", f"-Wl,-rpath,{slim.RPATH}"]
+    found = [f"-L{library.path.parent}", f"-l:{library.path.name}", f"-Wl,-rpath,{pruning.RPATH}"]
     return [*found, str(gflags / "lib" / "libgflags.a") if gflags else "-lgflags", "-lpthread", "-ldl"]
 
 

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
+from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _SECONDS = 60.0

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.codegen import codegen, published
-from stepgrid.build.devel import development
-from stepgrid.build.order import Order
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.compiled import Compile, root
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.compilation import pruning
+from stepgrid.build.compilation.compiler_options import codegen, published
+from stepgrid.build.compilation.development_packages import development
+from stepgrid.build.compilation.source_build import Compile, root
+from stepgrid.build.compilation.toolchain import find
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import source_of
-from stepgrid.build.sources.protocol import Artifact, Material
-from stepgrid.build.toolchain import find
+from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import official_library, source_tree
 from stepgrid.engines.rocksdb.recipes.bench import compile_bench
 from stepgrid.engines.rocksdb.recipes.capability_check import probe
@@ -41,10 +41,10 @@ class RocksDBLibrary:
             Compile(order, tree, flags, tools, development(order, PACKAGES, flags.libraries)), library
         )
         client = codegen(bench.program)
-        kept = slim.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
+        kept = pruning.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
         said = probe(order, kept.programs["db_bench"])
         _refuse_other(said.version, release)
-        quality = published(order.folder / slim.LIBRARIES / library.path.name)
+        quality = published(order.folder / pruning.LIBRARIES / library.path.name)
         return Made(
             kept.programs,
             quality={**quality, "route": self.name, "compressions": said.compressions},

@@ -6,11 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
-from stepgrid.build.order import Order
-from stepgrid.build.recipes.compiled import Compile, prepare, takes
-from stepgrid.build.recipes.protocol import Made
-from stepgrid.build.sources.protocol import Material
-from stepgrid.build.toolchain import FOLDER_MAP
+from stepgrid.build.compilation.source_build import Compile, prepare, takes
+from stepgrid.build.compilation.toolchain import FOLDER_MAP
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
+from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import source_tree
 from stepgrid.engines.rocksdb.recipes.source_build import PACKAGES, cxx_code, finish
 from stepgrid.model.plan import Json, PlannedBuild

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.build.elf import strings
-from stepgrid.build.problem import BuildError
+from stepgrid.build.compilation.elf import strings
+from stepgrid.build.error import BuildError
 
 _SUFFIXES = {"x86_64": "64", "aarch64": "-aarch64", "ppc64le": "-ppc64le", "s390x": "-s390x", "riscv64": "-riscv64"}
 

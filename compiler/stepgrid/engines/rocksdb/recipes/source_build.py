@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build import slim
-from stepgrid.build.codegen import codegen
-from stepgrid.build.problem import BuildError
-from stepgrid.build.recipes.compiled import Compile
-from stepgrid.build.recipes.protocol import Made
+from stepgrid.build.compilation import pruning
+from stepgrid.build.compilation.compiler_options import codegen
+from stepgrid.build.compilation.source_build import Compile
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Made
 from stepgrid.engines.rocksdb.recipes import source_tree
 from stepgrid.engines.rocksdb.recipes.capability_check import probe
 from stepgrid.model.plan import Json
@@ -25,7 +25,7 @@ def finish(compiled: Compile, recipe: str, program: Path, facts: Mapping[str, Js
     if not program.is_file():
         raise BuildError(f"the compile ended well and left no {program.name}")
     seen = codegen(program)
-    kept = slim.keep(compiled.order, {"db_bench": program})
+    kept = pruning.keep(compiled.order, {"db_bench": program})
     said = probe(compiled.order, kept.programs["db_bench"])
     return Made(
         kept.programs,

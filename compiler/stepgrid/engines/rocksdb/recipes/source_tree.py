@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stepgrid.build.problem import BuildError
+from stepgrid.build.error import BuildError
 
 MARK = "include/rocksdb/version.h"  # by which a tree of RocksDB or of a fork is known
 _ALWAYS = ("tools/db_bench.cc", "test_util/testutil.cc")  # as the tree's own rule for db_bench has it

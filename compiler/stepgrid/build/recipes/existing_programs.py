@@ -1,0 +1,25 @@
+"""Programs that are there already: of the machine, or in packages that were unpacked."""
+
+from __future__ import annotations
+
+from stepgrid.build.compilation.install_prefix import argv_of, find_programs
+from stepgrid.build.recipe import Made
+from stepgrid.build.source import Material
+from stepgrid.build.sources import source_of
+from stepgrid.build.task import Order
+from stepgrid.language.builds.sources import READY
+from stepgrid.model.plan import PlannedBuild
+
+
+class Ready:
+    name = "ready"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return any(kind in build.source for kind in READY)
+
+    def make(self, order: Order, material: Material) -> Made:
+        if material.prefix is None:
+            return Made({name: (str(path),) for name, path in material.programs.items()})
+        what = source_of(order.build.source).describe(order.build.source)
+        paths = find_programs(material.prefix, order.programs, what)
+        return Made({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})

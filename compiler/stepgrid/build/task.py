@@ -1,0 +1,40 @@
+"""A build that is to be made: what, where, with which tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.local_pins import key
+from stepgrid.language.builds import program_flags
+from stepgrid.language.site.site_file import Site
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Built
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    build: PlannedBuild
+    engine: Built
+    folder: Path  # the attempt's; by rename it becomes the build, so nothing in it may hold its path
+    commands: Commands
+    site: Site
+
+    def pin(self, source: Mapping[str, Any]) -> str | None:
+        """The commit or checksum that the lock file holds a source to; None when it holds none."""
+        return self.build.pins.get(key(source))
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """What it must provide: an engine says it, or the build itself does."""
+        named = program_flags.paths(self.build.recipe) or [Path(str(self.build.source.get("system", ""))).name]
+        return self.engine.programs or tuple(named)
+
+    @property
+    def jobs(self) -> int:
+        """Each build asks for all cores; `-l` of make and ninja keeps builds beside each other from crowding them."""
+        return len(os.sched_getaffinity(0))

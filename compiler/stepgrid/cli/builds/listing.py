@@ -1,0 +1,181 @@
+"""stepgrid builds [SPEC]: the builds that there are, or that a spec needs, and what each is."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stepgrid.cli import spec_arguments
+from stepgrid.cli.plan_text import WIDTH, size
+from stepgrid.language.builds.sources import kind_of
+from stepgrid.model.counted import counted
+from stepgrid.model.plan import Json, Plan
+from stepgrid.store import builds
+from stepgrid.store.builds import Kept
+from stepgrid.store.store import Store
+
+INDENT = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    names: Sequence[str]
+    engine: str
+    source: Mapping[str, Any]
+    recipe: Mapping[str, Any]  # flags, patches, extensions
+    version: str  # as the binary says it, else as the spec does
+    kept: Kept
+    specs: Sequence[str]
+
+
+def listed(args: argparse.Namespace, spec: str | None) -> int:
+    from stepgrid.workflow import host_plan
+
+    plan = None
+    if spec is None:
+        spec_arguments.wrong_site(args)
+    else:
+        plan = spec_arguments.quietly(args, spec)
+        if plan is None:
+            return 1
+    store = host_plan.store()
+    found = _of_plan(store, plan) if plan else _of_store(store)
+    if args.format == "json":
+        import json
+
+        print(json.dumps([to_json(entry) for entry in found], indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(told(found, plan.spec if plan else str(store.build("_").parent))))
+    return 0
+
+
+def _of_plan(store: Store, plan: Plan) -> list[Entry]:
+    from stepgrid.cli.builds.names import of_plan
+
+    names, planned = of_plan(plan), builds.planned(store)
+    found = []
+    for build in plan.builds:
+        kept = builds.kept(store, build.id)
+        version = str(kept.record.get("version") or build.version)
+        others = sorted(planned.get(build.id, builds.Planned()).specs - {plan.spec})
+        found.append(Entry(names[build.id], build.engine, build.source, build.recipe, version, kept, others))
+    return _sorted(found)
+
+
+def _of_store(store: Store) -> list[Entry]:
+    planned, found = builds.planned(store), []
+    for node in builds.ids(store):
+        kept, named = builds.kept(store, node), planned.get(node, builds.Planned())
+        said = {**named.build, **kept.record}
+        names = [str(said.get("name") or node)]
+        version, source = str(said.get("version") or ""), said.get("source") or {}
+        recipe = said.get("declared", {}).get("recipe") or said.get("recipe") or {}
+        declares = recipe if isinstance(recipe, Mapping) else {}  # of a build that is made: the recipe's name
+        found.append(Entry(names, str(said.get("engine") or ""), source, declares, version, kept, sorted(named.specs)))
+    return _sorted(found)
+
+
+def _sorted(found: Sequence[Entry]) -> list[Entry]:
+    """As people count: 9.10 comes after 9.9."""
+    from stepgrid.plugins.capabilities import release
+
+    return sorted(found, key=lambda entry: (entry.engine, release(entry.version), entry.names[0], entry.kept.id))
+
+
+def told(found: Sequence[Entry], where: str) -> Iterator[str]:
+    states = Counter(entry.kept.state for entry in found)
+    counts = ", ".join(f"{states[state]:,} {state}" for state in builds.STATES if states[state])
+    space = sum(entry.kept.bytes or 0 for entry in found)
+    disk = f"; {size(space)}" if space else ""
+    yield f"{where}: {counted(len(found), 'build')}{f': {counts}' if found else ''}{disk}"
+    for entry in found:
+        yield ""
+        yield from _told(entry)
+
+
+def _told(entry: Entry) -> Iterator[str]:
+    kept = entry.kept
+    disk = "" if kept.bytes is None else size(kept.bytes)
+    parts = (kept.state, f"{entry.engine} {entry.version}".strip(), disk)
+    yield from _wrapped(", ".join(entry.names), ", ".join(part for part in parts if part), 0)
+    yield from _wrapped("  id", kept.id)
+    yield from _wrapped("  from", declared(entry.source))
+    yield from _wrapped("  with", added(entry.recipe))
+    yield from _wrapped("  obtained", obtained(kept.record))
+    yield from _wrapped("  quality", quality(kept.record.get("quality") or {}))
+    yield from _wrapped("  warning", "; ".join(kept.record.get("warnings") or ()))
+    yield from _wrapped("  why", kept.why)
+    yield from _wrapped("  log", str(kept.log) if kept.log and kept.state != builds.BUILT else "")
+    yield from _wrapped("  specs", ", ".join(entry.specs))
+
+
+def _wrapped(name: str, text: str, indent: int = INDENT) -> Iterator[str]:
+    """A row of its own kind; nothing without a text."""
+    if not text:
+        return
+    head = f"{name:{indent}}" if indent else f"{name}: "
+    rest = " " * (indent or 4)
+    yield from textwrap.wrap(
+        text, WIDTH, initial_indent=head, subsequent_indent=rest, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def declared(source: Mapping[str, Any]) -> str:
+    """git: https://…, ref: v9.9.3"""
+    kind = kind_of(source)
+    return ", ".join(f"{name}: {_value(source[name])}" for name in sorted(source, key=lambda name: name != kind))
+
+
+def added(recipe: Mapping[str, Any]) -> str:
+    """patches: slower.patch; flags: system: make, march: haswell"""
+    said = {**recipe, "patches": [Path(str(patch["path"])).name for patch in recipe.get("patches") or ()]}
+    parts = (f"{name}: {_value(value).strip('()')}" for name, value in said.items() if value)
+    return "; ".join(parts)
+
+
+def _value(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return f"({declared(value)})"
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def obtained(record: Mapping[str, Any]) -> str:
+    """The program's own artifact comes first."""
+    artifacts = record.get("artifacts") or ()
+    named = [f"{first['name']} {first['version']}".strip() for first in artifacts[:1]]
+    more = [f"{counted(len(artifacts) - 1, 'artifact')} more"] if len(artifacts) > 1 else []
+    commit = (record.get("facts") or {}).get("commit")
+    parts = [*named, *([f"commit {commit[:12]}"] if commit else []), *more]
+    if record:
+        parts += [f"{record.get('recipe') or record.get('route')}, {record['seconds']:.1f} s, {record['made'][:10]}"]
+    return "; ".join(parts)
+
+
+def quality(said: Mapping[str, Any]) -> str:
+    from stepgrid.summarize.comparisons.build_quality import words
+
+    return "; ".join(f"{name} {value}" for name, value in words(said))
+
+
+def to_json(entry: Entry) -> dict[str, Any]:
+    kept = entry.kept
+    own = ("route", "recipe", "artifacts", "facts", "quality", "warnings", "assertions", "seconds", "made")
+    return {
+        "id": kept.id,
+        "names": list(entry.names),
+        "state": kept.state,
+        "engine": entry.engine,
+        "version": entry.version,
+        "source": dict(entry.source),
+        "declared": dict(entry.recipe),
+        "bytes": kept.bytes,
+        **{name: kept.record.get(name) for name in own},
+        "why": kept.why or None,
+        "log": None if kept.log is None else str(kept.log),
+        "specs": list(entry.specs),
+    }

@@ -1,0 +1,68 @@
+"""stepgrid builds export and import: a finished build from one machine to another."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepgrid.build.error import BuildError
+from stepgrid.cli import spec_arguments
+from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
+from stepgrid.cli.builds.names import SpecIsWrong, find, known
+from stepgrid.cli.plan_text import size
+from stepgrid.model.counted import counted
+
+
+def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
+    from stepgrid.transfer.build_export import export
+    from stepgrid.workflow import host_plan
+
+    name, file = words[0], Path(words[1])
+    spec_arguments.wrong_site(args)
+    store = host_plan.store()
+    try:
+        node = find(name, known(args, store), store)
+    except SpecIsWrong:
+        return PROBLEMS
+    if not store.has_build(node):
+        raise Wrong(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
+    if file.exists():
+        raise Wrong(f"{file} is there already: name another file, or remove it")
+    try:
+        said = export(store.build(node), file)
+    except (BuildError, OSError) as error:
+        print(_said(error), file=sys.stderr)
+        return FAILED
+    print(f"{file}: {node}, {counted(len(said['files']), 'file')}, {size(file.stat().st_size)}")
+    return FINE
+
+
+def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
+    from stepgrid.transfer.build_import import publish, read
+    from stepgrid.workflow import host_plan
+
+    file = Path(words[0])
+    if not file.is_file():
+        raise Wrong(f"there is no file {file}")
+    spec_arguments.wrong_site(args)
+    store = host_plan.store()
+    try:
+        if args.spec:
+            ids = known(args, store)
+            if (node := read(file)["id"]) not in ids:
+                there = ", ".join(ids)
+                raise Wrong(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
+        record = publish(store, file)
+    except SpecIsWrong:
+        return PROBLEMS
+    except (BuildError, OSError) as error:
+        print(_said(error), file=sys.stderr)
+        return FAILED
+    print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")
+    return FINE
+
+
+def _said(error: BuildError | OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)

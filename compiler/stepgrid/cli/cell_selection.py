@@ -1,0 +1,53 @@
+"""A cell as a person names it: by its id, or by the labels that only it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stepgrid.language.problems.problem import nearest
+from stepgrid.model.plan import Plan, PlannedCell
+
+
+class Nothing(Exception):
+    """No such thing, or too many: a sentence that says what there is."""
+
+
+def found(plan: Plan, name: str) -> PlannedCell:
+    if "=" not in name:
+        return _by_id(plan, name)
+    cells = list(plan.cells)
+    for part in name.split(","):
+        axis, _, label = part.strip().partition("=")
+        cells = _narrowed(plan, cells, axis.strip(), label.strip())
+    if len(cells) > 1:
+        raise Nothing(f"{len(cells)} cells have {name}: say more, {_open(plan, cells)}")
+    return cells[0]
+
+
+def _by_id(plan: Plan, name: str) -> PlannedCell:
+    cells = [cell for cell in plan.cells if cell.id == name] or [c for c in plan.cells if c.id.startswith(name)]
+    if len(cells) != 1:
+        what = "more than one cell begins with" if cells else "there is no cell"
+        axes = ",".join(f"{axis}={label}" for axis, label in plan.cells[0].labels.items())
+        raise Nothing(f"{what} `{name}`: give a cell's id, or its labels, such as {axes}")
+    return cells[0]
+
+
+def _narrowed(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str) -> list[PlannedCell]:
+    known = {each.name: each.labels for each in plan.axes}
+    if axis not in known:
+        raise Nothing(f"there is no axis `{axis}`: {nearest(axis, known)}")
+    if label not in known[axis]:
+        raise Nothing(f"axis `{axis}` has no cell at `{label}`: {nearest(label, known[axis])}")
+    left = [cell for cell in cells if cell.labels.get(axis) == label]
+    if not left:
+        there = sorted({cell.labels[axis] for cell in cells if axis in cell.labels})
+        raise Nothing(f"no cell has {axis}={label} beside the rest; there is {', '.join(there) or 'none with it'}")
+    return left
+
+
+def _open(plan: Plan, cells: Sequence[PlannedCell]) -> str:
+    """The axes on which they differ."""
+    open_ = {axis.name: {cell.labels.get(axis.name) for cell in cells} for axis in plan.axes}
+    texts = (f"{name}={'|'.join(sorted(map(str, labels)))}" for name, labels in open_.items() if len(labels) > 1)
+    return ", ".join(texts)

@@ -1,0 +1,120 @@
+"""stepgrid import KIND DIR: what published scripts measured, as results like our own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepgrid.cli import spec_arguments
+from stepgrid.language.problems.problem import nearest
+from stepgrid.model.counted import counted
+from stepgrid.plugins.importers import KINDS
+
+if TYPE_CHECKING:
+    from stepgrid.plugins.importer import Beside
+    from stepgrid.transfer.published_folder import Found
+    from stepgrid.transfer.published_plan import Planned
+    from stepgrid.transfer.published_results import Taken
+
+FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+SHOWN = 5  # files that are named
+HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
+
+
+def wrong_use(args: argparse.Namespace) -> str | None:
+    """Of a KIND and a DIR."""
+    if args.what not in KINDS:
+        hint = nearest(args.what, KINDS)
+        return f"there is no kind `{args.what}` of published results\n   = {hint}"
+    if args.folder is None:
+        return f"which folder of {args.what} results? stepgrid import {args.what} DIR"
+    if not args.folder.is_dir():
+        return f"there is no folder {args.folder}"
+    if args.legacy is not None and args.legacy.is_dir() and any(args.legacy.iterdir()):
+        return f"{args.legacy} is not empty: summary files are written to a folder of their own"
+    if args.legacy is not None and args.legacy.exists() and not args.legacy.is_dir():
+        return f"{args.legacy} is a file: --legacy names a folder"
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    if wrong := wrong_use(args):
+        print(wrong, file=sys.stderr)
+        return USAGE
+    spec_arguments.wrong_site(args)
+    from stepgrid.plugins.folder_fault import Wrong
+
+    try:
+        return _imported(args)
+    except Wrong as found:
+        print(f"{found}\nnothing was imported{f'; {HINT}' if found.unknown else ''}", file=sys.stderr)
+        return PROBLEMS
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+
+
+def _imported(args: argparse.Namespace) -> int:
+    from stepgrid.plugins.folder_fault import Wrong
+    from stepgrid.transfer import published_files
+    from stepgrid.transfer.published_folder import read
+    from stepgrid.transfer.published_results import publish
+    from stepgrid.workflow import host_plan
+
+    found = read(args.what, args.folder, args.skip_unknown)
+    if args.legacy is not None and found.unsummarized and not args.skip_unknown:
+        raise Wrong(found.unsummarized, unknown=True)
+    taken = publish(host_plan.store(), found.planned)
+    print("\n".join((*_told(found.planned, taken), *_not_read(found))))
+    if args.legacy is not None:
+        published_files.write(args.legacy, found.legacy, found.beside)
+        print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
+        print("".join(f"left out of {args.legacy}: {each}\n" for each in found.unsummarized), end="")
+    return _reported(found.planned.plan.digest)
+
+
+def _told(planned: Planned, taken: Taken) -> Iterator[str]:
+    plan = planned.plan
+    yield plan.title
+    yield f"took {counted(len(taken.results), 'result')} of {counted(len(plan.builds), 'build')}"
+    if taken.known:
+        yield f"left as they are here: {counted(len(taken.known), 'result')}"
+
+
+def _not_read(found: Found) -> Iterator[str]:
+    yield from (f"left out: {each}" for each in found.left_out)
+    if found.aside:
+        yield f"not read, since they hold no result of their own: {_named(found.aside)}"
+    if found.cut:
+        yield f"not read, half a line at the end: {_named(found.cut)}"
+
+
+def _named(paths: Sequence[Path]) -> str:
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    return f"{', '.join(path.name for path in paths[:SHOWN])}{more}"
+
+
+def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
+    from stepgrid.transfer.published_files import BESIDE
+
+    yield f"{folder}: {counted(len(files), 'summary file')} as published"
+    if beside:
+        reasons = counted(len({each.why for each in beside}), "reason")
+        yield f"{folder / BESIDE}: {counted(len(beside), 'figure')} where our rule is another, for {reasons}"
+
+
+def _reported(plan: str) -> int:
+    """The tables and the report: there is nothing left to measure that a run would be needed for."""
+    from stepgrid.collect.__main__ import main as collect
+    from stepgrid.summarize.job import main as summarize
+    from stepgrid.summarize.page import summary_text
+    from stepgrid.workflow import host_plan
+
+    if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
+        return status
+    print(f"report: {summary_text.path(host_plan.store(), plan)}")
+    print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")
+    return FINE

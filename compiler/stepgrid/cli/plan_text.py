@@ -1,0 +1,180 @@
+"""A plan's answer as text: totals first, then what runs, by reason."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from stepgrid.model.counted import counted
+from stepgrid.model.units import duration
+from stepgrid.model.units import size as size  # every command shows sizes so
+from stepgrid.plan import actions
+from stepgrid.plan.preview import Node, Outlook
+from stepgrid.plan.stage_difference import Input
+from stepgrid.plan.unset import UNSET
+
+WIDTH = 100
+INPUTS = 6  # of a group's reason
+MANY = 100  # loads: more than anyone would run
+_AGAIN = {actions.FAILED: ", tried again", actions.REDO: ", beside the old result", actions.REPLAYED: ", run again"}
+_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
+_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def told(found: Outlook, most: int | None) -> Iterator[str]:
+    """`most` stages of each group; None = all."""
+    plan = found.plan
+    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+    yield from _totals(found)
+    yield from _groups(found, most)
+
+
+def value(given: Any, sized: bool = True) -> str:
+    """As the spec would write it: where it may be a size, a whole one gets its unit from 64 KiB on."""
+    if given is UNSET:
+        return "not set"
+    if given is None:
+        return "null"
+    if isinstance(given, bool):
+        return str(given).lower()
+    if sized and isinstance(given, int) and given >= 2**16:
+        unit = next(((factor, name) for factor, name in _UNITS if given % factor == 0), None)
+        return f"{given // unit[0]} {unit[1]}" if unit else str(given)
+    if isinstance(given, list | tuple):
+        return f"[{', '.join(value(each, sized) for each in given)}]"
+    return f"{given:g}" if isinstance(given, float) else str(given)
+
+
+def may_be_size(field: str) -> bool:
+    """Options may; of the settings, which are mostly counts, those that say so. Seeds and the like are none."""
+    if field.startswith("options."):
+        return not field.endswith(_NO_SIZES)
+    return field.endswith(("_rate", "_size", "memory"))
+
+
+def _totals(found: Outlook) -> Iterator[str]:
+    plan = found.plan
+    repeats = {len(cell.repeats) for cell in plan.cells}
+    times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
+    nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
+    yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
+    yield _row("to do", _to_do(found))
+    if states_there := _states(found.nodes):
+        yield _row("states", states_there)
+    if found.running:
+        yield _row("disk", _disk(found))
+    if found.saved >= 1:
+        yield _row("sharing", f"saves {duration(found.saved)} against running every cell from scratch")
+    if found.power is not None:
+        yield _row("repeats", _power(found))
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:8} {text}"
+
+
+def _to_do(found: Outlook) -> str:
+    running = found.running
+    if not running:
+        return "nothing"
+    counts = [(sum(node.kind == kind for node in running), kind) for kind in ("build", "stage")]
+    made = ", ".join(counted(count, kind) for count, kind in counts if count)
+    if not counts[1][0]:
+        return made  # how long a build takes is not known
+    if found.seconds is None:
+        return f"{made}, of unknown length"
+    unknown = sum(node.seconds is None for node in running if node.kind == "stage")
+    more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
+    return f"{made}: about {duration(found.seconds)}{more}"
+
+
+def _states(nodes: Sequence[Node]) -> str:
+    parts = []
+    for state in actions.STATES:
+        count = sum(node.state == state for node in nodes)
+        if count:
+            parts.append(f"{count:,} {state}")
+    return ", ".join(parts)
+
+
+def _disk(found: Outlook) -> str:
+    sized = found.sized
+    unknown = [node for node in sized if node.bytes is None]
+    if not sized:
+        return "no image and no build is added"
+    if found.bytes is None:
+        return f"unknown: nothing like {'it' if len(unknown) == 1 else 'these'} was made before"
+    more = f", and {counted(len(unknown), 'image or build')} of unknown size" if unknown else ""
+    return f"about {size(found.bytes)} for images and builds{more}"
+
+
+def _power(found: Outlook) -> str:
+    power = found.power
+    assert power is not None
+    noise = f"loads of a cell differ by {power.spread:.1%} ({power.step}); to see 3 % between two cells:"
+    if power.loads > MANY:
+        return f"{noise} over {MANY} loads, or longer steps"
+    takes = "" if power.seconds is None else f", {duration(power.seconds)}"
+    return f"{noise} {power.loads} loads{takes}{_verdict(found.plan.report.smallest_effect, power.verdict)}"
+
+
+def _verdict(effect: float, loads: int | None) -> str:
+    """The smallest effect stands between a difference that is seen and one that has a verdict."""
+    said = "no number" if loads is None else f"over {MANY}" if loads > MANY else str(loads)
+    return f"; for a verdict beyond {effect * 100:.3g} %: {said}" if effect else ""
+
+
+def _groups(found: Outlook, most: int | None) -> Iterator[str]:
+    groups: dict[tuple[Any, ...], list[Node]] = {}
+    for node in found.nodes:
+        if node.state not in (actions.CACHED, actions.SHARED):
+            groups.setdefault(_reason(node), []).append(node)
+    for nodes in groups.values():
+        yield ""
+        yield from _group(nodes, most)
+
+
+def _reason(node: Node) -> tuple[Any, ...]:
+    inputs = tuple((each.field, repr(each.old), repr(each.new)) for each in node.inputs)
+    return node.kind, node.state, node.because, inputs
+
+
+def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
+    first = nodes[0]
+    seconds = sum(node.seconds or 0.0 for node in nodes)
+    again = _AGAIN.get(first.state, "")
+    takes = f", about {duration(seconds)}" if first.runs and seconds else ""
+    yield from _because(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}", first.because)
+    yield from _inputs(first.inputs, most)
+    shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
+    for node in shown:
+        lasts = "" if node.seconds is None else duration(node.seconds)
+        yield _cut(f"  {node.id}  {lasts:>6}  {node.title}")
+    if len(shown) < len(nodes):
+        yield f"  … and {len(nodes) - len(shown):,} more (--all)"
+
+
+def _because(what: str, because: str) -> Iterator[str]:
+    """On lines of their own where they are long: a reason that is cut off is none."""
+    line = f"{what}: {because}" if because else what
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield what
+    yield from textwrap.wrap(because, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:
+    listed = list(inputs)
+    shown = listed if most is None else listed[:INPUTS]
+    for each in shown:
+        where = f" ({each.where})" if each.where else ""
+        old, new = (value(side, may_be_size(each.field)) for side in (each.old, each.new))
+        yield f"    {each.field}: {old} -> {new}{where}"
+    if len(shown) < len(listed):
+        yield f"    … and {len(listed) - len(shown):,} inputs more (--all)"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -1,0 +1,145 @@
+"""What every command that takes a spec does first: its arguments, and the plan or the problems."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.model.plan import Plan
+
+_DIGEST = re.compile(r"[0-9a-f]{20}")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
+    narrowing(parser)
+
+
+def narrowing(parser: argparse.ArgumentParser) -> None:
+    """What is looked at: a scale, some of the cells, other values."""
+    parser.add_argument("--scale", metavar="NAME", help="one of the spec's `scales`")
+    parser.add_argument(
+        "--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\""
+    )
+    parser.add_argument(
+        "--set", dest="sets", metavar="PATH=VALUE", action="append", default=[], help="another value: params.keys=1M"
+    )
+    local(parser)
+
+
+def local(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--site", metavar="FILE", help="local facts of this machine (site.yaml, if it is there)")
+
+
+def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
+    """The plan of a spec on this host, if it has one, and everything that was found about it."""
+    from stepgrid.workflow import host_plan
+
+    problems = Problems()
+    for problem in wrong_site(args):
+        problems.add_found(problem)
+    try:
+        return host_plan.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
+    except SpecError as error:
+        return None, error.problems
+
+
+def on_builds(plan: Plan | None, found: Sequence[Problem]) -> tuple[Plan | None, Sequence[Problem]]:
+    """With what the builds that are there would not take; None for the plan where that is something."""
+    if plan is None:
+        return None, found
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.catalogue_check import problems
+
+    wrong = problems(plan, host_plan.store())
+    return (None if wrong else plan), _merged([*found, *wrong])
+
+
+def _merged(found: Iterable[Problem]) -> Sequence[Problem]:
+    problems = Problems()
+    for problem in found:
+        problems.add_found(problem)
+    return problems.found
+
+
+def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
+    """The command goes by its site file from here on; what is wrong with it, whoever asks first."""
+    from stepgrid.workflow import host_plan
+
+    if "wrong_site" not in args:
+        args.wrong_site = host_plan.use(args.site)
+    found: Sequence[Problem] = args.wrong_site
+    return found
+
+
+def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: Sequence[Problem]) -> Sequence[Problem]:
+    """What was found, and what is wrong in the spec's scales."""
+    from stepgrid.language.site.site_file import of_environment
+    from stepgrid.plan.compilation import check_scales
+    from stepgrid.workflow import catalogue_check, host_plan
+
+    problems = Problems()
+    for problem in found:
+        problems.add_found(problem)
+    store = host_plan.store()
+    facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
+    whole = None if narrowed(args) else plan
+    check_scales(host_plan.named(spec), facts, problems, host_plan.differing(of_environment(), facts), whole, judge)
+    return problems.found
+
+
+def narrowed(args: argparse.Namespace) -> dict[str, Any]:
+    """--only and --set, where they are given."""
+    given = {"only": args.only, "sets": list(args.sets)}
+    return {name: value for name, value in given.items() if value}
+
+
+def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
+    """The plan; None after the problems were printed. Warnings are printed too."""
+    plan, problems = asked(args, spec)
+    tell(spec or args.spec, plan, problems)
+    return plan
+
+
+def quietly(args: argparse.Namespace, spec: str) -> Plan | None:
+    """As `compiled`, where nothing is measured: warnings are left to the commands that are about figures.
+
+    Results that were imported have no spec: their plan's digest names them.
+    """
+    if (imported := _imported(args, spec)) is not None:
+        return _whole(args, imported)
+    plan, problems = asked(args, spec)
+    tell(spec, plan, () if plan else problems)
+    return plan
+
+
+def _imported(args: argparse.Namespace, name: str) -> Plan | None:
+    if not _DIGEST.fullmatch(name) or Path(name).exists():
+        return None
+    from stepgrid.transfer import imported_plans
+    from stepgrid.workflow import host_plan
+
+    wrong_site(args)
+    return imported_plans.named(host_plan.store(), name) or imported_plans.brought(host_plan.store(), name)
+
+
+def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:
+    if not narrowed(args) and args.scale is None:
+        return imported
+    print("--scale, --only and --set are about a spec: results that were imported have none", file=sys.stderr)
+    return None
+
+
+def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
+    from stepgrid.language.problems import text_format
+
+    if problems:
+        print(text_format.text(problems), file=sys.stderr)
+    if plan is None:
+        print(f"\n{spec}: {text_format.in_all(problems)}", file=sys.stderr)

@@ -1,0 +1,136 @@
+"""What the steps of a result say: their driver's figures, and those of their samples, probes and servers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepgrid.collect.figures import collectors, imported_figures, lookups, metrics_cache, series, server
+from stepgrid.collect.samples.measured_part import Window
+from stepgrid.collect.samples.resource_usage import Usage, measured, usages
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins.driver import Buckets, Figures, ParseError
+from stepgrid.plugins.drivers import running
+
+if TYPE_CHECKING:
+    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.store.status.results import State
+
+DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
+_WRONG = (ParseError, OSError, ValueError)  # with what a step wrote: it says so, others go on
+ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
+
+
+@dataclass(frozen=True, slots=True)
+class StepFigures:
+    """What a step says, or why it could not be read."""
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    qps: Sequence[tuple[float, float]] = ()
+    warnings: Sequence[str] = ()
+    error: str | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
+    levels: Sequence[Mapping[str, float | str]] = ()
+    histograms: Sequence[Buckets] = ()
+    samples: Array | None = None  # per second: collect.samples.SERIES; None: could not be read
+
+
+def figures(state: State, steps: Sequence[PlannedStep]) -> list[StepFigures]:
+    """One per step of a result, in the order of the stage."""
+    return every([(state, steps)])[0]
+
+
+def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
+    """Of several results. One kind of work after the other takes less CPU than one result after the other."""
+    folders = [folder for state, _ in results for folder in state.folders]
+    planned = [step for _, steps in results for step in steps]
+    said = list(map(_said, folders, planned))
+    used = usages(folders, [record for state, _ in results for record in state.steps])
+    parts = iter(measured(*_readable(said, used)))
+    of = [None if isinstance(each, Exception) else next(parts) for each in used]
+    whole = [_whole(*each) for each in zip(folders, planned, said, used, of, strict=True)]
+    left = iter(whole)
+    found = [list(islice(left, len(steps))) for _, steps in results]
+    for (state, steps), own in zip(results, found, strict=True):
+        _keep(state, steps, own)
+    return found
+
+
+def _keep(state: State, steps: Sequence[PlannedStep], found: Sequence[StepFigures]) -> None:
+    """The metrics, unless those of a step could not be read."""
+    assert state.result is not None
+    for kind in {step.kind for step in steps}:
+        own = {at: found[at] for at, step in enumerate(steps) if step.kind == kind}
+        if not any(step.error for step in own.values()):
+            metrics_cache.keep(state.result, kind, {at: step.metrics for at, step in own.items()})
+
+
+class _Said(NamedTuple):
+    """By a step's driver, and which files its folder has."""
+
+    figures: Figures
+    names: frozenset[str]
+
+
+def _said(folder: Path, step: PlannedStep) -> _Said | Exception:
+    try:
+        there = _names(folder)
+        own = imported_figures.figures(folder) if imported_figures.NAME in there else None
+        return _Said(own or running(step.kind).parse(folder, step.settings), there)
+    except _WRONG as error:
+        return error
+
+
+def _readable(
+    said: Sequence[_Said | Exception], used: Sequence[Usage | Exception]
+) -> tuple[list[Usage], list[Window | None]]:
+    """Steps whose samples could be read, and what of each was measured as far as its driver says."""
+    found = [(each, other) for each, other in zip(used, said, strict=True) if not isinstance(each, Exception)]
+    windows = [None if isinstance(other, Exception) else other.figures.window for _, other in found]
+    return [each for each, _ in found], windows
+
+
+def _whole(
+    folder: Path, step: PlannedStep, said: _Said | Exception, used: Usage | Exception, part: Usage | None
+) -> StepFigures:
+    if isinstance(used, Exception) or isinstance(said, Exception) or part is None:
+        return StepFigures(error=f"{step.name}: {used if isinstance(used, Exception) else said}")
+    try:
+        return _figures(folder, said.figures, said.names, used, part)
+    except _WRONG as error:
+        return StepFigures(error=f"{step.name}: {error}")
+
+
+def _names(folder: Path) -> frozenset[str]:
+    """One look says what need not be opened: most steps have none of it."""
+    return frozenset(os.listdir(folder))  # noqa: PTH208 - names, of 10,000 folders
+
+
+def _operations(parsed: Figures) -> float | None:
+    """What the step's processes worked for; None where they also worked for something that is not counted in it."""
+    return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
+
+
+def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage, part: Usage) -> StepFigures:
+    operations, grown = _operations(parsed), server.counters(folder) if server.FOLDER in there else {}
+    asked = server.figures(folder, grown, operations) if server.FOLDER in there else {}
+    beside = collectors.figures(folder) if collectors.FOLDER in there else {}
+    drained = part.after() if DRAIN in parsed.metrics else {}
+    own = {**series.figures(parsed.qps), **parsed.metrics}
+    metrics = {**part.figures(operations), **drained, **beside, **asked, **own}
+    noted = collectors.warnings(folder) if collectors.FOLDER in there else ()
+    return StepFigures(
+        metrics=metrics | lookups.figures(metrics),
+        facts=dict(parsed.facts),
+        qps=list(parsed.qps),
+        warnings=[*parsed.warnings, *series.warnings(parsed.qps), *noted],
+        counters={**grown, **parsed.counters},
+        levels=list(parsed.levels),
+        histograms=list(parsed.histograms),
+        samples=used.series(),
+    )

@@ -1,0 +1,211 @@
+"""What a step used of the host, its device and its processes, from its samples; by iostat's and vmstat's definitions.
+
+Rates are over the whole window, and so is what each operation took. Request sizes and waiting times are means of
+per-sample ratios, as the published tables have them; a sample without requests has no ratio. The last interval is what
+is left of a second when the step ends: as a ratio it would count as much as a whole one, so it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.collect.samples.measured_part import Measurement, Window, measurement
+from stepgrid.collect.samples.sample_figures import SERIES, Named, Samples, named, read
+from stepgrid.host import json_file
+
+if TYPE_CHECKING:
+    from stepgrid.collect.samples.sample_arrays import Array
+
+Record = Mapping[str, Any]  # of the step, by the one who ran it
+Group = Mapping[str, Sequence[float]]  # by counter, from sample to sample
+
+
+class Usage:
+    """Of one step: the so-manieth of its samples."""
+
+    def __init__(
+        self, record: Record, samples: Samples, index: int, whole: Usage | None = None, part: Measurement | None = None
+    ) -> None:
+        self.record, self._all, self._index = record, samples, index
+        self._whole = whole or self  # with all samples, where these are of its measurement
+        self._partial, self._weight = (part.partial, part.weight) if part else (False, 1.0)
+        self.samples = samples.steps[index]  # as collect.sample.numbers has them
+
+    def within(self, window: Window | None) -> Usage:
+        """Of what was measured."""
+        return measured([self], [window])[0]
+
+    def after(self) -> dict[str, float]:
+        """Of what came after a part."""
+        if not self._partial or not (known := self._group("process"))["user"]:
+            return {}
+        then, end = (
+            {name: each[-1] for name, each in group.items()} for group in (known, self._whole._group("process"))
+        )
+        found, used = {"drain_write_bytes": _passed(then["write_bytes"], end["write_bytes"])}, _used(self.record)
+        if used is not None and (spent := then["user"] + then["system"]) == spent:
+            found["drain_cpu_seconds"] = max(0.0, used - spent)
+        return {name: value for name, value in found.items() if value is not None}
+
+    def series(self) -> Array:
+        """By interval between two samples: a row for each column of the table `samples`."""
+        return self._all.series[self._index]
+
+    def figures(self, ops: float | None) -> dict[str, float]:
+        """Averages over the step; a figure whose inputs are missing is absent."""
+        size = _last(self._whole._column("database_bytes").tolist())
+        said = {**self._sensors(), "database_bytes": size}
+        own = {**self._client(), **self._server()}
+        own |= _engine(own)
+        return {
+            **self._all.over[self._index],
+            **self._all.means[self._index],
+            **{name: value for name, value in {**said, **own}.items() if value is not None},
+            **(_per_operation(own, self._work(), ops) if ops else {}),
+        }
+
+    def _work(self) -> Named:
+        return {name: value * self._weight for name, value in self._all.work[self._index].items()}
+
+    def _cpu(self, known: Group) -> float | None:
+        found = _cpu(known)
+        return None if found is None else found * self._weight
+
+    def _column(self, *keys: str) -> Array:
+        from stepgrid.collect.samples.sample_format import PLACES
+
+        found: Array = self.samples[:, PLACES[keys]]
+        return found
+
+    def _group(self, section: str) -> Group:
+        """Of the samples that have some of it."""
+        from stepgrid.collect.samples.sample_format import SECTIONS, span
+
+        part = self.samples[:, span(section)]
+        there = part[(part == part).any(axis=1)]  # NaN is unlike itself
+        return dict(zip(SECTIONS[section].__struct_fields__, there.T.tolist(), strict=True))
+
+    def _sensors(self) -> dict[str, float | None]:
+        known = self._group("sensors")
+        return {
+            "cpu_celsius_max": max(_known(known["celsius"]), default=None),
+            "cpu_throttles": _over(known["throttles"]),
+        }
+
+    def _client(self) -> dict[str, float | None]:
+        """The step's own processes began with it: what they had used when last seen is what the step used."""
+        known = (self if self._partial else self._whole)._group("process")
+        resident = _resident(known)
+        so_far = _over if self._partial else _last
+        return {
+            "client_cpu_seconds": self._cpu(known) if self._partial else _used(self.record),
+            "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
+            "process_max_rss_bytes": self.record.get("max_rss"),
+            "process_read_bytes": so_far(known["read_bytes"]),
+            "process_write_bytes": so_far(known["write_bytes"]),
+        }
+
+    def _server(self) -> dict[str, float | None]:
+        """A server ran before the step, and goes on after it."""
+        known = self._group("server")
+        if len(known["user"]) < 2:
+            return {}
+        return {
+            "server_cpu_seconds": self._cpu(known),
+            "server_rss_bytes": max(_resident(known), default=None),
+            "server_read_bytes": _over(known["read_bytes"]),
+            "server_write_bytes": _over(known["write_bytes"]),
+        }
+
+
+def usages(folders: Sequence[Path], records: Sequence[Record]) -> list[Usage | ValueError]:
+    """One per step of a result; what is wrong with its samples where they cannot be read."""
+    found = [_tried(folder) for folder in folders]
+    from stepgrid.collect.samples.sample_format import numbers
+
+    samples = Samples([numbers(()) if isinstance(each, ValueError) else each for each in found])
+    return [
+        each if isinstance(each, ValueError) else Usage(record, samples, at)
+        for at, (record, each) in enumerate(zip(records, found, strict=True))
+    ]
+
+
+def measured(steps: Sequence[Usage], windows: Sequence[Window | None]) -> list[Usage]:
+    """Of what was measured of each step, all at once."""
+    parts = [measurement(step.samples, window, step.record) for step, window in zip(steps, windows, strict=True)]
+    samples = Samples([part.samples for part in parts])
+    return [
+        Usage(step.record, samples, at, step, part) for at, (step, part) in enumerate(zip(steps, parts, strict=True))
+    ]
+
+
+def of(folder: Path) -> Usage:
+    """Of one step alone, with all its samples."""
+    return Usage(json_file.read(folder / "step.json"), Samples([read(folder)]), 0)
+
+
+def usage(folder: Path, ops: float | None) -> dict[str, float]:
+    return of(folder).within(None).figures(ops)
+
+
+def series(folder: Path) -> list[Named]:
+    """A row per interval, without what is missing in it."""
+    return named(SERIES, of(folder).series())
+
+
+def _tried(folder: Path) -> Array | ValueError:
+    try:
+        return read(folder)
+    except ValueError as error:
+        return error
+
+
+def _engine(figures: dict[str, float | None]) -> dict[str, float | None]:
+    """Client and server together; an engine within its client has one figure and no parts."""
+    client, server = figures["client_cpu_seconds"], figures.get("server_cpu_seconds")
+    if "server_cpu_seconds" not in figures:
+        del figures["client_cpu_seconds"]
+        return {"cpu_seconds": client}
+    return {"cpu_seconds": None if client is None or server is None else client + server}
+
+
+def _per_operation(used: Mapping[str, float | None], work: Named, ops: float) -> dict[str, float]:
+    parts = {name: used.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
+    return {
+        **{f"{name}_us_per_op": seconds * 1e6 / ops for name, seconds in parts.items() if seconds is not None},
+        **{name: value / ops for name, value in work.items()},
+    }
+
+
+def _used(process: Mapping[str, float]) -> float | None:
+    user, system = process.get("user"), process.get("system")
+    return None if user is None or system is None else user + system
+
+
+def _cpu(known: Group) -> float | None:
+    user, system = _over(known["user"]), _over(known["system"])
+    return None if user is None or system is None else user + system
+
+
+def _over(values: Sequence[float]) -> float | None:
+    """From the first to the last."""
+    return _passed(values[0], values[-1]) if len(values) > 1 else None
+
+
+def _passed(before: float, after: float) -> float | None:
+    """None where one is missing, or it went back."""
+    return after - before if after >= before else None
+
+
+def _resident(known: Group) -> list[float]:
+    return [value for value in known["rss"] if value > 0]  # one that has ended has 0
+
+
+def _known(values: Iterable[float]) -> Iterator[float]:
+    return (value for value in values if value == value)
+
+
+def _last(values: Sequence[float]) -> float | None:
+    return next(_known(reversed(values)), None)

@@ -1,0 +1,99 @@
+"""What the figures were measured with: the plan, the builds, the host of each attempt, the command of each step."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from stepgrid.collect.tables.parquet import Row
+from stepgrid.host import json_file
+from stepgrid.model.plan import Option, Options, Plan, PlannedStage, Value
+from stepgrid.store import retractions
+from stepgrid.store.status.results import State
+from stepgrid.store.store import Store
+
+WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
+
+
+def rows(store: Store, plan: Plan) -> Iterator[Row]:
+    """(scope, subject, name, value): text as it is, everything else as JSON. What is not of an attempt."""
+    yield from _rows("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
+    yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
+    for build in plan.builds:
+        records = store.build_record(build.id)
+        yield from _rows("build", build.id, {"name": build.name, **json_file.read(records / "build.json")})
+        yield from _rows("default", build.id, _defaults(records / "catalogue.json"))
+    for node, options in requested(plan.stages).items():
+        yield from _rows("requested", node, options)
+    for stage in plan.stages:
+        yield from _retracted(store, stage.id)
+        yield from _unknown_contents(store, stage)
+
+
+def _retracted(store: Store, stage: str) -> Iterator[Row]:
+    for result in store.all_results(stage):
+        if note := retractions.of(result):
+            yield from _rows("retracted", f"{stage}/{result.name}", asdict(note))
+
+
+def _unknown_contents(store: Store, stage: PlannedStage) -> Iterator[Row]:
+    """Of results that do not say what was in the files that their commands read."""
+    files = sorted({name.partition("/")[2] for name in stage.contents})
+    for result in store.results(stage.id) if files else ():
+        if "contents" not in json_file.read(result / "attempt.json"):
+            yield from _rows("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
+
+
+def _defaults(path: Path) -> dict[str, str]:
+    return {name: str(info.get("default", "")) for name, info in json_file.read(path).items()}
+
+
+def requested(stages: Iterable[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:
+    """Build -> option -> what its steps ask for; None is among it where some step leaves it to the build."""
+    asked: dict[str, dict[tuple[int, ...], Mapping[str, Option]]] = defaultdict(dict)
+    for stage in stages:
+        for step in stage.steps:
+            if step.kind != WITHOUT_OPTIONS:  # many steps have the same: they are looked at once
+                asked[stage.build].setdefault(_parts(step.options), step.options)
+    return {build: _values(list(options.values())) for build, options in asked.items()}
+
+
+def _parts(options: Mapping[str, Option]) -> tuple[int, ...]:
+    return tuple(map(id, options.parts)) if isinstance(options, Options) else (id(options),)
+
+
+def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | None]]:
+    found: dict[str, dict[str, Value | None]] = defaultdict(dict)
+    for name in dict.fromkeys(name for options in asked for name in options):
+        for options in asked:
+            value = options[name].value if name in options else None
+            found[name].setdefault(repr(value), value)
+    return {name: list(values.values()) for name, values in found.items()}
+
+
+def attempt(subject: str, state: State, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
+    """Of one result: `said` are the facts of its steps."""
+    found = json_file.read(f"{state.result}/attempt.json")
+    yield from _rows("host", subject, found.get("host") or {})
+    yield from _rows("image", subject, found.get("image") or {})
+    noise = found.get("noise") or {}
+    yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
+    for index, (step, folder) in enumerate(zip(state.steps, state.folders, strict=True)):
+        facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
+        yield from _rows("command", f"{subject}/{index}", {**json_file.read(f"{folder}/command.json"), **facts})
+    for index, each in enumerate(said):
+        yield from _rows("facts", f"{subject}/{index}", each)
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+
+
+def _rows(scope: str, subject: str, facts: Mapping[str, Any]) -> Iterator[Row]:
+    for name, value in facts.items():
+        if value is not None:
+            text = value if isinstance(value, str) else _encoded(value)
+            yield {"scope": scope, "subject": subject, "name": name, "value": text}

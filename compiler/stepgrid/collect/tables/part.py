@@ -1,0 +1,141 @@
+"""A part of the tables: what the steps of some results say, one file per table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.collect.damage import damage, explained
+from stepgrid.collect.figures import missed_lookups
+from stepgrid.collect.figures import probes as probed
+from stepgrid.collect.figures.step_figures import StepFigures, every
+from stepgrid.collect.tables import environment, parquet_columns
+from stepgrid.collect.tables.latencies import percentile
+from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
+from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
+from stepgrid.model import result_schema
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plugins.driver import Buckets
+from stepgrid.store.status.results import Broken, State
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
+FIGURES, SECONDS = "figures", "step_seconds"
+Columns = Mapping[str, "parquet_columns.Column"]
+
+
+class Part:
+    """Grows by some results after the other."""
+
+    def __init__(self, stages: Mapping[str, PlannedStage] = MappingProxyType({})) -> None:
+        """`stages`: of the plan, by id."""
+        self._stages = stages
+        types = result_schema.PARTS
+        self.grids = {name: Grid(types[name]) for name in ("samples", "series")}
+        self.levels = Records(types["levels"])
+        self.tables = {name: Table(types[name]) for name in ("latencies", "histograms", "counters", "attempts")}
+        self._steps = Table(
+            {name: kind for name, kind in result_schema.figures(()).items() if kind != parquet_columns.NUMBER}
+        )
+        self._figures = Figures(SECONDS)  # of the same steps
+
+    @property
+    def rows(self) -> int:
+        return self._steps.rows + sum(table.rows for table in self._all().values())
+
+    def _all(self) -> Mapping[str, Rows]:
+        return {**self.grids, "levels": self.levels, **self.tables}
+
+    def add(self, results: Sequence[tuple[PlannedStage, State]]) -> list[Broken]:
+        """Gives the damaged ones: of these it has no rows."""
+        found, broken = every([(state, stage.steps) for stage, state in results]), list[Broken]()
+        for (stage, state), own in zip(results, found, strict=True):
+            if why := damage(state, own):
+                assert state.result is not None
+                broken.append(Broken(stage.id, state.result, why))
+            else:
+                self._result(stage, state, missed_lookups.told(stage, self._stages, explained(state, own)))
+        return broken
+
+    def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+        self._environment(stage, state, found)
+        self._rows(stage, state, found)
+
+    def _rows(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+        assert state.result is not None
+        for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
+            point = Point(stage.id, state.result.name, index, step.name)
+            record, folder = state.steps[index], state.folders[index]
+            self._step(point, each, record)
+            self._steps.add(point, _said(each, record, folder))
+            self._figures.add(_figures(each, record))
+
+    def _environment(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
+        assert state.result is not None
+        rows = list(environment.attempt(f"{stage.id}/{state.result.name}", state, [each.facts for each in found]))
+        names = result_schema.ENVIRONMENT
+        self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
+
+    def _step(self, point: Point, found: StepFigures, record: Mapping[str, Any]) -> None:
+        if found.error:
+            return
+        if found.samples is not None:
+            self.grids["samples"].add(point, found.samples)
+        self.grids["series"].add(point, matrix(2, found.qps))
+        self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
+        for histogram in found.histograms:
+            self.tables["histograms"].add(point, _buckets(histogram))
+        self.tables["counters"].add(point, _named(("source", "name", "grown"), _counters(found, record)))
+        self.levels.add(point, found.levels)
+
+    def write(self, connection: DuckDBPyConnection, paths: Mapping[str, Path]) -> None:
+        for name, table in self._all().items():
+            parquet_columns.write(connection, paths[name], table.types, table.arrays())
+        figures = self._figures.arrays()
+        parquet_columns.write(
+            connection, paths[FIGURES], result_schema.figures(figures), {**self._steps.arrays(), **figures}
+        )
+
+
+def _said(found: StepFigures, record: Mapping[str, Any], folder: Path) -> Columns:
+    """What `steps` is made of, with `_figures`: a row."""
+    said = () if found.error else [*found.warnings, *record.get("warnings", ())]  # of the server, too
+    return {
+        "folder": [str(folder)],
+        "started": [result_schema.utc(record.get("started"))],
+        "error": [found.error],
+        "warnings": [None if found.error else result_schema.SEPARATOR.join(said)],
+    }
+
+
+def _figures(found: StepFigures, record: Mapping[str, Any]) -> Mapping[str, float | None]:
+    probes: Mapping[str, float | None] = probed.figures(record)
+    own = {**found.metrics, **(dict.fromkeys(probes) if found.error else probes)}
+    return {SECONDS: record.get("seconds"), **own}
+
+
+def _named(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+
+
+def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:
+    return [(*at, found.metrics[name]) for name, at in _percentiles(tuple(found.metrics))]
+
+
+@lru_cache(64)  # most steps have the metrics of another one
+def _percentiles(metrics: tuple[str, ...]) -> list[tuple[str, tuple[str | None, float]]]:
+    return [(name, at) for name in metrics if (at := percentile(name)) is not None]
+
+
+def _buckets(found: Buckets) -> Columns:
+    return {**found._asdict(), "operation": [found.operation or None] * len(found.least)}
+
+
+def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    own: Iterator[tuple[str, str, float]] = ((ENGINE, name, value) for name, value in found.counters.items())
+    return [*own, *probed.counted(record)]

@@ -1,0 +1,75 @@
+"""Rows of the tables, from the plan and what became of its stages. Missing is missing, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from stepgrid.collect.tables.parquet import Row
+from stepgrid.model import result_schema
+from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, Repeat
+from stepgrid.store.status.results import State
+
+
+def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
+    """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`.
+
+    An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
+    """
+    first: dict[tuple[str, int], str] = {}
+    number = 0
+    columns = result_schema.axis_columns([axis.name for axis in plan.axes])
+    builds = {build.id: build.name for build in plan.builds}
+    ids = {build.name: build.id for build in plan.builds}
+    clients = {stage.id: [step.client for step in stage.steps] for stage in plan.stages if stage.clients}
+    for cell in plan.cells:
+        fixed = {"schema": result_schema.SCHEMA, "plan": plan.digest, "cell": cell.id}
+        build = cell.labels.get("build") or builds.get(cell.build, cell.build)
+        for step, repeat in _runs(cell):
+            stage = repeat.stages[step.stage]
+            owner = first.setdefault((stage, step.index), cell.id)
+            number += 1
+            yield {
+                "number": number,
+                **fixed,
+                **{columns[axis.name]: _label(axis, step, cell) for axis in plan.axes if _changes(axis, step)},
+                **_where(step, repeat, stage),
+                "build": build,
+                "build_id": ids.get(cell.build, cell.build),
+                "client_id": clients[stage][step.index] if stage in clients else None,
+                "same_as": None if owner == cell.id else owner,
+                **_outcome(states[stage]),
+            }
+
+
+def _label(axis: Axis, step: CellStep, cell: PlannedCell) -> str | None:
+    return step.variables.get(axis.name, cell.labels.get(axis.name))
+
+
+def _shown(step: CellStep) -> str:
+    """The variables of a live grid have columns of their own."""
+    return step.step or step.name
+
+
+def _changes(axis: Axis, step: CellStep) -> bool:
+    return axis.steps is None or _shown(step) in axis.steps
+
+
+def _runs(cell: PlannedCell) -> Iterator[tuple[CellStep, Repeat]]:
+    return ((step, repeat) for step in cell.steps for repeat in cell.repeats)
+
+
+def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
+    return {
+        "step": _shown(step),
+        "kind": step.kind,
+        "measured": step.measured,
+        "load": repeat.load + 1,  # as people count
+        "run": repeat.run + 1,
+        "stage": stage,
+        "position": step.index,
+    }
+
+
+def _outcome(state: State) -> Row:
+    """What a step that is done says itself is joined to it."""
+    return {"attempt": state.attempt, "status": state.status, "reason": state.reason, "log": state.log}

@@ -1,0 +1,113 @@
+"""A benchmark's result line, in the form before RocksDB 7.3 and in the one since."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from stepgrid.drivers.db_bench.parser import mix
+from stepgrid.drivers.db_bench.parser.histogram import Histogram
+from stepgrid.plugins.driver import ParseError
+
+Release: TypeAlias = tuple[int, ...]
+CLIENTS_TIME_SINCE: Release = (6, 0)
+
+_LINE = re.compile(
+    r"^(?P<name>\w+) +: +(?P<usec>\d+\.\d+) micros/op (?P<qps>\d+) ops/sec"
+    r"(?: (?P<seconds>\d+\.\d+) seconds (?P<operations>\d+) operations)?;(?P<rest>.*)$",
+    re.MULTILINE,
+)
+_RATE = re.compile(r"^ +(\d+\.\d+) MB/s")
+_FOUND = re.compile(r"\((\d+) of (\d+) found[,)]")
+_SKIPPED = r"^{} +: skipped \((.+)\)$"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    usec_per_op: float | None  # of the clients' time: with n clients n times the time between two operations
+    printed_qps: int  # cut, not rounded
+    seconds: float | None
+    operations: int | None
+    mb_per_s: float | None
+    found: tuple[int, int] | None
+    end: int  # where the line ends in the text
+    name: str = ""
+    start: int = 0
+    rest: str = ""  # of the line, behind the rates
+
+
+def find(text: str, benchmark: str) -> Result:
+    """The first result line of the benchmark."""
+    for found in every(text):
+        if found.name == benchmark:
+            return found
+    if skipped := re.search(_SKIPPED.format(re.escape(benchmark)), text, re.MULTILINE):
+        raise ParseError(f"db_bench skipped {benchmark}: {skipped[1]}")
+    raise ParseError(f"no result line of {benchmark} (`{benchmark} : … micros/op … ops/sec`)")
+
+
+def every(text: str) -> Iterator[Result]:
+    return map(_result, _LINE.finditer(text))
+
+
+def of_clients(result: Result, release: Release, clients: int | None) -> Result:
+    """Up to 5.18 it divides the wall time: with n clients a figure n times too small for what it is since."""
+    if not release or release >= CLIENTS_TIME_SINCE or clients == 1:
+        return result
+    return replace(result, usec_per_op=result.usec_per_op * clients if result.usec_per_op and clients else None)
+
+
+def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
+    operations = result.operations or _counted(result, latencies)
+    seconds = result.seconds
+    if seconds is None and operations and result.printed_qps:
+        seconds = operations / result.printed_qps
+    qps = _qps(result)
+    optional = {
+        "qps": qps,
+        "usec_per_op": result.usec_per_op,
+        "seconds": seconds,
+        "operations": operations,
+        "mb_per_s": result.mb_per_s,
+        "found_pct": _percent(result.found),
+    }
+    known = {name: float(value) for name, value in optional.items() if value is not None}
+    return known | mix.figures(result.rest, qps)
+
+
+def _result(match: re.Match[str]) -> Result:
+    rate, found = _RATE.search(match["rest"]), _FOUND.search(match["rest"])
+    return Result(
+        usec_per_op=float(match["usec"]),
+        printed_qps=int(match["qps"]),
+        seconds=float(match["seconds"]) if match["seconds"] else None,
+        operations=int(match["operations"]) if match["operations"] else None,
+        mb_per_s=float(rate[1]) if rate else None,
+        found=(int(found[1]), int(found[2])) if found else None,
+        end=match.end(),
+        name=match["name"],
+        start=match.start(),
+        rest=match["rest"],
+    )
+
+
+def _qps(result: Result) -> float | None:
+    """As printed; a small one, of which the cut fraction would be a part that matters, is computed."""
+    if result.printed_qps < 1000 and result.operations and result.seconds:
+        return result.operations / result.seconds
+    return result.printed_qps or None  # a 0 is what is left of less than one: unknown
+
+
+def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:
+    """The operations of an old result line, from its histograms: not when a sample stands for a batch."""
+    count = sum(item.count for item in latencies)
+    if not count:
+        return None
+    mean = sum(item.count * item.average for item in latencies) / count
+    return count if result.usec_per_op and 0.8 <= mean / result.usec_per_op <= 1.2 else None
+
+
+def _percent(found: tuple[int, int] | None) -> float | None:
+    return 100 * found[0] / found[1] if found and found[1] else None

@@ -1,0 +1,75 @@
+"""The program that works off an embedded engine's debt: started, looked at, and ended when the time is over."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.host.processes.parent_death import die_with_parent
+from stepgrid.plugins.server import Seen
+
+OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
+TO_STOP = 10.0  # seconds between SIGTERM and SIGKILL
+AT_WORK = "db_bench at work"
+COMPACTED = "files being compacted"
+TAIL = 65_536  # bytes of its errors: the last statistics, many times over
+
+
+class Drained:
+    """`held`: it does not end by itself, what it prints says whether there is work left."""
+
+    def __init__(self, argv: Sequence[str], held: bool, folder: Path) -> None:
+        self._argv, self._held, self._folder = argv, held, folder
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with (self._folder / OUTPUT).open("wb") as out, (self._folder / ERRORS).open("wb") as errors:
+            self._child = subprocess.Popen(
+                list(self._argv), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, preexec_fn=die_with_parent()
+            )
+
+    def seen(self) -> Seen:
+        status = self._child.poll() if self._child else None
+        if status:
+            raise ChildProcessError(f"db_bench ended with status {status}: {self._said()}")
+        if self._held:
+            return self._compacted()
+        return Seen(AT_WORK, 1.0 if self._child is None or status is None else 0.0, 0)
+
+    def _compacted(self) -> Seen:
+        """Until it has printed something nobody knows, and that is not quiet."""
+        found = compaction.tables(self._tail()) if self._child is not None else ()
+        files = found[-1].get("Sum", {}).get("Files", "") if found else ""
+        at_work = compaction.count(files.partition("/")[2])
+        return Seen(AT_WORK, 1.0, 0) if at_work is None else Seen(COMPACTED, at_work, 0)
+
+    def _tail(self) -> str:
+        with (self._folder / ERRORS).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            return file.read().decode("utf-8", errors="replace")
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """A database that is killed in the middle of a compaction is whole: it was not finished, that is all."""
+        try:
+            yield
+        finally:
+            if self._child is not None and self._child.poll() is None:
+                self._end(self._child)
+
+    def _end(self, child: subprocess.Popen[bytes]) -> None:
+        child.terminate()
+        try:
+            child.wait(TO_STOP)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+    def _said(self) -> str:
+        texts = [(self._folder / name).read_text(encoding="utf-8", errors="replace") for name in (ERRORS, OUTPUT)]
+        lines = [line.strip() for text in texts for line in text.splitlines()[-3:] if line.strip()]
+        return " / ".join(lines[:3]) or "it said nothing"

@@ -1,0 +1,178 @@
+"""A step under one build: what its values look at decides how often each is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from stepgrid.expand.axes.choice import Choice
+from stepgrid.expand.axes.dependencies import OPTIONS, PARAMS, STORAGE_ENGINE, Reads, mentioned
+from stepgrid.expand.axes.label import Label
+from stepgrid.expand.axes.points import Point
+from stepgrid.expand.builds import Build
+from stepgrid.expand.client_builds import Asked, Clients
+from stepgrid.expand.evaluation_cache import Once
+from stepgrid.expand.expression_names import Names
+from stepgrid.expand.expression_scope import Reported, Scope
+from stepgrid.expand.step_entry import Item
+from stepgrid.expand.steps import option_layers, options, service, settings, setup
+from stepgrid.expand.steps.files import Attached
+from stepgrid.expand.steps.inputs import Inputs
+from stepgrid.expand.steps.option_layers import Entries, Layers
+from stepgrid.expand.steps.resolved_step import Head, ResolvedStep, Settings
+from stepgrid.language.models import Spec
+from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.model.plan import CLIENT, Options
+from stepgrid.plugins.drivers import client, driver, with_files, with_inputs
+from stepgrid.plugins.engines import engine
+
+
+class Ground(NamedTuple):
+    """What every step of a spec stands on."""
+
+    spec: Spec
+    where: Where
+    layers: Layers
+    names: Names
+    problems: Problems
+    clients: Clients
+    attached: Attached
+    inputs: Inputs
+    meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
+
+
+class Frame:
+    """`axes`: the positions of those that change the step; `points`: of every axis, in cells with this build."""
+
+    def __init__(
+        self, item: Item, build: Build, axes: Sequence[int], points: Sequence[Sequence[Point]], ground: Ground
+    ) -> None:
+        self._item, self._build, self._ground, self._positions = item, build, ground, axes
+        there = [(axis, point) for axis in axes for point in points[axis]]
+        reads = self._reads(there)
+        names = sorted(reads.names(OPTIONS))
+        self._head = Head.of(item, tuple(names))
+        self._latest: tuple[Choice, Scope] | None = None
+        whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
+        self._runs = Once(whens, self._holds)
+        self._settings = Once(given, lambda choice: self._given(choice))
+        around = reads.axes([(STORAGE_ENGINE, ""), *service.mentioned(build)]).union(setup.axes(there))
+        around |= given if client(item.kind) or with_files(item.kind) or with_inputs(item.kind) else frozenset()
+        self._setup = Once(around, self._set_up)
+        grouped = _grouped(names, reads)
+        self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
+        self.axes = whens.union(given, around, *grouped)
+        self.step = Once(self.axes, self._step)
+
+    def _step(self, choice: Choice) -> ResolvedStep | None:
+        try:
+            if not self._runs(choice):
+                return None
+        except Reported:
+            return None
+        try:
+            given = self._settings(choice)
+            around = self._setup(choice)
+            parts = [part(choice) for part in self._parts]
+        except Reported:
+            self._say_all(choice)
+            return None
+        if given is None:
+            return None
+        said = Options(part.options for part in parts)
+        return ResolvedStep(self._head, given, said, around, tuple(p.texts for p in parts))
+
+    def _say_all(self, choice: Choice) -> None:
+        """What is wrong besides the first fault; each is said once."""
+        pieces: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
+        for piece in pieces:
+            with suppress(Reported):
+                piece(choice)
+
+    def _given(self, choice: Choice) -> Settings | None:
+        ground = self._ground
+        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, self._build.reached)
+
+    def _set_up(self, choice: Choice) -> setup.Setup:
+        points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
+        ground = self._ground
+        found = setup.resolve(self._item, self._build, points, ground.spec, self._scope(choice), ground.problems)
+        item, kind, reads = self._item, with_files(self._item.kind), with_inputs(self._item.kind)
+        given = self._settings(choice) if kind or reads or client(item.kind) else None
+        if given is None:
+            return found
+        files = self._ground.attached.of(kind, item, given) if kind else {}
+        inputs = self._ground.inputs.of(reads, item, given) if reads else {}
+        return found.along(self._client(given), files).reading(inputs)
+
+    def _client(self, given: Settings) -> Build | None:
+        item, wanted = self._item, client(self._item.kind)
+        if wanted is None or not self._fits():
+            return None
+        at = given.values.at.get(CLIENT)
+        where = item.where if at is None else Where.read(at)
+        return self._ground.clients.named(Asked(str(given.values[CLIENT]), wanted, item.base, where, at is not None))
+
+    def _holds(self, choice: Choice) -> bool:
+        scope = self._scope(choice)
+        if not all(scope.holds(when) for when in self._item.whens):
+            return False
+        if not self._fits():
+            item, name = self._item, self._build.engine
+            message = f"step `{item.name}` is of kind {item.kind}, which does not run on {name}"
+            hint = f"on it: {', '.join(engine(name).kinds)}"
+            self._ground.problems.add("wrong-kind", item.where, message, hint, len(item.name))
+        return True
+
+    def _fits(self) -> bool:
+        return self._item.kind in engine(self._build.engine).kinds
+
+    def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
+        own: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})
+        reserved = {**engine(self._build.engine).reserved, **own}
+        return Once(axes, lambda choice: options.part(names, reserved, self._scope(choice), self._ground.problems))
+
+    def _scope(self, choice: Choice) -> Scope:
+        """What expressions see; kept for the values of one choice, which are worked out one after the other."""
+        if self._latest is None or self._latest[0] is not choice:
+            chosen = [point for axis in self._positions if (point := choice.points[axis]) is not None]
+            said = option_layers.by_name(*(entries for _, entries in self._option_layers(enumerate(chosen))))
+            given = option_layers.by_name(*(entries for _, entries in self._param_layers(enumerate(chosen))))
+            names = self._ground.names.of(choice, self._positions)
+            names |= {name: Label(value) for name, value in self._item.variables.items()}
+            scope = Scope(names, given, said, self._ground.problems)
+            self._latest = choice, scope
+            if engine(self._build.engine).server:
+                scope.names[STORAGE_ENGINE] = setup.storage_engine(self._build, scope)
+        return self._latest[1]
+
+    def _reads(self, points: Sequence[tuple[int, Point]]) -> Reads:
+        reads = Reads(self._ground.names.positions(self._positions))
+        for axis, entries in self._option_layers(points):
+            reads.add(OPTIONS, entries, axis)
+        for axis, entries in self._param_layers(points):
+            reads.add(PARAMS, entries, axis)
+        return reads
+
+    def _option_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:
+        """Lowest first; with the axis of those that a point adds."""
+        flatten, name = self._ground.layers.flatten, self._build.engine
+        yield None, flatten(self._ground.spec.options, name)
+        yield None, flatten(self._build.options, name)
+        yield from ((axis, flatten(point.options, name, point.unsupported)) for axis, point in points)
+        yield None, flatten(self._item.options, name)
+
+    def _param_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:
+        where = self._ground.where
+        for given in (self._ground.spec.params, *self._build.params):
+            yield None, option_layers.params(given, where)
+        yield from ((axis, option_layers.params(point.params or {}, where)) for axis, point in points)
+
+
+def _grouped(names: Iterable[str], reads: Reads) -> dict[frozenset[int], list[str]]:
+    """Options by the axes that they look at."""
+    found: dict[frozenset[int], list[str]] = {}
+    for name in names:
+        found.setdefault(reads.axes([(OPTIONS, name)]), []).append(name)
+    return found

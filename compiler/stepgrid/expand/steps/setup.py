@@ -1,0 +1,113 @@
+"""What a step runs in besides its options: how it is launched, what the cache holds, what looks on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
+from stepgrid.expand.axes.points import Point
+from stepgrid.expand.builds import Build
+from stepgrid.expand.expression_scope import UNSET, Scope
+from stepgrid.expand.step_entry import Item
+from stepgrid.expand.steps import collectors, probes, service
+from stepgrid.language.models import Launch, Probe, Spec
+from stepgrid.language.problems.problem import Problems
+from stepgrid.model.canonical_json import encode
+from stepgrid.model.plan import FILES, INPUTS, SERVICE, Json
+from stepgrid.plugins.engines import engine
+
+
+class Input(NamedTuple):
+    """A file that a step's command reads where it lies."""
+
+    path: str
+    checksum: str
+
+
+class Setup(NamedTuple):
+    values: Mapping[str, Json]  # without what is left to itself
+    text: str  # what identity has of it; empty where there is nothing
+    client: Build | None = None  # of the step: its id, which identity has, is known when its source is
+    files: Mapping[str, str] = {}  # name in the step's folder -> text
+    without_inputs: str | None = None  # the text without what the command reads; None where it reads nothing
+
+    @property
+    def bare(self) -> str:
+        return self.text if self.without_inputs is None else self.without_inputs
+
+    def reading(self, inputs: Mapping[str, Input]) -> Setup:
+        """The same with the files that its command reads: identity has what is in them, not where they lie."""
+        if not inputs:
+            return self
+        given = self.values.get(FILES)
+        sums: dict[str, Json] = {**(given if isinstance(given, dict) else {})}
+        sums |= {name: each.checksum for name, each in inputs.items()}
+        values = {**self.values, FILES: sums}
+        places: dict[str, Json] = {name: each.path for name, each in inputs.items()}
+        return self._replace(values={**values, INPUTS: places}, text=_identity(values), without_inputs=self.text)
+
+    def along(self, client: Build | None, files: Mapping[str, str]) -> Setup:
+        """The same with what the step brings along: of files identity has the checksums."""
+        if not files:
+            return self._replace(client=client)
+        sums: dict[str, Json] = {name: _sum(text) for name, text in files.items()}
+        values = {**self.values, FILES: sums}
+        return Setup(values, _identity(values), client, files)
+
+
+def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope, problems: Problems) -> Setup:
+    chosen, taken = list(points), [probe for probe in spec.probes if probes.takes(build, probe)]
+    values: dict[str, Json] = {
+        "launch": _launch([spec.launch, *(point.launch for point in chosen)]),
+        "start": next((p.start for p in reversed(chosen) if p.start is not None), spec.start),
+        STORAGE_ENGINE: storage_engine(build, scope) if engine(build.engine).server else None,
+        SERVICE: service.resolve(build, scope, problems),
+        "before": [_probe(probe) for probe in taken if _named(item, probe.before)],
+        "after": [_probe(probe) for probe in taken if _named(item, probe.after)],
+        "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
+    }
+    said = {name: value for name, value in values.items() if value}
+    return Setup(said, _identity(said) if said else "")
+
+
+def _identity(values: Mapping[str, Json]) -> str:
+    found = values.get(SERVICE)
+    return encode({**values, SERVICE: service.identity(found)} if isinstance(found, dict) else values)
+
+
+@lru_cache(maxsize=1024)  # many steps have the same
+def _sum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def storage_engine(build: Build, scope: Scope) -> str:
+    """The param of that name, else the engine's default."""
+    value, _ = scope.param(STORAGE_ENGINE)
+    return engine(build.engine).default_storage_engine if value is UNSET else str(value)
+
+
+def axes(points: Sequence[tuple[int, Point]]) -> Iterator[int]:
+    """The axes whose points say something of this."""
+    return (axis for axis, point in points if point.launch is not None or point.start is not None)
+
+
+def _launch(layers: Iterable[Launch | None]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for launch in layers:
+        if launch is not None:
+            found |= launch.model_dump(mode="json", exclude_defaults=True)
+    return found
+
+
+def _named(item: Item, names: Sequence[str]) -> bool:
+    return item.name in names or item.base in names
+
+
+def _probe(probe: Probe) -> dict[str, Json]:
+    said = probe.model_dump(mode="json", exclude_none=True, exclude={"before", "after"})
+    return {
+        name: [str(v) for v in value] if isinstance(value, list | tuple) else str(value) for name, value in said.items()
+    }

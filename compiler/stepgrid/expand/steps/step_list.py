@@ -1,0 +1,118 @@
+"""The spec's list of steps: uses joined with their definitions, checkpoints in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from stepgrid.expand.definitions import Defined
+from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, Item
+from stepgrid.expand.steps.expansion import written_out
+from stepgrid.language.models import Step
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml.nodes import Text, width
+from stepgrid.plugins.drivers import kinds
+
+FORMS = ("use", "name", "checkpoint")
+
+
+def resolve(document: Document, defined: Defined, problems: Problems) -> list[Item | Checkpoint]:
+    workload = _workload(document, defined, problems)
+    listed = document.spec.steps if document.spec.steps is not None else workload
+    if not listed:
+        if listed is not None or document.spec.workload is None:
+            _none(document, problems)
+        return []
+    by_name = {str(step.name): step for step in workload or () if step.name is not None}
+    known = None if workload is None and document.spec.workload is not None else by_name
+    found = [_item(step, position, known, document, problems) for position, step in enumerate(listed)]
+    _check_checkpoints([item for item in found if isinstance(item, Checkpoint)], problems)
+    return [one for item in found for one in (written_out(item, problems) if isinstance(item, Item) else [item])]
+
+
+def _none(document: Document, problems: Problems) -> None:
+    nodes = document.nodes
+    if "steps" in nodes:
+        problems.add("no-steps", nodes.at["steps"], "`steps` is empty", "without the key it is the whole workload", 5)
+    elif "steps" not in nodes.at:  # else they were of a wrong type, which is said
+        problems.add("no-steps", nodes.where, "the spec has no steps", "give `workload:` or `steps:`, or both")
+
+
+def _check_checkpoints(found: Sequence[Checkpoint], problems: Problems) -> None:
+    seen: dict[str, Where] = {}
+    for checkpoint in found:
+        name = checkpoint.name
+        if name in seen:
+            message, hint = f"two checkpoints are named `{name}`", f"first at {seen[name]}"
+            problems.add("defined-twice", checkpoint.where, message, hint, len(name))
+        elif name:
+            seen[name] = checkpoint.where
+
+
+def _workload(document: Document, defined: Defined, problems: Problems) -> Sequence[Step] | None:
+    name = document.spec.workload
+    if name is None:
+        return None
+    if name not in defined.workloads:
+        problems.undefined("workload", name, name.where, defined.workloads)
+    return defined.workloads.get(name)
+
+
+def _item(
+    step: Step, position: int, workload: Mapping[str, Step] | None, document: Document, problems: Problems
+) -> Item | Checkpoint:
+    """`workload`: None where it is not defined, and nobody can say what its steps are."""
+    where = step.where or document.nodes.where
+    given = {key: name for key in FORMS if (name := getattr(step, key)) is not None}
+    if len(given) != 1:
+        _no_form(step, given, where, problems)
+        return Checkpoint(UNKNOWN, position, where)
+    named = next(iter(given.values()))
+    if step.checkpoint is not None:
+        return _checkpoint(step, step.checkpoint, position, problems)
+    if step.use is not None and step.use not in (workload or {}):
+        if workload is not None:
+            message, hint = f"the workload has no step `{step.use}`", nearest(step.use, workload)
+            if document.spec.workload is None:
+                message, hint = f"there is no workload to take the step `{step.use}` from", "give `workload: NAME`"
+            problems.add("undefined-name", step.use.where, message, hint, len(step.use))
+        return Checkpoint(UNKNOWN, position, where)
+    links = (workload[step.use], step) if step.use is not None and workload is not None else (step,)
+    return _step(step, links, named, position, problems) or Checkpoint(UNKNOWN, position, where)
+
+
+def _no_form(step: Step, given: Mapping[str, Text], where: Where, problems: Problems) -> None:
+    message, hint = "a step has one of `use`, `name` and `checkpoint`", ""
+    for key in step.model_extra or {}:
+        if get_close_matches(key, FORMS, n=1):
+            place, hint = step.key(key, where), nearest(key, FORMS)
+            problems.add("unknown-key", place, f"`{key}` is not a key here", hint, len(key))
+            return
+    if not (step.model_fields_set or step.model_extra) and problems.errors:
+        return  # its one key had no value, which is said
+    if given:
+        where, hint = next(iter(given.values())).where, f"not both: {' and '.join(f'`{key}`' for key in given)}"
+    problems.add("step-form", where, message, hint)
+
+
+def _checkpoint(step: Step, name: Text, position: int, problems: Problems) -> Checkpoint:
+    for key in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
+        shown = key.rstrip("_")
+        where = step.key(shown, name.where)
+        message = f"a checkpoint takes no `{shown}`"
+        problems.add("unknown-key", where, message, "it is a place between steps", len(shown))
+    return Checkpoint(str(name), position, name.where)
+
+
+def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, problems: Problems) -> Item | None:
+    kind = next((link.kind for link in reversed(links) if link.kind is not None), None)
+    if kind is None:
+        problems.add("missing-key", named.where, f"step `{named}` has no `kind`", nearest("", kinds()), width(named))
+        return None
+    if kind not in kinds():
+        problems.add("undefined-name", kind.where, f"there is no kind `{kind}`", nearest(kind, kinds()), len(kind))
+        return None
+    options = tuple(layer for link in links for layer in link.options)
+    name = str(step.as_ or named)
+    return Item(name, str(kind), position, named.where, links, options, name, name)

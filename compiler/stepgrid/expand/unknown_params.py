@@ -1,0 +1,85 @@
+"""Params that nothing takes: a misspelt one must not pass in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from stepgrid.expand.axes.axis import Axis
+from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
+from stepgrid.expand.step_entry import Item
+from stepgrid.language.expressions.evaluator import references
+from stepgrid.language.models import OptionSet, Spec
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.yaml.nodes import Text
+from stepgrid.plugins.drivers import driver
+
+_COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
+
+
+class Unknown(NamedTuple):
+    params: Sequence[tuple[str, Where]]
+    known: frozenset[str]
+
+    @property
+    def meant(self) -> frozenset[str]:
+        """The settings that they probably are: those are not missing as well."""
+        close = (get_close_matches(name, sorted(self.known), n=1) for name, _ in self.params)
+        return frozenset(name for names in close for name in names)
+
+    def report(self, problems: Problems) -> None:
+        for name, where in self.params:
+            hint = _COMMA if name.isdigit() else nearest(name, self.known)
+            problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
+
+
+def unknown_params(
+    spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], sets: Mapping[str, OptionSet], nowhere: Where
+) -> Unknown:
+    """`sets`: all that there are; those of an include count where the spec names them."""
+    listed = list(steps)
+    texts = list(_texts([spec, listed]))
+    texts += _texts(_named(texts, sets))
+    known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
+    known |= {attribute for text in texts for name, attribute in references(text) if name == "params"}
+    given = [(name, where) for name, where in _given(spec, axes, nowhere) if name not in known]
+    return Unknown(given, frozenset(known))
+
+
+def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[str, Where]]:
+    for given in (spec.params, *(build.params for build in spec.builds.values())):
+        at: Mapping[str, Where] = getattr(given, "at", {})
+        yield from ((name, at.get(name, nowhere)) for name in given)
+    for axis in axes:
+        for point in axis.points:  # a value of a list has no key of its own: the axis speaks for it
+            at = getattr(point.params, "at", {})
+            yield from ((name, at.get(name, axis.where)) for name in point.params or ())
+
+
+def _named(texts: Iterable[str], sets: Mapping[str, OptionSet]) -> list[OptionSet]:
+    """With the sets that they extend."""
+    found: dict[str, OptionSet] = {}
+    waiting = [str(text) for text in texts if text in sets]
+    while waiting:
+        name = waiting.pop()
+        if name in sets and name not in found:
+            found[name] = sets[name]
+            waiting.append(str(sets[name].extends))
+    return list(found.values())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text below a value that may hold an expression."""
+    if isinstance(value, Text):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, Item):
+        yield from _texts(value.links)
+    elif hasattr(value, "__dict__"):
+        yield from _texts({**value.__dict__, **(getattr(value, "model_extra", None) or {})})

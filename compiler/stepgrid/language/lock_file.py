@@ -1,0 +1,120 @@
+"""What holds sources still: the lock file beside a spec, and the content of patches."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from stepgrid.language import input_record
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.yaml.loader import load
+from stepgrid.language.yaml.nodes import Map, Text, place, width
+
+FORM, SUFFIX = "1", ".lock.yaml"
+_KEYS = ("lock", "sources")
+_COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
+_CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
+_HINT = "`stepgrid lock` writes this file"
+
+
+class Lock(NamedTuple):
+    pins: Mapping[
+        str, str
+    ]  # source (stepgrid.build.local_pins.key) -> a commit, or a checksum with `sha256:` before it
+    at: Mapping[str, Where]  # where each stands
+
+
+def path(spec: str) -> Path:
+    return Path(spec).with_suffix(SUFFIX)
+
+
+def spec_of(path: str) -> str:
+    """A lock file stands for its spec: `*.yaml` names both."""
+    return path.removesuffix(SUFFIX) + ".yaml" if path.endswith(SUFFIX) else path
+
+
+def read(spec: str, problems: Problems) -> Lock:
+    file = path(spec)
+    if not file.exists():
+        input_record.saw(str(file), None)
+        return Lock({}, {})
+    found = Problems()
+    nodes = load(str(file), found)
+    for problem in found.found:
+        if problem.code != "empty-file":  # it holds nothing still
+            problems.add_found(problem)
+    return Lock({}, {}) if nodes is None else _lock(nodes, problems)
+
+
+def _lock(nodes: Map, problems: Problems) -> Lock:
+    for key, value in nodes.items():
+        if key not in _KEYS:
+            hint = f"{nearest(key, _KEYS)}; {_HINT}"
+            problems.add("unknown-key", nodes.at[key], f"`{key}` is not a key of a lock file", hint, len(key))
+        elif key == "lock" and value != FORM:
+            message = "`lock`: this version reads lock files of the form 1"
+            problems.add("not-a-choice", place(value, nodes.at[key]), message, _HINT, width(value))
+    listed = nodes.get("sources")
+    if listed is not None and not isinstance(listed, Map):
+        message = "`sources`: expected a map of sources and what holds each still"
+        problems.add("wrong-type", place(listed, nodes.where), message, _HINT, width(listed))
+    return _pins(listed, problems) if isinstance(listed, Map) else Lock({}, {})
+
+
+def _pins(listed: Map, problems: Problems) -> Lock:
+    for key, value in listed.items():
+        form, expected = _COMMIT if key.startswith("git ") else _CHECKSUM
+        if not isinstance(value, Text) or not form.fullmatch(value):
+            message = f"what holds `{key}` still is {expected}"
+            problems.add("wrong-pin", place(value, listed.at[key]), message, _HINT, width(value))
+    return Lock({key: str(value) for key, value in listed.items()}, listed.at)
+
+
+def unused(lock: Lock, used: Collection[str], problems: Problems) -> None:
+    """`used`: the sources of the spec in all of its scales."""
+    for key in lock.pins:
+        if key not in used:
+            message, hint = f"the spec has no source `{key}`", _nearest(key, used)
+            problems.warn("lock-unused", lock.at[key], message, hint, len(key))
+
+
+def _nearest(key: str, used: Collection[str]) -> str:
+    """Of the same kind: `git URL REF`."""
+    return nearest(key, [each for each in used if each.split()[0] == key.split()[0]])
+
+
+def digest(pin: str) -> str:
+    """As it is compared: without what says of which kind it is."""
+    return pin.removeprefix("sha256:")
+
+
+def text(pins: Mapping[str, str]) -> str:
+    """The file that holds these: the same for the same pins."""
+    listed = "".join(f"  {_written(key)}: {pins[key]}\n" for key in sorted(pins))
+    sources = f"sources:\n{listed}" if listed else "sources: {}\n"
+    return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
+
+
+def _written(key: str) -> str:
+    """Most keys are plain text to YAML: a colon and a hash are, within a word."""
+    plain = re.fullmatch(r"[A-Za-z][!-~ ]*", key) and not re.search(r": |:$| #| $", key)
+    return key if plain else json.dumps(key)
+
+
+def patches(listed: Sequence[Text], problems: Problems) -> list[tuple[str, str]]:
+    """Path and checksum of each; paths are relative to the file that names them."""
+    found: list[tuple[str, str]] = []
+    for patch in listed:
+        file = Path(patch.where.file).parent / patch
+        try:
+            content = file.read_bytes()
+            input_record.saw(str(file), content)
+            found.append((str(file), hashlib.sha256(content).hexdigest()))
+        except OSError as error:
+            message = f"the patch `{file}` cannot be read: {error.strerror}"
+            problems.add("file-not-found", patch.where, message, width=len(patch))
+    return found

@@ -1,0 +1,69 @@
+"""Problems as text: place, sentence, the line with a caret, what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from stepgrid.language.problems.password_mask import masked_all
+from stepgrid.language.problems.problem import Problem
+from stepgrid.model.counted import counted
+
+WIDTH = 100  # of what is shown of a line
+_HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
+
+
+def text(problems: Iterable[Problem]) -> str:
+    return "\n\n".join(_one(problem) for problem in problems)
+
+
+def in_all(problems: Sequence[Problem]) -> str:
+    errors = sum(problem.severity == "error" for problem in problems)
+    warnings = len(problems) - errors
+    parts = [counted(count, name) for count, name in ((errors, "error"), (warnings, "warning")) if count]
+    return " and ".join(parts) or "no problems"
+
+
+def _one(problem: Problem) -> str:
+    head = f"{problem.where}: {problem.severity}[{problem.code}]: {_seen(problem.message)}"
+    lines = [head, *_excerpt(problem)]
+    if problem.hint:
+        lines.append(f"   = {_seen(problem.hint)}")
+    return "\n".join(lines)
+
+
+def _excerpt(problem: Problem) -> list[str]:
+    source = _source(problem.where.file)
+    if not 0 < problem.where.line <= len(source):
+        return []
+    line, column = _cut(source[problem.where.line - 1], problem.where.column - 1)
+    number = str(problem.where.line)
+    carets = "^" * max(1, min(problem.width, len(line) - column))
+    # a tab before the caret stays a tab, so that the caret stands below its character
+    indent = "".join("\t" if character == "\t" else " " for character in line[:column].ljust(column))
+    return [f"{number:>4} | {line}", f"     | {indent}{carets}"]
+
+
+def _cut(line: str, column: int) -> tuple[str, int]:
+    """A long line around the column, and where the column is then."""
+    if len(line) <= WIDTH:
+        return line, column
+    start = max(0, min(column - WIDTH // 2, len(line) - WIDTH))
+    end = start + WIDTH
+    before, after = "…" if start else "", "…" if end < len(line) else ""
+    return before + line[start:end] + after, column - start + len(before)
+
+
+@lru_cache(maxsize=32)
+def _source(file: str) -> Sequence[str]:
+    try:
+        shown = Path(file).read_text(encoding="utf-8-sig", errors="replace")
+        return [*masked_all(map(_seen, shown.split("\n")))]
+    except OSError:
+        return ()
+
+
+def _seen(text: str) -> str:
+    return _HIDDEN.sub("\ufffd", text)

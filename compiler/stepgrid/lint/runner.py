@@ -1,0 +1,68 @@
+"""All rules over one spec: findings to problems, the same finding in many cells once, `allow` obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from stepgrid.expand.cells import Expansion
+from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml.nodes import Map
+from stepgrid.lint.registry import READ, RULES
+from stepgrid.lint.rule import Finding, Rule
+from stepgrid.lint.subject import Subject
+
+
+def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
+    subject = Subject(document, expansion, READ)
+    allow = document.spec.allow
+    silenced: set[str] = set()
+    for rule in RULES:
+        merged = _merged(rule.check(subject))
+        if rule.code in allow:
+            silenced |= {rule.code} if merged else set()
+            continue
+        for found, cells in merged:
+            _add(problems, rule, found, cells, subject)
+    _allowed(document, allow, silenced, problems)
+
+
+def _merged(findings: Iterable[Finding]) -> list[tuple[Finding, set[int]]]:
+    """One for each place: its first finding, with the cells of all."""
+    first: dict[Where, Finding] = {}
+    cells: dict[Where, set[int]] = {}
+    for found in findings:
+        first.setdefault(found.where, found)
+        cells.setdefault(found.where, set()).update(found.cells or ())
+    return [(found, cells[where]) for where, found in first.items()]
+
+
+def _add(problems: Problems, rule: Rule, found: Finding, cells: set[int], subject: Subject) -> None:
+    message = found.message + _counted(cells, subject)
+    if rule.severity == "error":
+        problems.add(rule.code, found.where, message, found.hint, found.width)
+    else:
+        problems.warn(rule.code, found.where, message, found.hint, found.width)
+
+
+def _counted(cells: set[int], subject: Subject) -> str:
+    total = len(subject.cells)
+    if not cells or total == 1:
+        return ""
+    if len(cells) == total:
+        return f" (in all {total:,} cells)"
+    labels = ", ".join(subject.labels(min(cells)).values())
+    return f" (in {len(cells):,} of {total:,} cells: {labels}{', …' if len(cells) > 1 else ''})"
+
+
+def _allowed(document: Document, allow: Mapping[str, str], silenced: set[str], problems: Problems) -> None:
+    known = {rule.code for rule in RULES}
+    nodes = document.nodes.get("allow")
+    at = nodes.at if isinstance(nodes, Map) else {}
+    for code in allow:
+        where = at.get(code, document.nodes.where)
+        if code not in known:
+            problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, known), len(code))
+        elif code not in silenced and document.scale is None:  # another scale may need it
+            hint = "nothing here to silence: take it out"
+            problems.warn("allow-unused", where, f"`allow` names `{code}`, which finds nothing", hint, len(code))

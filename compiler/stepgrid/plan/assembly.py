@@ -1,0 +1,115 @@
+"""An expansion to a plan. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from stepgrid.expand.axes.axis import Axis as SweptAxis
+from stepgrid.expand.cells import Expansion
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.spec_file import Document
+from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
+from stepgrid.plan import builds, identical_points, identity, stage_tree
+from stepgrid.plan.cells import Cells
+from stepgrid.plan.files import plan_file
+from stepgrid.plan.measurement_order import ranks
+from stepgrid.plan.pins import Pins
+from stepgrid.plan.planned_setup import Setups
+from stepgrid.plan.report import report_check as report_of
+
+BUILD = "build"
+
+
+def assemble(
+    document: Document,
+    expansion: Expansion,
+    pins: Mapping[str, Pins],
+    problems: Problems,
+    narrowed: bool = False,
+    made: builds.OfStore = lambda node: None,
+    kept: stage_tree.OfResults = stage_tree.has_none,
+) -> Plan:
+    """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
+
+    `made`: what the store has of a build; `kept`: of a stage's earlier id."""
+    spec = document.spec
+    every = (*expansion.builds, *expansion.clients)
+    planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
+    ids = {name: build.id for name, build in planned.items()}
+    tree = stage_tree.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids), kept)
+    planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
+    cells = tuple([planner.planned(cell) for cell in expansion.cells])
+    identical_points.check(_telling(expansion), cells, problems)
+    axes = _axes(expansion, cells)
+    steps = (draft.steps for draft in tree.drafts.values())
+    report = report_of.plan(document, axes, cells, steps, Problems() if narrowed else problems)
+    problems.stop_on_errors()
+    unnumbered = Plan(
+        digest="",
+        title=spec.title,
+        spec=document.path,
+        scale=document.scale,
+        axes=axes,
+        cells=cells,
+        builds=tuple(sorted({build.id: build for build in planned.values()}.values(), key=lambda build: build.id)),
+        stages=_stages(tree, [axis.name for axis in axes if axis.name != BUILD], document),
+        hardware=identity.machine(expansion.hardware),
+        report=report,
+        warnings=tuple(f"{problem.where}: {problem.message}" for problem in problems.warnings),
+        machines=dict(sorted(planner.machines.items())),
+        share=spec.share,
+    )
+    return replace(unnumbered, digest=plan_file.digest(unnumbered))
+
+
+def _telling(expansion: Expansion) -> Sequence[SweptAxis]:
+    """Axes whose points should differ: on a host that stands in for several machines they are one."""
+    if not any("real" in cell.hardware for cell in expansion.cells):
+        return expansion.axes
+    return [axis for axis in expansion.axes if all(point.hardware is None for point in axis.points)]
+
+
+def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:
+    """The build axis first, then the sweep's, with the labels that cells have, in the order of the spec."""
+    found = [Axis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
+    for axis in expansion.axes:
+        there = {cell.labels.get(axis.name) for cell in cells}
+        labels = tuple(point.label for point in axis.points if point.label in there)
+        found.append(Axis(axis.name, labels, expansion.changes[axis.name]))
+    return (*found, *_variables(cells))
+
+
+def _variables(cells: Sequence[PlannedCell]) -> Iterator[Axis]:
+    """The variables of live grids are axes of what they run."""
+    labels: dict[str, dict[str, None]] = defaultdict(dict)
+    changed: dict[str, dict[str, None]] = defaultdict(dict)
+    for steps in {id(cell.steps): cell.steps for cell in cells}.values():
+        for step in steps:
+            for name, value in step.variables.items():
+                labels[name][value] = None
+                changed[name][step.step] = None
+    return (Axis(name, tuple(labels[name]), tuple(changed[name])) for name in labels)
+
+
+def _stages(tree: stage_tree.Tree, axes: Sequence[str], document: Document) -> tuple[PlannedStage, ...]:
+    drafts = list(tree.drafts.values())
+    rank = ranks(drafts, document.spec.order, document.spec.seed)
+    planned = (
+        PlannedStage(
+            id=draft.id,
+            title=stage_tree.title(draft, axes),
+            build=draft.build,
+            parent=draft.parent,
+            children=tuple(sorted(draft.children)),
+            load=draft.load,
+            run=draft.run,
+            hardware=draft.hardware,
+            steps=draft.steps,
+            seconds=draft.seconds,
+            rank=rank[draft.id],
+        )
+        for draft in drafts
+    )
+    return tuple(sorted(planned, key=lambda stage: stage.id))

@@ -1,0 +1,116 @@
+"""A spec file to its plan: the one entry for the command line and for Snakemake."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from stepgrid import lint
+from stepgrid.expand.builds import Build
+from stepgrid.expand.cells import expand
+from stepgrid.expand.hardware import Differs, stands_in_for_none
+from stepgrid.host.garbage_collector import uncollected
+from stepgrid.language import lock_file
+from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
+from stepgrid.language.spec_file import read
+from stepgrid.language.yaml.loader import load
+from stepgrid.language.yaml.nodes import Map
+from stepgrid.model.plan import Plan
+from stepgrid.plan import builds, pins
+from stepgrid.plan.assembly import assemble
+from stepgrid.plan.stage_tree import OfResults, has_none
+
+Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
+
+
+def compile_spec(
+    path: str,
+    scale: str | None,
+    host: Mapping[str, Any],
+    pin: pins.OfMachine = lambda source: "",
+    problems: Problems | None = None,
+    only: str | None = None,
+    sets: Sequence[str] = (),
+    differs: Differs = stands_in_for_none,
+    made: builds.OfStore = lambda node: None,
+    kept: OfResults = has_none,
+) -> Plan:
+    """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
+
+    `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
+    `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
+    `kept`: whether results under an id without the contents of files count for such contents.
+    """
+    found = problems or Problems()
+    with uncollected():
+        document = read(os.path.normpath(path), scale, found, sets)
+        if document is None:
+            raise SpecError(found.found)
+        expansion = expand(document, host, found, only, differs)
+        lint.check(document, expansion, found)
+        every = (*expansion.builds, *expansion.clients)
+        held = _pins(document.path, every, pin, found)
+        if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
+            _warn_of_unused(document.path, (build.source for build in every), found)
+        return assemble(document, expansion, held, found, bool(only), made, kept)
+
+
+def check_scales(
+    path: str,
+    host: Mapping[str, Any],
+    problems: Problems,
+    differs: Differs = stands_in_for_none,
+    base: Plan | None = None,
+    judge: Judge = lambda plan: (),
+) -> None:
+    """Adds what is wrong in the scales of a spec that is not wrong without them, with the scales' names.
+
+    `base`: the plan of the spec without a scale; with it, also what the lock file holds and no scale uses.
+    `judge`: what is wrong with the plan of a scale.
+    """
+    known = {_key(problem) for problem in problems.found}
+    found: dict[Problem, list[str]] = {}
+    plans = [base]
+    for scale in scales(path):
+        plan, errors = _compiled(path, scale, host, differs)
+        plans.append(plan)
+        for problem in (*errors, *(judge(plan) if plan else ())):
+            if _key(problem) not in known:
+                found.setdefault(problem, []).append(f"`{scale}`")
+    whole = [plan for plan in plans if plan is not None]
+    if len(whole) == len(plans):
+        _warn_of_unused(os.path.normpath(path), (build.source for plan in whole for build in plan.builds), problems)
+    for problem, names in found.items():
+        several = "s" if len(names) > 1 else ""
+        problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
+
+
+def _key(problem: Problem) -> tuple[str, Where, str]:
+    return problem.code, problem.where, problem.message
+
+
+def scales(path: str) -> list[str]:
+    """The names of a spec's scales."""
+    nodes = load(os.path.normpath(path), Problems())
+    found = nodes.get("scales") if nodes is not None else None
+    return list(found) if isinstance(found, Map) else []
+
+
+def _compiled(
+    path: str, scale: str, host: Mapping[str, Any], differs: Differs
+) -> tuple[Plan | None, Sequence[Problem]]:
+    problems = Problems()
+    try:
+        return compile_spec(path, scale, host, problems=problems, differs=differs), problems.errors
+    except SpecError as error:
+        return None, [problem for problem in error.problems if problem.severity == "error"]
+
+
+def _pins(spec: str, every: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:
+    locked = lock_file.read(spec, problems)
+    return {build.name: pins.pins(build, locked, machine, problems) for build in every}
+
+
+def _warn_of_unused(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
+    lock_file.unused(lock_file.read(spec, Problems()), pins.used(sources), problems)

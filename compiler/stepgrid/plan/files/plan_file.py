@@ -1,0 +1,144 @@
+"""A plan on disk: a header, lines of cells in order, and sorted lines of builds, and of stages and their steps' parts.
+
+A job finds its own lines by bisection. A plan without cells has no file of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from stepgrid.model.canonical_json import encode, fields
+from stepgrid.model.plan import (
+    STAGE_PREFIX,
+    Axis,
+    CellStep,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedStage,
+    Repeat,
+    Report,
+)
+from stepgrid.plan import identity
+from stepgrid.plan.files import json_lines, step_parts, text
+
+__all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "texts"]
+
+HEADER, CELLS, BUILDS, STAGES = "plan.json", "cells.jsonl", "builds.jsonl", "stages.jsonl"
+
+
+def digest(plan: Plan) -> str:
+    """Of all that is written but the digest itself."""
+    found = hashlib.sha256()
+    for _, content in texts(plan):
+        for line in content:
+            found.update(line.encode())
+    return found.hexdigest()[: identity.LENGTH]
+
+
+class Header(dict[str, Any]):
+    """plan.json; `cells` and `stages`, which are long, are read when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(json.loads((folder / HEADER).read_text(encoding="utf-8")))
+        self._folder = folder
+
+    def __missing__(self, name: str) -> Any:
+        if name not in ("cells", "stages"):
+            raise KeyError(name)
+        self[name] = _cells(self._folder) if name == "cells" else _stages(self._folder)[0]
+        return self[name]
+
+
+def read_header(folder: Path) -> Header:
+    """Everything but the builds' and the stages' own lines."""
+    return Header(folder)
+
+
+def read(folder: Path) -> Plan:
+    raw = read_header(folder)
+    stages, known = _stages(folder)
+    return Plan(
+        **{name: raw[name] for name in ("digest", "title", "spec", "scale", "hardware")},
+        axes=tuple(_axis(axis) for axis in raw["axes"]),
+        cells=tuple(_cell(cell) for cell in raw["cells"]),
+        builds=tuple(PlannedBuild(**build) for build in json_lines.every(folder / BUILDS)),
+        stages=tuple(_stage(stage, known) for stage in stages),
+        report=Report(**{**raw["report"], **{name: tuple(raw["report"][name]) for name in ("tables", "claims")}}),
+        warnings=tuple(raw["warnings"]),
+        machines=raw["machines"],
+        share=raw.get("share", True),
+    )
+
+
+def stage(folder: Path, node: str) -> PlannedStage:
+    raw = json_lines.found(folder / STAGES, [node])[0]
+    needed = {part for step in raw["steps"] for part in step["parts"]}
+    return _stage(raw, dict(map(step_parts.part, json_lines.found(folder / STAGES, needed))))
+
+
+def ids(folder: Path) -> list[str]:
+    """Of all stages, without reading more of their lines than that."""
+    start = f'{{"id":"{STAGE_PREFIX}'.encode()
+    begin, prefix = len(start) - len(STAGE_PREFIX), len(start)
+    with (folder / STAGES).open("rb") as file:
+        return [line[begin : line.index(b'"', prefix)].decode() for line in file if line.startswith(start)]
+
+
+def builds(folder: Path) -> list[str]:
+    """Their ids."""
+    return [str(raw["id"]) for raw in json_lines.every(folder / BUILDS)]
+
+
+def build(folder: Path, node: str) -> PlannedBuild:
+    return PlannedBuild(**json_lines.found(folder / BUILDS, [node])[0])
+
+
+def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
+    """Each file's name and lines; `compiler/stepgrid/store/plans.py` writes them."""
+    writer = step_parts.Writer()
+    yield HEADER, [encode(_header(plan)) + "\n"]
+    if plan.cells:
+        yield CELLS, text.cells(plan.cells)
+    yield (
+        BUILDS,
+        [json_lines.line(build.id, fields(build)) for build in sorted(plan.builds, key=lambda build: build.id)],
+    )
+    yield STAGES, chain(text.stages(plan.stages, writer), writer.lines())  # its lines are known after the stages'
+
+
+def _header(plan: Plan) -> dict[str, Any]:
+    """Without `share` where it is as usual: plans of before it was written keep their digests."""
+    left_out = ("cells", "stages", "share") if plan.share else ("cells", "stages")
+    return {name: value for name, value in fields(plan).items() if name not in left_out}
+
+
+def _cells(folder: Path) -> list[dict[str, Any]]:
+    path = folder / CELLS
+    return list(json_lines.every(path)) if path.is_file() else []
+
+
+def _stages(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The stages as they are written, and the parts of steps by id."""
+    every = list(json_lines.every(folder / STAGES))
+    known = dict(step_parts.part(raw) for raw in every if "steps" not in raw)
+    return [raw for raw in every if "steps" in raw], known
+
+
+def _axis(raw: Mapping[str, Any]) -> Axis:
+    return Axis(raw["name"], tuple(raw["labels"]), None if raw["steps"] is None else tuple(raw["steps"]))
+
+
+def _cell(raw: Mapping[str, Any]) -> PlannedCell:
+    repeats = tuple(Repeat(r["load"], r["run"], tuple(r["stages"])) for r in raw["repeats"])
+    steps = tuple(CellStep(**step) for step in raw["steps"])
+    return PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats)
+
+
+def _stage(raw: dict[str, Any], known: Mapping[str, Mapping[str, Any]]) -> PlannedStage:
+    steps = tuple(step_parts.step(step, known) for step in raw.pop("steps"))
+    return PlannedStage(steps=steps, children=tuple(raw.pop("children")), **raw)

@@ -1,0 +1,128 @@
+"""The answer to "what would a run do, and why": values that the command line writes as text or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from stepgrid.model.plan import Plan
+from stepgrid.plan.actions import STATES, State
+from stepgrid.plan.stage_difference import Input
+from stepgrid.plan.time_estimate import Power
+from stepgrid.plan.unset import UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    id: str
+    kind: Literal["build", "stage"]
+    title: str
+    state: State
+    runs: bool  # what comes: it runs, or runs again
+    load: bool  # a stage that others begin from
+    cells: tuple[str, ...]
+    because: str = ""  # a sentence, where there is more to say than the state
+    inputs: tuple[Input, ...] = ()  # that differ from the most similar stage that has a result
+    compared: str | None = None  # that stage
+    seconds: float | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    plan: Plan
+    nodes: Sequence[Node]  # builds, then stages in the order in which they run, then the orphaned
+    saved: float
+    power: Power | None
+
+    @property
+    def running(self) -> list[Node]:
+        return [node for node in self.nodes if node.runs]
+
+    @property
+    def sized(self) -> list[Node]:
+        """Of what runs, that which leaves something that stays: builds, and stages that others begin from."""
+        return [node for node in self.running if node.kind == "build" or node.load]
+
+    @property
+    def seconds(self) -> float | None:
+        return _sum([node.seconds for node in self.running])
+
+    @property
+    def bytes(self) -> int | None:
+        return _sum([node.bytes for node in self.sized])
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    """Of those that are known; None when there are some and not one is known."""
+    known = [value for value in values if value is not None]
+    return None if values and not known else sum(known)
+
+
+def to_json(outlook: Outlook) -> dict[str, Any]:
+    plan = outlook.plan
+    return {
+        "spec": plan.spec,
+        "scale": plan.scale,
+        "plan": plan.digest,
+        "title": plan.title,
+        "cells": [{"id": cell.id, "axes": dict(cell.labels), "repeats": len(cell.repeats)} for cell in plan.cells],
+        "nodes": [_node(node) for node in outlook.nodes],
+        "totals": _totals(outlook),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "kind": node.kind,
+        "title": node.title,
+        "state": node.state,
+        "runs": node.runs,
+        "cells": list(node.cells),
+        "because": node.because,
+        "compared": node.compared,
+        "reasons": [_input(each) for each in node.inputs],
+        "seconds": node.seconds,
+        "bytes": node.bytes,
+    }
+
+
+def _input(each: Input) -> dict[str, Any]:
+    """What was not there has no `old`, what is gone no `new`: null is a value."""
+    sides: Mapping[str, Any] = {"old": each.old, "new": each.new}
+    there = {name: value for name, value in sides.items() if value is not UNSET}
+    return {"field": each.field, **there, "where": each.where or None}
+
+
+def _totals(outlook: Outlook) -> dict[str, Any]:
+    nodes, running, plan = outlook.nodes, outlook.running, outlook.plan
+    power = outlook.power
+    return {
+        "cells": len(plan.cells),
+        "builds": len(plan.builds),
+        "stages": len(plan.stages),
+        "states": {state: sum(node.state == state for node in nodes) for state in STATES},
+        "to_run": {kind: sum(node.kind == kind for node in running) for kind in ("build", "stage")},
+        "seconds": outlook.seconds,
+        "hours": None if outlook.seconds is None else outlook.seconds / 3600,
+        "seconds_unknown": sum(node.seconds is None for node in running),
+        "bytes": outlook.bytes,
+        "bytes_unknown": sum(node.bytes is None for node in outlook.sized),
+        "saved_seconds": outlook.saved,
+        "saved_hours": outlook.saved / 3600,
+        "to_see_3_percent": None
+        if power is None
+        else {
+            "step": power.step,
+            "spread": power.spread,
+            "loads": power.loads,
+            "seconds": power.seconds,
+            "loads_for_verdict": power.verdict,
+        },
+    }

@@ -1,0 +1,143 @@
+"""Cells to a tree of stages: what cells have in common is one stage. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
+from stepgrid.model.plan import PlannedStep, Repeat, contents_of
+from stepgrid.plan import identity
+from stepgrid.plan.planned_setup import Setups
+from stepgrid.plan.seeds import Seeding, Seeds
+from stepgrid.plan.stage_name import called
+
+Labels: TypeAlias = Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A stage while its cells are still being found."""
+
+    id: str
+    parent: str | None
+    build: str
+    hardware: str
+    load: int
+    run: int
+    steps: tuple[PlannedStep, ...]
+    seconds: float
+    labels: Labels  # what its cells have in common
+    children: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    build: str
+    hardware: str
+    own: str = ""  # the cell, where it shares nothing
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
+
+
+OfResults: TypeAlias = Callable[[str, Mapping[str, str]], bool]  # an id without contents, the contents
+
+
+def has_none(node: str, contents: Mapping[str, str]) -> bool:
+    return False
+
+
+class Tree:
+    """Grows by cells; a stage that is there already is shared.
+
+    `kept`: whether results under an id without the contents of files count for such contents.
+    """
+
+    def __init__(self, seed: int, loads: int, runs: int, setups: Setups, kept: OfResults = has_none) -> None:
+        self.drafts: dict[str, Draft] = {}
+        self._kept = kept
+        self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
+        self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
+
+    def add(self, segments: Sequence[Segment], labels: Labels, root: Root) -> tuple[Repeat, ...]:
+        """The stages of a cell in each repeat."""
+        runs = self._runs if len(segments) > 1 else 1  # without a checkpoint there is nothing to fork
+        indices = [(load, run) for load in range(self._loads) for run in range(runs)]
+        return tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: Root, load: int, run: int) -> Repeat:
+        chain: list[str] = []
+        parent: Draft | None = None
+        seeded = zip(segments, self._seeding.of(segments, load, run), strict=True)
+        for position, (segment, seeds) in enumerate(seeded):
+            node = self._id(root, parent, segment, seeds, *_own(position, load, run))
+            draft = self.drafts.get(node)
+            if draft is None:
+                index = (load, run if position else 0)
+                planned = tuple([self._planned(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
+                seconds = sum([step.settings.seconds for step in segment.steps])
+                draft = self.drafts[node] = _draft(node, parent, root, planned, seconds, index, labels)
+            else:
+                draft.labels = _common(draft.labels, labels)
+            chain.append(node)
+            parent = draft
+        return Repeat(load, run, tuple(chain))
+
+    def _id(self, root: Root, parent: Draft | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
+        above = None if parent is None else parent.id
+        key = (root, above, segment, seeds, load, run)
+        if key not in self._ids:
+            contents = contents_of([step.setup.values for step in segment.steps])
+            earlier = self._made(root, above, segment, seeds, load, run, contents=False) if contents else None
+            there = earlier is not None and self._kept(earlier, contents)
+            self._ids[key] = earlier if earlier and there else self._made(root, above, segment, seeds, load, run)
+        return self._ids[key]
+
+    def _made(
+        self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int, contents: bool = True
+    ) -> str:
+        texts = [step.identity(self._setups.client(step.setup), contents) for step in segment.steps]
+        return identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
+
+    def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:
+        head = step.head
+        return PlannedStep(
+            head.name, head.kind, head.revision, step.settings.values, step.options, seed, head.measured, head.mutates,
+            self._setups.values(step.setup), step.setup.files,
+        )  # fmt: skip
+
+
+def title(draft: Draft, axes: Sequence[str]) -> str:
+    """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
+    labels = draft.labels
+    shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
+    run = f", run {draft.run + 1}" if draft.run else ""
+    steps = called([step.name for step in draft.steps])
+    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {steps}"
+
+
+def _own(position: int, load: int, run: int) -> tuple[int, int]:
+    """What a stage's own id has of the indices: the parent's id has the rest."""
+    return (load, 0) if position == 0 else (0, run if position == 1 else 0)
+
+
+def _draft(
+    node: str,
+    parent: Draft | None,
+    root: Root,
+    steps: tuple[PlannedStep, ...],
+    seconds: float,
+    index: tuple[int, int],
+    labels: Labels,
+) -> Draft:
+    above = None if parent is None else parent.id
+    if parent is not None:
+        parent.children.append(node)
+    return Draft(node, above, root.build, root.hardware, *index, steps, seconds, labels)
+
+
+def _common(one: Labels, other: Labels) -> Labels:
+    return {axis: label for axis, label in one.items() if other.get(axis) == label}

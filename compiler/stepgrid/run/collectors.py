@@ -1,0 +1,136 @@
+"""Collectors of a step: started after its engine, ended with it. What fails of them is a warning, never the step."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import end_of, telling
+from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes.supervision import Watch, environment
+from stepgrid.host.sampling.process_group import Group
+from stepgrid.language.site.site_file import Site
+from stepgrid.plugins import collectors
+from stepgrid.plugins.collector import Target
+from stepgrid.plugins.command_line import argv
+from stepgrid.plugins.driver import Context
+
+FOLDER, RECORD = "collectors", "collector.json"
+TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written
+GOOD = (0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM)
+
+
+class CollectorError(Exception):
+    """Why there is nothing of it."""
+
+
+@dataclass(slots=True)
+class Collecting:
+    """Around one step. `server`: the process group of the engine, where the step is only its client."""
+
+    asked: Sequence[Mapping[str, Any]]
+    context: Context
+    site: Site
+    server: int | None
+    journal: Callable[[str, int], None]  # of a name, a process group
+    _running: list[_Running] = field(default_factory=list)
+
+    def started(self, watch: Watch) -> Watch:
+        def begin(pid: int) -> None:
+            watch(pid)
+            engine = pid if self.server is None else self.server
+            for each in self.asked:
+                self._start(each, engine)
+
+        return begin
+
+    def ending(self, watch: Watch) -> Watch:
+        def end(pid: int) -> None:
+            watch(pid)
+            for running in self._running:
+                running.interrupt()
+            while self._running:
+                self._running[0].end()
+                del self._running[0]
+
+        return end
+
+    def kill(self) -> None:
+        for running in self._running:
+            children.kill(running.process.pid)
+            with suppress(ChildProcessError):  # stopped while it was being fetched
+                children.reap(running.process)
+
+    def _start(self, asked: Mapping[str, Any], engine: int) -> None:
+        folder = self.context.folder / FOLDER / str(asked["name"])
+        folder.mkdir(parents=True)
+        env = environment({})
+        try:
+            words = self._argv(asked, Target(tuple(sorted(Group(engine).members())) or (engine,), folder), engine)
+            write_json(folder / "command.json", {"argv": list(words), "environment": env})
+            process = children.spawn(words, env, folder)
+        except (CollectorError, children.MissingError) as error:
+            note(folder, asked, str(error))
+            return
+        self.journal(str(asked["name"]), process.pid)
+        self._running.append(_Running(asked, folder, process))
+
+    def _argv(self, asked: Mapping[str, Any], target: Target, engine: int) -> Sequence[str]:
+        if (kind := asked.get("collector")) is not None:
+            found = collectors.collector(str(kind))
+            return found.argv(self.site.tool(found.tool), asked, target)
+        try:
+            return argv(asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)})
+        except LookupError as error:
+            raise CollectorError(str(error.args[0])) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    asked: Mapping[str, Any]
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    def interrupt(self) -> None:
+        """It writes down what it has: all of them at once, so that the next step need not wait for each."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
+
+    def end(self) -> None:
+        pid = self.process.pid
+        overdue = children.wait(pid, TO_END) is None and not children.stop(pid)
+        children.kill(pid)  # what it left in its group
+        status, _ = children.reap(self.process)
+        note(self.folder, self.asked, self._complaint(status, overdue), status)
+
+    def _complaint(self, status: int, overdue: bool) -> str | None:
+        if overdue:
+            return f"it did not end within {TO_END:g} s of SIGINT, and was killed"
+        if status in GOOD:
+            return None
+        said = end_of(telling(self.folder)).splitlines()[-1:]
+        return f"it {children.how(status)}{f': {said[0]}' if said else ''}"
+
+
+@contextmanager
+def collecting(
+    setup: Mapping[str, Any], context: Context, site: Site, server: int | None, journal: Callable[[str, int], None]
+) -> Iterator[Collecting]:
+    asked = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
+    found = Collecting(asked, context, site, server, journal)
+    try:
+        yield found
+    finally:
+        found.kill()
+
+
+def note(folder: Path, asked: Mapping[str, Any], warning: str | None, status: int | None = None) -> None:
+    """What became of it: collect reads its warning."""
+    write_json(folder / RECORD, {**asked, "exit": status, "warning": warning})

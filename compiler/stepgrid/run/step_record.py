@@ -1,0 +1,90 @@
+"""How a step ended: what is wrong with it, as a sentence, and the record that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from stepgrid.host.failure import FOUND_NOTHING, disk_full, is_disk_full, killed_by, met_full_disk, read_only
+from stepgrid.host.processes.supervision import Ended
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins import hit_rate
+from stepgrid.plugins.driver import Complains, ParseError, Runner
+from stepgrid.run.probes import Probed
+from stepgrid.run.server.client_errors import refused
+from stepgrid.run.server.server_handle import Reached
+
+Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
+
+
+def complaint(
+    ended: Ended, deadline: float, folder: Path, data: Path, server: Reached | None, kind: Runner
+) -> str | None:
+    """None of a program that ended well."""
+    if ended.exit == 0 and not ended.overdue:
+        return None
+    logs = (folder, server.folder) if server else (folder,)  # a client may only be told that its table is full
+    if any(met_full_disk(log, data) for log in logs):
+        return disk_full(data, folder)
+    if said := read_only(folder, data):
+        return said
+    if ended.overdue:
+        return f"it did not end within {deadline:g} s, and was stopped{_halted(ended, server)}"
+    if server and (said := refused(server, folder)):
+        return said
+    if ended.exit < 0:
+        return f"it was killed by {killed_by(-ended.exit)}"
+    own = kind.complaint(folder) if isinstance(kind, Complains) else None
+    return own or f"it ended with exit status {ended.exit}"
+
+
+def wrong_output(kind: Runner, step: PlannedStep, folder: Path, data: Path, ran: Ran) -> str | None:
+    """Why it cannot be read, or measures something else. `ran`: the steps from an empty database on, up to this one."""
+    try:
+        found = kind.parse(folder, step.settings).metrics
+    except ParseError as error:
+        return disk_full(data, folder) if met_full_disk(folder, data) else str(error)
+    except OSError as error:
+        if is_disk_full(error):
+            raise
+        return f"its output cannot be read: {error}"
+    wanted = hit_rate.expected(ran())[-1] if found.get(hit_rate.FOUND) == 0 else None
+    return FOUND_NOTHING.format(wanted) if wanted and hit_rate.is_nothing(found, wanted, step) else None
+
+
+def record(
+    step: PlannedStep,
+    ended: Ended,
+    deadline: float,
+    message: str | None,
+    dropped: Iterable[str],
+    timed: Mapping[str, Probed],
+    seen: Mapping[str, Any],
+) -> Mapping[str, Any]:
+    """step.json; `seen`: how the program was found to run."""
+    counted = {name: dict(probed.counters) for name, probed in timed.items() if probed.counters}
+    return {
+        "name": step.name,
+        "kind": step.kind,
+        "status": "failed" if message else "done",
+        "exit": ended.exit,
+        "overdue": ended.overdue,
+        "started": ended.started,
+        "ended": ended.ended,
+        "seconds": ended.seconds,
+        "user": ended.user,
+        "system": ended.system,
+        "max_rss": ended.max_rss,
+        "deadline": deadline,
+        "dropped": list(dropped),
+        **({"probes": {name: probed.seconds for name, probed in timed.items()}} if timed else {}),
+        **({"counters": counted} if counted else {}),
+        **({"launch": dict(seen)} if seen else {}),
+        **({"client": step.client} if step.client else {}),
+    }
+
+
+def _halted(ended: Ended, server: Reached | None) -> str:
+    who = "its program" if ended.halted else "the server" if server and server.halted else ""
+    return f"; {who} was halted (state T), by SIGSTOP or a debugger" if who else ""

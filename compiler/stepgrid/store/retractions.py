@@ -1,0 +1,54 @@
+"""Results that someone took out: kept where they are, counted no more."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from stepgrid.host.durable_writes import sync, write_json
+from stepgrid.store.paths import RETRACTED
+from stepgrid.store.redo_requests import who
+from stepgrid.store.stale_summaries import out_of_date
+from stepgrid.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Retracted:
+    why: str
+    who: str
+    when: str
+
+    @property
+    def said(self) -> str:
+        return f"retracted by {self.who}, {self.when[:16].replace('T', ' ')} UTC: {self.why}"
+
+
+def of(result: Path) -> Retracted | None:
+    """Nothing for one that counts; a note that cannot be read takes it out all the same."""
+    path = result / RETRACTED
+    if not path.is_file():
+        return None
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return Retracted(str(raw["why"]), str(raw["who"]), str(raw["when"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Retracted("its note cannot be read", "someone", "")
+
+
+def retract(store: Store, result: Path, why: str) -> None:
+    """Summaries that may show it are out of date first: a kill in between costs a report, and no truth."""
+    _before(store, result.parent.name)
+    write_json(result / RETRACTED, asdict(Retracted(why, who(), datetime.now(UTC).isoformat(timespec="seconds"))))
+
+
+def undo(store: Store, result: Path) -> None:
+    _before(store, result.parent.name)
+    (result / RETRACTED).unlink(missing_ok=True)
+    sync(result)
+
+
+def _before(store: Store, stage: str) -> None:
+    store.drop_mark(stage)
+    out_of_date(store, {stage})

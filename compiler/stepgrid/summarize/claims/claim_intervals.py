@@ -1,0 +1,250 @@
+"""One comparison of a claim, with its uncertainty: the load is the unit here, too.
+
+In each load both sides are worked out from the figures of that load. `left >= right` says that left / right is at
+least 1, so what counts is the interval of that ratio, as of any comparison: of `qps(a) / qps(b) >= 2.5` it is the
+interval of the ratio of QPS, divided by 2.5. A ratio that a table of the report has keeps the interval of that table;
+all others of a claim hold together. What is within the noise floor decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from statistics import fmean, stdev
+
+from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
+from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.formats import figure_format
+from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
+from stepgrid.summarize.statistics.scipy_functions import special
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+FEW = "not enough repeats"
+ONE_LOAD = 0.25  # a single load is assumed to be this close to what many would say, or as close as the noise floor
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the report knows of two points beside their figures."""
+
+    floor: Callable[[Point, Point], float | None] = lambda _, __: None
+    interval: Callable[[str, Point, Point], Interval | None] = lambda _, __, ___: None  # of the ratio of a metric
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    comparison: Comparison
+    sides: tuple[tuple[float, float], ...]  # of each load
+    lacking: str | None = None  # why there are none
+    floor: float | None = None  # of the points that it compares
+    only_qps: bool = False  # the floor is of QPS
+    known: Interval | None = None  # of left / right, as a table of the report has it
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    result: str
+    said: str
+
+
+def leaf(
+    comparison: Comparison,
+    chosen: Mapping[Figure, Point],
+    reason: Callable[[Point], str | None],
+    beside: Beside,
+) -> Leaf:
+    ordered = _ordered(comparison)
+    wanted = dict.fromkeys((*figures(ordered.left), *figures(ordered.right)))
+    for figure in wanted:
+        if why := reason(chosen[figure]) or _without(chosen[figure], figure.metric):
+            return Leaf(comparison, (), f"{_told(figure)}: {why}")
+    values = {figure: chosen[figure].values(own_name(figure.metric)) for figure in wanted}
+    common = sorted(set.intersection(*(set(found) for found in values.values()))) if values else [0]
+    loads = [{each: _mean(values[each][load]) for each in wanted} for load in common]
+    try:
+        sides = tuple(_sides(ordered, load) for load in loads)
+    except (ArithmeticError, ValueError):
+        return Leaf(comparison, (), "it has no value: a division by 0, or the like")
+    if not sides:
+        return Leaf(comparison, (), "no load has all of its figures")
+    return _with_noise(Leaf(comparison, sides), {each: chosen[each] for each in wanted}, loads, beside)
+
+
+def _ordered(comparison: Comparison) -> Comparison:
+    """a - b > 0 asks what a > b asks, and that is a ratio."""
+    match comparison:
+        case Comparison(left=Arithmetic(sign="-", left=left, right=right), right=Number(value=0)):
+            return Comparison(comparison.sign, left, right)
+        case Comparison(left=Number(value=0), right=Arithmetic(sign="-", left=left, right=right)):
+            return Comparison(comparison.sign, right, left)
+    return comparison
+
+
+def _with_noise(
+    found: Leaf, chosen: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]], beside: Beside
+) -> Leaf:
+    """The highest floor of any two of its points; a claim about one point has none."""
+    pairs = list(permutations({point.places: point for point in chosen.values()}.values(), 2))
+    floors = [floor for pair in pairs if (floor := beside.floor(*pair)) is not None]
+    metrics = {own_name(figure.metric) for figure in chosen}
+    known = _known(found.sides, chosen, loads, beside) if len(metrics) == 1 and len(pairs) == 2 else None
+    return Leaf(found.comparison, found.sides, None, max(floors, default=None), metrics == {QPS}, known)
+
+
+def _known(
+    sides: Sequence[tuple[float, float]],
+    chosen: Mapping[Figure, Point],
+    loads: Sequence[Mapping[Figure, float]],
+    beside: Beside,
+) -> Interval | None:
+    """Where left / right is a ratio of a table, but for a constant factor."""
+    for one, other in permutations(chosen, 2) if len(chosen) == 2 else ():
+        interval = beside.interval(own_name(one.metric), chosen[one], chosen[other])
+        factors = [left / right / (load[one] / load[other]) for (left, right), load in zip(sides, loads, strict=True)]
+        if interval and math.isclose(min(factors), max(factors), rel_tol=1e-9) and factors[0] > 0:
+            return confidence_intervals.moved(interval, interval.ratio * factors[0])
+    return None
+
+
+def own_name(metric: str) -> str:
+    """A published name stands for our own."""
+    from stepgrid.plugins import metrics
+
+    return metrics.own_name(metric) or metric
+
+
+def _without(point: Point, metric: str) -> str | None:
+    return None if point.values(own_name(metric)) else f"{point.step} has no such figure"
+
+
+def _told(figure: Figure) -> str:
+    return f"{figure.metric}({', '.join(f'{axis}={said!r}' for axis, said in figure.labels)})"
+
+
+def _mean(runs: Sequence[float]) -> float:
+    """Of the runs of a load: as for ratios, where they have logarithms."""
+    if all(value > 0 for value in runs):
+        return math.exp(fmean(map(math.log, runs)))
+    return fmean(runs)
+
+
+def _sides(comparison: Comparison, known: Mapping[Figure, float]) -> tuple[float, float]:
+    return calculated(comparison.left, known), calculated(comparison.right, known)
+
+
+def decided(leaves: Sequence[Leaf]) -> dict[int, Outcome]:
+    """By the identity of the leaf."""
+    samples = {id(each): sample for each in leaves if (sample := _sample(each))}
+    found = dict(zip(samples, confidence_intervals.intervals(list(samples.values())), strict=True))
+    return {id(each): _outcome(each, samples.get(id(each)), found.get(id(each))) for each in leaves}
+
+
+def _sample(each: Leaf) -> Sample | None:
+    """Logarithms of left / right, where an order is asked for and they have one."""
+    if each.comparison.sign in ("==", "!=") or not each.sides:
+        return None
+    if any(not (side > 0 and math.isfinite(side)) for pair in each.sides for side in pair):
+        return None
+    return Sample(tuple(math.log(left / right) for left, right in each.sides))
+
+
+def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
+    if each.lacking is not None:
+        return Outcome(UNDECIDED, each.lacking)
+    if sample is None:
+        return _load_by_load(each)
+    known = each.known or interval
+    if known is None:
+        return _one_load(each, math.exp(sample.mean))
+    result, floor = _by_interval(each.comparison.sign, known), each.floor if each.only_qps else None
+    if floor is not None and result != UNDECIDED and abs(math.log(known.ratio)) <= math.log1p(floor):
+        return Outcome(UNDECIDED, f"{_numbers(each, known)}; within the noise floor ({figure_format.percent(floor)})")
+    few = f"; {FEW}" if result == UNDECIDED else ""
+    return Outcome(result, f"{_numbers(each, known)}{few}")
+
+
+def _one_load(each: Leaf, ratio: float) -> Outcome:
+    """The floor is of QPS; where that varies, nothing else is taken for closer."""
+    within = max(ONE_LOAD, each.floor or 0.0)
+    why = (
+        f"±{figure_format.percent(ONE_LOAD)} assumed"
+        if within == ONE_LOAD
+        else f"noise floor {figure_format.percent(within)}"
+    )
+    result = _by_interval(each.comparison.sign, Interval(ratio, ratio / (1 + within), ratio * (1 + within), 1))
+    few = f"; {FEW}" if result == UNDECIDED else ""
+    return Outcome(result, f"{_numbers(each, Interval(ratio, ratio, ratio, 1), alone=True)}; one load, {why}{few}")
+
+
+def _by_interval(sign: str, found: Interval) -> str:
+    """Above or below 1 as a whole; what contains 1 leaves it open."""
+    if sign.startswith("<"):
+        found = Interval(1 / found.ratio, 1 / found.high, 1 / found.low, found.loads)
+    above, below = (found.low > 1, found.high <= 1) if sign in (">", "<") else (found.low >= 1, found.high < 1)
+    return HOLDS if above else FAILS if below else UNDECIDED
+
+
+def _load_by_load(each: Leaf) -> Outcome:
+    """Zeros, and what must be equal: each load decides for itself, and they must agree."""
+    sign = each.comparison.sign
+    if sign not in ("==", "!=") and not (_constant(each.comparison.left) or _constant(each.comparison.right)):
+        return _by_difference(each)
+    tests = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}
+    found = [tests[sign](float(left), float(right)) for left, right in each.sides]
+    holding = sum(found)
+    result = HOLDS if holding == len(found) else FAILS if not holding else UNDECIDED
+    of = f" in {holding} of {len(found)} loads" if result == UNDECIDED else ""
+    return Outcome(result, f"{_means(each)}{of}")
+
+
+_ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
+
+
+def _by_difference(each: Leaf) -> Outcome:
+    """Two sides that vary, of which one has no logarithm: Student's t of their differences, 95 %."""
+    loads = [left - right for left, right in each.sides]
+    if len(loads) < 2:
+        return Outcome(UNDECIDED, f"{_means(each)}; one load; {FEW}")
+    half = special("stdtrit", len(loads) - 1, 0.975) * stdev(loads) / math.sqrt(len(loads))
+    found = {_ORDERS[each.comparison.sign](end, 0.0) for end in (fmean(loads) - half, fmean(loads) + half)}
+    result = UNDECIDED if len(found) > 1 else HOLDS if found.pop() else FAILS
+    return Outcome(result, f"{_means(each)}{f'; {FEW}' if result == UNDECIDED else ''}")
+
+
+def _means(each: Leaf) -> str:
+    left, right = (fmean(sides) for sides in zip(*each.sides, strict=True))
+    return _figure(left) if _constant(each.comparison.right) else f"{_figure(left)} against {_figure(right)}"
+
+
+def _numbers(each: Leaf, found: Interval, alone: bool = False) -> str:
+    """What stands beside a number with its interval; of two sides that vary, both, and their ratio.
+
+    Geometric means: the ratio is what they give.
+    """
+    left, right = (math.exp(fmean(map(math.log, sides))) for sides in zip(*each.sides, strict=True))
+    ordered = _ordered(each.comparison)
+    if _constant(ordered.right):
+        return _with_interval(found.ratio * right, found.low * right, found.high * right, alone)
+    if _constant(ordered.left):
+        return _with_interval(left / found.ratio, left / found.high, left / found.low, alone)
+    ratio = _with_interval(found.ratio, found.low, found.high, alone)
+    return f"{_figure(left)} against {_figure(right)}: {ratio}x"
+
+
+def _constant(value: Value) -> bool:
+    return not list(figures(value))
+
+
+def _with_interval(value: float, low: float, high: float, alone: bool) -> str:
+    if alone:
+        return _figure(value)
+    return f"{_figure(value)} {figure_format.between(low, high, _figure)}"
+
+
+def _figure(value: float) -> str:
+    if 0.01 <= abs(value) < 100:
+        return f"{value:.2f}"
+    return figure_format.rate(value) if abs(value) >= 100 else f"{value:.3g}"

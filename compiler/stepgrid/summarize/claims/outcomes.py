@@ -1,0 +1,179 @@
+"""What became of each claim: it holds, fails or is undecided, for all points that it leaves open, with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from stepgrid.expand.axes.label import Label
+from stepgrid.layouts.shared.ratio_cells import MARK
+from stepgrid.model.plan import Axis, Json
+from stepgrid.plan.base_stages import BUILD
+from stepgrid.plan.report.claim_expression import (
+    Comparison,
+    Figure,
+    Junction,
+    Negation,
+    Statement,
+    comparisons,
+    figures,
+    parsed,
+)
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.store.status.results import DONE
+from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.tables.blocks import Caveat, no_caveat
+from stepgrid.summarize.tables.point_filter import label, matches
+
+Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
+Chosen = Mapping[Figure, Point]
+ORDER = (FAILS, UNDECIDED, HOLDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A claim at one of the points that it is about."""
+
+    result: str
+    where: str
+    said: tuple[str, ...]  # the numbers of each comparison, or why there are none
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    claim: str
+    expect: str
+    result: str
+    cases: tuple[Case, ...]  # the worst first
+
+    @property
+    def worst(self) -> tuple[Case, ...]:
+        """Those that make it what it is."""
+        return tuple(case for case in self.cases if case.result == self.result)
+
+
+def claims(
+    said: Sequence[Mapping[str, Json]],
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    caveat: Caveat = no_caveat,
+    beside: Beside = Beside(),  # noqa: B008  # frozen
+) -> list[Claim]:
+    """`caveat`: why two points are not to be compared; what a claim says of them carries it."""
+    return [_claim(each, axes, points, caveat, beside) for each in said]
+
+
+def _claim(
+    said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: Beside
+) -> Claim:
+    statement, where = parsed(str(said["expect"])), said.get("where") or {}
+    assert isinstance(where, Mapping)
+    found = list(_assignments(statement, where, points))
+    leaves = [[leaf(each, chosen, _reason, beside) for each in comparisons(statement)] for _, chosen in found]
+    outcomes = decided([each for row in leaves for each in row])
+    shown = _varying([labels for labels, _ in found], axes)
+    cases = []
+    for (labels, chosen), row in zip(found, leaves, strict=True):
+        case = _case(statement, labels, row, outcomes, shown)
+        cases.append(replace(case, said=(*case.said, *_unlike(list(chosen.values()), caveat))))
+    cases.sort(key=lambda case: ORDER.index(case.result))
+    result = cases[0].result if cases else UNDECIDED
+    empty = (Case(UNDECIDED, "", ("no cell of the sweep is at these points",)),)
+    return Claim(str(said["claim"]), str(said["expect"]), result, tuple(cases) or empty)
+
+
+def _case(
+    statement: Statement,
+    labels: Assignment,
+    row: Sequence[Leaf],
+    outcomes: Mapping[int, Outcome],
+    shown: Sequence[str],
+) -> Case:
+    known = {id(each.comparison): outcomes[id(each)] for each in row}
+    named = [(axis, labels[axis]) for axis in shown if axis in labels]
+    where = ", ".join(at if axis in (BUILD, STEP) else f"{axis}={at}" for axis, at in named)
+    return Case(_result(statement, known), where, tuple(dict.fromkeys(each.said for each in known.values())))
+
+
+def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:
+    """Each pair of builds once."""
+    found = (caveat(point, base) for base, point in combinations(points, 2))
+    return [f"{MARK} {why}" for why in dict.fromkeys(why for why in found if why)]
+
+
+def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:
+    """What is undecided stays so, unless the rest decides without it."""
+    match statement:
+        case Comparison():
+            return known[id(statement)].result
+        case Negation(part=part):
+            return {HOLDS: FAILS, FAILS: HOLDS}.get(_result(part, known), UNDECIDED)
+        case Junction(all=every, parts=parts):
+            found = {_result(part, known) for part in parts}
+            first = FAILS if every else HOLDS
+            return first if first in found else UNDECIDED if UNDECIDED in found else HOLDS if every else FAILS
+
+
+def _reason(point: Point) -> str | None:
+    return None if point.status == DONE else point.status
+
+
+def _varying(found: Sequence[Assignment], axes: Sequence[Axis]) -> list[str]:
+    """The axes that tell the cases apart."""
+    names = (STEP, *(axis.name for axis in axes))
+    return [name for name in names if len({labels.get(name) for labels in found}) > 1]
+
+
+def _assignments(
+    statement: Statement, where: Mapping[str, Json], points: Sequence[Point]
+) -> Iterator[tuple[Assignment, Chosen]]:
+    """Every way to have all figures at points that agree on what the claim leaves open."""
+    every = dict.fromkeys(figure for each in comparisons(statement) for figure in _figures(each))
+    found: list[tuple[dict[str, str], dict[Figure, Point]]] = [({}, {})]
+    for figure in every:
+        found = _joined(found, figure, list(_places(figure, where, points)))
+    yield from found
+
+
+def _figures(comparison: Comparison) -> Iterator[Figure]:
+    yield from figures(comparison.left)
+    yield from figures(comparison.right)
+
+
+def _places(
+    figure: Figure, where: Mapping[str, Json], points: Iterable[Point]
+) -> Iterator[tuple[dict[str, str], Point]]:
+    """The points of a figure, each with the labels that the figure itself does not fix."""
+    fixed = dict(figure.labels)
+    wanted = {axis: said for axis, said in where.items() if axis not in fixed}
+    for point in points:
+        if matches(point, {**wanted, **fixed}) and all(_has(point, axis, at) for axis, at in fixed.items()):
+            yield {axis: at for axis, at in {**point.labels, STEP: point.step}.items() if axis not in fixed}, point
+
+
+def _has(point: Point, axis: str, said: object) -> bool:
+    """A figure that names an axis is of a step which that touches; where it does not, it is of no such thing."""
+    found = label(point, axis)
+    return found is not None and (axis in (BUILD, STEP) or Label(found) == said)
+
+
+def _joined(
+    found: Sequence[tuple[dict[str, str], dict[Figure, Point]]],
+    figure: Figure,
+    places: Sequence[tuple[dict[str, str], Point]],
+) -> list[tuple[dict[str, str], dict[Figure, Point]]]:
+    """By the axes that both have; those that all of them have are looked up."""
+    if not found or not places:
+        return []
+    shared = sorted(set.intersection(*(set(labels) for labels, *_ in (*found, *places))))
+    index: dict[tuple[str | None, ...], list[tuple[dict[str, str], Point]]] = {}
+    for labels, point in places:
+        index.setdefault(tuple(labels.get(axis) for axis in shared), []).append((labels, point))
+    return [
+        ({**mine, **labels}, {**chosen, figure: point})
+        for mine, chosen in found
+        for labels, point in index.get(tuple(mine.get(axis) for axis in shared), ())
+        if all(mine.get(axis, at) == at for axis, at in labels.items())
+    ]

@@ -1,0 +1,127 @@
+"""A table of comparisons: every arm of a step against its base, with interval and verdict or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stepgrid.model.plan import Axis
+from stepgrid.store.status.results import DONE
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
+from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.judgement import Evidence, judged
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics.confidence_intervals import Sample
+from stepgrid.summarize.statistics.outliers import outliers
+
+__all__ = ["ABSENT", "BASE", "NO_BASE", "RATIO", "SAME_AS", "Comparison", "Entry", "Evidence", "Line", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    labels: Labels
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    step: str
+    layout: Layout
+    columns: tuple[Labels, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def base(self) -> str:
+        return comparison_axes.words(self.columns[0], self.layout.across)
+
+    @property
+    def caveats(self) -> list[str]:
+        said = (entry.caveat for line in self.lines for entry in line.entries if entry.caveat)
+        return list(dict.fromkeys(said))
+
+    @property
+    def compared(self) -> int:
+        return sum(entry.kind == RATIO for line in self.lines for entry in line.entries)
+
+    @property
+    def worth_showing(self) -> bool:
+        """A step that lies before the base axis has nothing to compare."""
+        return any(entry.kind not in (SAME_AS, ABSENT) for line in self.lines for entry in line.entries[1:])
+
+
+def compare(
+    step: str,
+    form: Layout,
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    evidence: Evidence,
+) -> Comparison:
+    columns = comparison_axes.columns(form, axes, points)
+    places = {
+        (comparison_axes.key(point, form.down), comparison_axes.key(point, form.across)): point for point in points
+    }
+    lines = []
+    for labels in comparison_axes.lines(form, axes, points):
+        row = [places.get((labels, column)) for column in columns]
+        lines.append(Line(labels, tuple(_entry(point, row[0], index == 0) for index, point in enumerate(row))))
+    return _judged(_shared(Comparison(step, form, tuple(columns), tuple(lines))), evidence)
+
+
+def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
+    if point is None:
+        return Entry(ABSENT)
+    if point.status != DONE or not point.values():
+        return Entry(point.status, point)
+    if is_base:
+        return Entry(BASE, point)
+    if base is not None and point.places == base.places:
+        return Entry(SAME_AS, point)
+    return Entry(RATIO if base is not None and base.values() else NO_BASE, point)
+
+
+def _shared(table: Comparison) -> Comparison:
+    """A comparison of runs that were compared before in the table is no other one: it counts and is judged once."""
+    first: dict[tuple[object, object], tuple[int, int]] = {}
+    lines = []
+    for row, line in enumerate(table.lines):
+        entries = list(line.entries)
+        for column, entry in enumerate(entries):
+            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
+                known = first.setdefault((entry.point.places, base.places), (row, column))
+                if known != (row, column):
+                    entries[column] = replace(entry, kind=SAME_AS, same=_apart(table, known, (row, column)))
+        lines.append(replace(line, entries=tuple(entries)))
+    return replace(table, lines=tuple(lines))
+
+
+def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> str:
+    """What a place of the table is called from another one: only what differs."""
+    row = comparison_axes.words(table.lines[known[0]].labels, table.layout.down) if known[0] != here[0] else ""
+    arm = comparison_axes.words(table.columns[known[1]], table.layout.across) if known[1] != here[1] else ""
+    return ", ".join(part for part in (row, arm) if part)
+
+
+def _judged(table: Comparison, evidence: Evidence) -> Comparison:
+    """All intervals of a table at once: they hold together."""
+    samples = dict(_samples(table))
+    every = list(samples.values())
+    found = dict(zip(samples, zip(confidence_intervals.intervals(every), outliers(every), strict=True), strict=True))
+    lines = []
+    for row, line in enumerate(table.lines):
+        entries = list(line.entries)
+        for column, entry in enumerate(entries):
+            if (row, column) in samples and (base := line.entries[0].point) and entry.point:
+                interval, odd = found[row, column]
+                known = replace(entry, ratio=confidence_intervals.ratio(samples[row, column]), interval=interval)
+                entries[column] = judged(known, entry.point, base, evidence, odd)
+        lines.append(replace(line, entries=tuple(entries)))
+    return replace(table, lines=tuple(lines))
+
+
+def _samples(table: Comparison) -> Iterator[tuple[tuple[int, int], Sample]]:
+    for row, line in enumerate(table.lines):
+        for column, entry in enumerate(line.entries):
+            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
+                yield (row, column), confidence_intervals.sample(entry.point.values(), base.values(), row)

@@ -1,0 +1,25 @@
+"""One cell of a table of comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+
+BASE, RATIO, SAME_AS, NO_BASE, ABSENT = "base", "ratio", "same as", "no base", "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`kind` is one of the words above, or the status of a point that is not done."""
+
+    kind: str
+    point: Point | None = None
+    interval: Interval | None = None
+    ratio: float | None = None
+    verdict: str | None = None
+    caveat: str | None = None
+    same: str | None = None  # the arm, other than the base, whose runs these are
+    floor: float | None = None  # what equal arms came to on this host, as often as 19 times in 20: 0.013 is 1.3 %
+    doubts: tuple[str, ...] = ()  # what to know of this very ratio: measured far apart, a load far off, …

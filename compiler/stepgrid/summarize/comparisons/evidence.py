@@ -1,0 +1,61 @@
+"""What is known beside the figures of a plan, for the comparisons of any of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from stepgrid.model.plan import Axis
+from stepgrid.summarize.comparisons import builds, steadiness
+from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.environment_difference import Surroundings
+from stepgrid.summarize.comparisons.judgement import Caveat, Evidence
+from stepgrid.summarize.comparisons.noise_floor import Floors, floors
+from stepgrid.summarize.data import missed_lookups
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.series import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """For a table of comparisons, and for any two points."""
+
+    series: Series
+    effect: float
+    caveat: Caveat
+    noise: Floors
+    marks: Callable[[Point, Point], Sequence[str]]
+
+    def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
+        floor = partial(self.noise.floor, again=shares_loads(form, axes))
+        return Evidence(self.series, self.effect, self.caveat, floor, self.marks)
+
+    def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
+        """By the axes in which they differ."""
+        unlike = tuple(axis.name for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name))
+        return self.noise.floor(point, base, again=shares_loads(Layout({}, unlike, ()), axes))
+
+
+def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> Beside:
+    hosts = tables.facts.get("host", {})
+    noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
+    around = Surroundings(hosts, within)
+
+    def marks(point: Point, base: Point) -> Sequence[str]:
+        return tuple(_marks(around, point, base))
+
+    return Beside(tables.series, effect, partial(builds.caveat, known), noise, marks)
+
+
+def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:
+    """Whether the arms start from one and the same database: what tells them apart begins after it."""
+    return all(axis.steps is not None for axis in axes if axis.name in form.across)
+
+
+def _marks(around: Surroundings, point: Point, base: Point) -> Iterator[str]:
+    yield from around.marks(point, base)
+    yield from steadiness.marks(point, base)
+    yield from missed_lookups.marks(point, base)

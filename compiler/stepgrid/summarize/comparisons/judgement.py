@@ -1,0 +1,86 @@
+"""The word for one comparison, and what is doubtful about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, Entry
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.series import Series
+from stepgrid.summarize.data.series_summary import Place
+from stepgrid.summarize.formats import figure_format
+from stepgrid.summarize.statistics import confidence_intervals, verdicts
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.outliers import Outlier
+from stepgrid.summarize.statistics.timeseries import series_interval
+
+Caveat = Callable[[Point, Point], str | None]  # why two points may have no verdict
+INSIDE = "within the noise floor"
+
+
+def _no_floor(_: Point, __: Point) -> float | None:
+    return None
+
+
+def _no_marks(_: Point, __: Point) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known beside the figures themselves."""
+
+    series: Series
+    effect: float
+    caveat: Caveat
+    floor: Callable[[Point, Point], float | None] = _no_floor
+    marks: Callable[[Point, Point], Sequence[str]] = _no_marks
+
+
+def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Sequence[Outlier]) -> Entry:
+    """`entry` has its ratio, and its interval where there are loads enough."""
+    if entry.ratio is None:
+        return replace(entry, kind=NO_BASE)
+    reason = evidence.caveat(point, base)
+    doubts = (*evidence.marks(point, base), *map(_odd, odd))
+    entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason)
+    if entry.interval is None:
+        return _from_series(entry, point, base, evidence)
+    return entry if reason else _verdict(entry, entry.interval, evidence.effect)
+
+
+def _verdict(entry: Entry, interval: Interval, effect: float) -> Entry:
+    """A difference no larger than what equal arms showed before is not called one, however alike the loads are."""
+    word = verdicts.verdict(interval.low, interval.high, effect)
+    if word in verdicts.DIFFERENCES and _inside(entry.floor, interval.ratio):
+        return replace(entry, verdict=verdicts.INCONCLUSIVE, doubts=(*entry.doubts, INSIDE))
+    return replace(entry, verdict=word)
+
+
+def _inside(floor: float | None, ratio: float) -> bool:
+    return floor is not None and abs(math.log(ratio)) <= math.log1p(floor)
+
+
+def _from_series(entry: Entry, point: Point, base: Point, evidence: Evidence) -> Entry:
+    """One load: the interval of its series around the ratio of the figures, and no verdict."""
+    common = point.values().keys() & base.values().keys()
+    arm, against = (evidence.series.relative(_places(each, common)) for each in (point, base))
+    found = series_interval(arm, against)
+    if found is None or entry.ratio is None:
+        return replace(entry, verdict=None if entry.caveat else verdicts.ONE_LOAD)
+    moved = confidence_intervals.moved(found, entry.ratio)
+    word = verdicts.single(moved.low, moved.high, evidence.effect)
+    if _inside(entry.floor, entry.ratio):
+        word = verdicts.ONE_LOAD
+    return replace(entry, interval=moved, verdict=None if entry.caveat else word)
+
+
+def _places(point: Point, loads: Collection[int]) -> list[Place]:
+    return [run.place for run in point.runs if run.load in loads]
+
+
+def _odd(found: Outlier) -> str:
+    without = figure_format.ratio(found.without)
+    return f"load {found.load} lies far from the others ({figure_format.ratio(found.alone)}x); without it {without}x"

@@ -1,0 +1,48 @@
+"""Many comparisons: the intervals of one table hold together, those of all tables of a report do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from stepgrid.summarize.cache.report_cache import book
+from stepgrid.summarize.cache.verified_file import digest
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import Entry
+from stepgrid.summarize.statistics.confidence_intervals import chance
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES
+
+RATE = 0.05  # of the differences of a report, how many may be by chance
+
+
+def sentences(tables: Sequence[Comparison], effect: float) -> Iterator[str]:
+    """Which differences would not stand, were all comparisons of the report judged together (Benjamini, Hochberg)."""
+    known = [(entry, found) for entry in _entries(tables) if (found := _chance(entry, effect)) is not None]
+    differences = [found for entry, found in known if entry.verdict in DIFFERENCES]
+    if len(tables) < 2 or all(found * len(known) <= RATE for found in differences):
+        return  # so clear are they that scipy.stats, which takes long to import, has nothing to add
+    adjusted = _adjusted([found for _, found in known])
+    weak = sum(entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True))
+    if weak:
+        yield (
+            f"{weak} of the {len(differences)} differences would not be one, were the {len(known)} comparisons of all "
+            f"tables judged together: a twentieth of such differences is chance"
+        )
+
+
+def _adjusted(chances: Sequence[float]) -> Sequence[float]:
+    """Each depends on all of them."""
+
+    def adjusted() -> list[float]:
+        from scipy.stats import false_discovery_control
+
+        return [float(each) for each in false_discovery_control(chances)]
+
+    return book("adjusted").of(digest(repr(chances)), adjusted)
+
+
+def _entries(tables: Iterable[Comparison]) -> Iterator[Entry]:
+    return (entry for table in tables for line in table.lines for entry in line.entries if not entry.caveat)
+
+
+def _chance(entry: Entry, effect: float) -> float | None:
+    return chance(entry.interval, effect) if entry.interval else None

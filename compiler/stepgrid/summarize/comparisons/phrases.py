@@ -1,0 +1,146 @@
+"""What stands in a table's cell, and the sentences that answer the question first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from stepgrid.store.status.results import DONE
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.overview import Overview, Row
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.formats import figure_format
+from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
+
+MARK = "*"  # on a ratio that gets no verdict; the reason stands below
+DOUBT = "†"  # on a ratio that more is to be known of; that stands below
+NAMED = 3
+Weight = tuple[bool, float]
+
+
+def entry(found: Entry, base: str) -> str:
+    if found.kind == ABSENT:
+        return "-"
+    if found.kind == BASE and found.point:
+        return median(found.point)
+    if found.kind == SAME_AS:
+        return f"same as {found.same or base}"
+    if found.kind == NO_BASE and found.point:
+        return f"no base; {median(found.point)} QPS"
+    return compared(found) if found.kind == RATIO else found.kind
+
+
+def compared(found: Entry) -> str:
+    """1.12 [1.08, 1.16] faster"""
+    if found.ratio is None:
+        return NO_BASE
+    parts = [figure_format.ratio(found.ratio)]
+    if found.interval:
+        parts.append(figure_format.interval(found.interval))
+    parts.append(MARK if found.caveat else found.verdict or "")
+    parts += [DOUBT] if found.doubts else []
+    if found.point and (short := fewer(found.point)):
+        parts.append(short)
+    return " ".join(part for part in parts if part)
+
+
+def fewer(point: Point) -> str | None:
+    measured, planned = point.loads
+    return f"({measured} of {planned} loads)" if measured < planned else None
+
+
+def median(point: Point) -> str:
+    found = point.spread()
+    return figure_format.rate(found[0]) if found else point.status
+
+
+def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
+    """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
+    for index, labels in enumerate(table.columns[1:], 1):
+        entries = [line.entries[index] for line in table.lines]
+        if all(each.kind in (ABSENT, DONE, NO_BASE) for each in entries):  # without QPS; a warning says what lacks
+            continue
+        arm = comparison_axes.words(labels, table.layout.across) or "-"
+        yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
+
+
+def _weight(entries: Sequence[Entry]) -> Weight:
+    """What is certain comes before what is only large."""
+    sizes = [(each.verdict in (FASTER, SLOWER), abs(math.log(each.ratio))) for each in entries if each.ratio]
+    return max(sizes, default=(False, 0.0))
+
+
+def doubts(table: Overview) -> Iterator[str]:
+    """readww, 1, hyper: kernel 6.1.0 / 6.18.0; one sentence for all that have the same to tell"""
+    told: dict[str, list[str]] = {}
+    for row in table.rows:
+        for head, found in zip(table.heads, row.entries[1:], strict=True):
+            for text in found.doubts:
+                told.setdefault(text, []).append(", ".join(filter(None, (row.step, *row.labels, head))))
+    for text, where in told.items():
+        more = f"; and {len(where) - NAMED} more" if len(where) > NAMED else ""
+        yield f"{text}: {'; '.join(where[:NAMED])}{more}"
+
+
+def floor(row: Row) -> str:
+    """1.3 %: the highest of the row; nothing where this host has no history of it."""
+    known = [found.floor for found in row.entries if found.floor is not None]
+    return f"{max(known):.1%}" if known else ""
+
+
+def _counts(entries: Sequence[Entry]) -> str:
+    ratios: dict[str, list[float | None]] = {}
+    for each in entries:
+        if each.kind != ABSENT:
+            ratios.setdefault(_word(each), []).append(each.ratio)
+    known = dict.fromkeys(word for word in (*VERDICTS, *sorted(ratios)) if word in ratios)
+    alone = sum(map(len, ratios.values())) == 1
+    return ", ".join(_count(word, ratios[word], alone) for word in known)
+
+
+def _count(word: str, found: Sequence[float | None], alone: bool) -> str:
+    said = word if alone else f"{len(found)} {_MANY.get(word, word)}"
+    ratios = sorted(each for each in found if each is not None)
+    return f"{said} ({_range(ratios)})" if ratios else said
+
+
+_MANY = {ONE_LOAD: "of one load each"}
+
+
+def _range(ratios: Sequence[float]) -> str:
+    ends = dict.fromkeys(f"{figure_format.ratio(each)}x" for each in (ratios[0], ratios[-1]))
+    return " to ".join(ends)
+
+
+def _word(found: Entry) -> str:
+    if found.kind == RATIO:
+        return "without verdict" if found.caveat else found.verdict or "without verdict"
+    if found.kind == SAME_AS:
+        return f"the same run as {found.same}" if found.same else "the same run"
+    return found.kind
+
+
+def findings(tables: Sequence[Comparison]) -> list[str]:
+    """The differences that have a verdict, the largest first."""
+    found = [each for table in tables for each in _differences(table)]
+    return [text for _, text in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _differences(table: Comparison) -> Iterator[tuple[float, str]]:
+    for line in table.lines:
+        for index, labels in enumerate(table.columns[1:], 1):
+            each = line.entries[index]
+            if each.verdict in (FASTER, SLOWER) and each.ratio and each.interval:
+                size = max(each.ratio, 1 / each.ratio)
+                yield size, finding(table, line, labels, each)
+
+
+def finding(table: Comparison, line: Line, labels: comparison_axes.Labels, each: Entry) -> str:
+    """cache=hyper against cache=lru, rocksdb-9.10.0, threads=2, readww: 1.12x [1.08, 1.16] faster"""
+    arm = comparison_axes.words(labels, table.layout.across)
+    where = ", ".join(part for part in (comparison_axes.words(line.labels, table.layout.down), table.step) if part)
+    figures = (
+        f"{figure_format.ratio(each.ratio or 0)}x {figure_format.interval(each.interval)}" if each.interval else ""
+    )
+    return f"{arm} against {table.base}, {where}: {figures} {each.verdict}"

@@ -1,0 +1,77 @@
+"""A point is a cell's step over all its repeats: its status and its figures by load."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, median
+
+from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.summarize.data.parquet_reader import Run
+
+QPS = "qps"
+
+
+@dataclass(frozen=True)
+class Point:
+    step: str
+    labels: Mapping[str, str]
+    runs: tuple[Run, ...]
+
+    @cached_property
+    def status(self) -> str:
+        """Done as soon as one repeat is; else what most needs attention."""
+        found = {run.status for run in self.runs}
+        return next((status for status in (DONE, FAILED, UNSUPPORTED) if status in found), MISSING)
+
+    @property
+    def build(self) -> str:
+        return self.runs[0].build
+
+    @cached_property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        return tuple(run.place for run in self.runs)
+
+    @property
+    def reason(self) -> str | None:
+        return next((run.reason for run in self.runs if run.status == self.status), None)
+
+    def values(self, metric: str = QPS) -> dict[int, list[float]]:
+        if len(self.runs) == 1:
+            only = self.runs[0].metrics.get(metric)
+            return {} if only is None else {self.runs[0].load: [only]}
+        found: dict[int, list[float]] = defaultdict(list)
+        for run in self.runs:
+            if metric in run.metrics:
+                found[run.load].append(run.metrics[metric])
+        return dict(found)
+
+    def spread(self, metric: str = QPS) -> tuple[float, float, float] | None:
+        """(median, least, most) over the loads; the runs of a load are averaged."""
+        if len(self.runs) == 1:
+            only = self.runs[0].metrics.get(metric)
+            return None if only is None else (only, only, only)
+        loads = [fmean(runs) for runs in self.values(metric).values()]
+        return (median(loads), min(loads), max(loads)) if loads else None
+
+    @cached_property
+    def loads(self) -> tuple[int, int]:
+        """(loads with a figure, loads planned)"""
+        return len(self.values()), len({run.load for run in self.runs})
+
+
+def points(runs: Iterable[Run], step: str, axes: Sequence[str]) -> list[Point]:
+    """One per combination of the axes that touch the step: cells that differ elsewhere only share it."""
+    cells: dict[tuple[str | None, ...], list[Run]] = {}
+    for run in runs:
+        if run.step == step:
+            members = cells.setdefault(tuple(run.labels.get(axis) for axis in axes), [])
+            if not members or members[0].cell == run.cell:
+                members.append(run)
+    return [Point(step, _labels(members[0], axes), tuple(members)) for members in cells.values()]
+
+
+def _labels(run: Run, axes: Sequence[str]) -> dict[str, str]:
+    return {axis: run.labels[axis] for axis in axes if axis in run.labels}

@@ -1,0 +1,53 @@
+"""What tables may need that is in no row of `steps`: parts of steps, levels of LSM trees, what was asked of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stepgrid.layouts.insert_benchmark import TARGET
+from stepgrid.model.plan import PlannedStage
+from stepgrid.plan.files import plan_file
+from stepgrid.plugins.layout import Level
+from stepgrid.plugins.layouts import FIGURES, by_name
+from stepgrid.summarize.data import time_windows
+from stepgrid.summarize.data.counters import counted
+from stepgrid.summarize.data.parquet_reader import Place, Tables
+from stepgrid.summarize.data.response_times import Shares, shares
+from stepgrid.summarize.data.time_windows import Figures, Window
+
+KIND = "insert_benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    windows: Mapping[Window, Figures] = field(default_factory=dict)
+    levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)
+    targets: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
+    times: Mapping[Place, Shares] = field(default_factory=dict)
+
+
+def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> Extras:
+    """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
+    asked = header["report"]["tables"]
+    wanted = (tuple(table["window"]) for table in asked if "window" in table)
+    needed = any(run.kind == KIND for run in found.runs)
+    targets = dict(_targets(plan_file.read(plan).stages)) if needed else {}
+    times = shares(folder) if _of_times(asked) or (needed and not asked) else {}
+    return Extras(time_windows.figures(folder, wanted), found.levels, targets, counted(folder, asked), times)
+
+
+def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
+    return any(by_name(table.get("layout", FIGURES)).times for table in asked)
+
+
+def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:
+    """Rows/s that all clients of a step were to insert."""
+    for stage in stages:
+        for position, step in enumerate(stage.steps):
+            rate, clients = step.settings.get("insert_rate"), step.settings.get("clients")
+            if step.kind == KIND and isinstance(rate, int | float) and isinstance(clients, int | float):
+                yield (stage.id, position), {TARGET: float(rate * clients)}

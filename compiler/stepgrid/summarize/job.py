@@ -1,0 +1,84 @@
+"""A plan's report, from its tables to its files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from stepgrid.host.durable_writes import write_text
+from stepgrid.host.garbage_collector import uncollected
+from stepgrid.plan.files import plan_file
+from stepgrid.store.code_revision import revision
+from stepgrid.store.full_disk import DiskFull, with_reserve
+from stepgrid.store.store import Store
+from stepgrid.summarize.cache.report_cache import keeping
+from stepgrid.summarize.data import parquet_reader, table_inputs
+from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.report import Report, report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m stepgrid.summarize", description="Writes a plan's report.")
+    parser.add_argument("plan", help="digest of a plan under outputs/plans/, collected before")
+    parser.add_argument("--partial", action="store_true", help="some results may be missing")
+    options = parser.parse_args(arguments)
+    store = Store()
+    if problem := _unready(store, options.plan):
+        print(f"summarize: {problem}", file=sys.stderr)
+        return 1
+    try:
+        found = with_reserve(store, lambda: _written(store, options.plan))
+    except DiskFull as full:
+        print(f"summarize: {full}", file=sys.stderr)
+        return 1
+    _warn(found, options.partial)
+    return 0
+
+
+def _written(store: Store, plan: str) -> Report:
+    with keeping(store.kept(plan)):
+        found = read(store, plan)
+        write(store, found)
+    store.stamp_report(plan, revision())
+    return found
+
+
+def _warn(found: Report, partial: bool) -> None:
+    if found.status.incomplete and not partial:
+        print(
+            f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
+            "the report says so on top. Run again to measure them.",
+            file=sys.stderr,
+        )
+
+
+def _unready(store: Store, plan: str) -> str | None:
+    if not (store.plan(plan) / plan_file.HEADER).is_file():
+        return f"there is no plan {plan} under {store.root}/plans; start a run first"
+    if not (store.tables(plan) / "steps.parquet").is_file():
+        return f"the tables of plan {plan} are missing; first: python -m stepgrid.collect {plan}"
+    return None
+
+
+def read(store: Store, plan: str) -> Report:
+    with uncollected(), keeping(store.kept(plan), whole=False):  # what is made stays, and there are millions of it
+        return _read(store, plan)
+
+
+def _read(store: Store, plan: str) -> Report:
+    header = plan_file.read_header(store.plan(plan))
+    axes = [axis["name"] for axis in header["axes"]]
+    folder = store.tables(plan)
+    found = parquet_reader.load(folder, axes)
+    return report(header, found, table_inputs.load(folder, store.plan(plan), header, found))
+
+
+def write(store: Store, found: Report) -> None:
+    """The text comes last: where it is, all is."""
+    with uncollected():
+        where = summary_text.page_path(store, found.plan)
+        with keeping(store.kept(found.plan)):
+            begun = html.begun(found)
+            text = summary_text.text(found, where)  # while charts are drawn
+            write_text(where, html.finished(begun))
+        write_text(summary_text.path(store, found.plan), text)

@@ -1,0 +1,63 @@
+"""How much of the sweep there is, and what became of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.summarize.comparisons.comparison_axes import words
+from stepgrid.summarize.data.parquet_reader import Place, Run
+
+ORDER = (DONE, UNSUPPORTED, FAILED, MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Runs that lack figures for one and the same reason."""
+
+    status: str
+    reason: str
+    runs: int
+    cells: tuple[str, ...]
+    logs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    counts: Mapping[str, int]  # of measured runs, each counted once
+    troubles: tuple[Trouble, ...]
+
+    @property
+    def incomplete(self) -> int:
+        return self.counts[FAILED] + self.counts[MISSING]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+
+def status(runs: Sequence[Run]) -> Status:
+    """A run that several cells share counts once."""
+    once: dict[Place, Run] = {}
+    for run in runs:
+        if run.measured:
+            once.setdefault(run.place, run)
+    counts = Counter(run.status for run in once.values())
+    return Status({name: counts[name] for name in ORDER}, _troubles([*once.values()]))
+
+
+def _troubles(runs: Sequence[Run]) -> tuple[Trouble, ...]:
+    found: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        if run.status != DONE:
+            found.setdefault((run.status, run.reason or "no reason recorded"), []).append(run)
+    ordered = sorted(found.items(), key=lambda item: -ORDER.index(item[0][0]))
+    return tuple(_trouble(status, reason, members) for (status, reason), members in ordered)
+
+
+def _trouble(status: str, reason: str, runs: Sequence[Run]) -> Trouble:
+    cells = dict.fromkeys(words((*run.labels.values(), run.step), (*run.labels, "step")) for run in runs)
+    logs = dict.fromkeys(run.log for run in runs if run.log and run.status != UNSUPPORTED)
+    return Trouble(status, reason, len(runs), tuple(cells), tuple(logs))

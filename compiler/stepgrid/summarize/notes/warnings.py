@@ -1,0 +1,91 @@
+"""What a reader must know before believing a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from stepgrid.plugins.hit_rate import SAID
+from stepgrid.summarize.comparisons import measurement_gap
+from stepgrid.summarize.comparisons.build_quality import spread
+from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.data import missed_lookups
+from stepgrid.summarize.data.parquet_reader import Run, Tables
+from stepgrid.summarize.notes import database_origin, retractions, unknown_contents
+
+_LIBRARY = "such builds compare with each other, not with those compiled from source"
+
+
+def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
+    yield from planned
+    yield from _said_by_builds(builds.values())
+    yield from _libraries(builds.values())
+    yield from _unlike("builds", [build for build in builds.values() if not build.client])
+    yield from _unlike("clients", [build for build in builds.values() if build.client])
+    yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
+    yield from missed_lookups.sentences(tables.runs)
+    yield from _hosts(tables.facts.get("host", {}))
+    yield from _noisy(tables.facts.get("noise", {}), tables.runs)
+    yield from measurement_gap.whole(tables.runs)
+    yield from database_origin.mixed(tables.runs, tables.facts.get("image", {}))
+    yield from retractions.sentences(tables.facts.get("retracted", {}), tables.runs)
+    yield from unknown_contents.sentences(tables.facts.get("unknown contents", {}), tables.runs)
+
+
+def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
+    names: dict[str, list[str]] = {}
+    for build in builds:
+        for text in build.warnings:
+            names.setdefault(text, []).append(build.name)
+    yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
+
+
+def _unlike(what: str, builds: Sequence[Build]) -> Iterator[str]:
+    """Ratios across such builds carry no verdict: what they were built with is in them as well."""
+    made = [build.quality for build in builds]
+    parts = spread([quality or {} for quality in made])
+    if parts or (len(made) > 1 and None in made):
+        why = "; ".join(parts) or "of some it is not recorded how"
+        yield f"ratios across {what} carry no verdict: the binaries were not made alike ({why})"
+
+
+def _libraries(builds: Iterable[Build]) -> Iterator[str]:
+    names = [build.name for build in builds if build.from_library]
+    if names:
+        yield f"{', '.join(names)}: the official library, and db_bench compiled against it: {_LIBRARY}"
+
+
+def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:
+    """What the engine printed during a run and its build record does not say already."""
+    names: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for text in run.warnings:
+            if _sentence(text) not in known and SAID not in text:
+                names.setdefault(text, {})[f"{run.step} of {run.build}"] = None
+    for text, said in names.items():
+        yield f"{', '.join(list(said)[:3])}{' and others' if len(said) > 3 else ''}: {_sentence(text)}"
+
+
+def _hosts(facts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    for name in ("kernel", "governor"):
+        values = sorted({found[name] for found in facts.values() if name in found})
+        if len(values) > 1:
+            yield f"the figures come from different settings of the host: {name} {', '.join(values)}"
+
+
+def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
+    """What else the host did just before a stage was measured."""
+    said = {subject: found["warning"] for subject, found in facts.items() if "warning" in found}
+    names = list(dict.fromkeys(f"{run.step} of {run.build}" for run in runs if _subject(run) in said and run.measured))
+    if names:
+        stages = len({_subject(run) for run in runs if run.measured and run.attempt})
+        where = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+        first = next(iter(said.values()))
+        yield f"the host was not quiet before {len(said)} of {stages} stages ({where}): {first}"
+
+
+def _subject(run: Run) -> str:
+    return f"{run.place[0]}/{run.attempt}"
+
+
+def _sentence(text: str) -> str:
+    return text.removeprefix("WARNING:").strip()

@@ -1,0 +1,109 @@
+"""The table of absolute figures of a step: QPS, how steady it was, response times, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean, median
+
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.parquet_reader import Place
+from stepgrid.summarize.formats import figure_format
+from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.statistics import medians
+from stepgrid.summarize.statistics.timeseries import Steadiness
+
+FILES = "files"  # of which there are whole ones
+
+# metric, heading, what it is
+METRICS = (
+    ("p50_us", "p50", "µs"),
+    ("p99_us", "p99", "µs"),
+    ("p99_9_us", "p99.9", "µs"),
+    ("read_p99_us", "read p99", "µs"),  # where a step mixes kinds of operation, there is none of all together
+    ("write_p99_us", "write p99", "µs"),
+    ("seek_p99_us", "seek p99", "µs"),
+    ("cpu_us_per_op", "CPU/op", "µs"),
+    ("context_switches_per_op", "switches/op", ""),
+    ("device_read_mb_per_s", "read", "MiB/s"),
+    ("device_write_mb_per_s", "written", "MiB/s"),
+    ("write_amplification", "w-amp", ""),
+    ("stall_pct", "stalled", "%"),
+    ("drain_seconds", "drain", "s"),
+    ("drain_l0_files", "L0 debt", FILES),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    heads: tuple[tuple[str, str], ...]  # name, unit
+    rows: tuple[tuple[tuple[str, ...], str | None, tuple[str, ...]], ...]  # labels, status if not done, figures
+
+
+@lru_cache(1024)  # the text and the page have the same
+def figures(report: Report, section: Section) -> Figures:
+    """A column for each figure that some point has; a point without it shows a dash."""
+    every = [(head, unit, [show(point) for point in section.points]) for head, unit, show in _columns(report)]
+    known = [column for column in every if any(column[2])]
+    names = section.names
+    rows = tuple(
+        (
+            tuple(point.labels.get(name, "-") for name in names),
+            status,
+            tuple(shown[place] or "-" for _, _, shown in known),
+        )
+        for place, (point, status) in enumerate(_states(section))
+    )
+    return Figures(tuple((head, unit) for head, unit, _ in known), rows)
+
+
+def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
+    """Each point, and why it has no figures of its own."""
+    first: dict[tuple[Place, ...], str] = {}
+    names = section.names
+    for point in section.points:
+        name = comparison_axes.words(comparison_axes.key(point, names), names)
+        known = first.setdefault(point.places, name)
+        status = None if point.values() else point.status
+        yield point, status if status or known == name else f"same as {known}"
+
+
+Column = tuple[str, str, Callable[[Point], str | None]]
+
+
+def _columns(report: Report) -> list[Column]:
+    fixed: list[Column] = [
+        ("QPS", "median", _median),
+        ("lowest-highest", "of the loads", _range),
+        ("95 %", "of the median", _interval),
+        ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
+        ("slow", "seconds", lambda point: _steady(report, point, lambda each: each.slow)),
+    ]
+    return [*fixed, *(_metric(*metric) for metric in METRICS)]
+
+
+def _metric(name: str, head: str, unit: str) -> Column:
+    shown = "{:g}".format if unit == FILES else figure_format.rate
+    return head, unit, lambda point: _median(point, name, shown)
+
+
+def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = figure_format.rate) -> str | None:
+    found = point.spread(metric)
+    return shown(found[0]) if found else None
+
+
+def _range(point: Point) -> str | None:
+    found = point.spread() if point.loads[0] > 1 else None
+    return f"{figure_format.rate(found[1])}-{figure_format.rate(found[2])}" if found else None
+
+
+def _interval(point: Point) -> str | None:
+    found = medians.interval([fmean(runs) for runs in point.values().values()])
+    return figure_format.reach(found.low, found.high) if found else None
+
+
+def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:
+    known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
+    return f"{median(known):.0%}" if known else None

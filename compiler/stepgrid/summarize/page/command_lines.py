@@ -1,0 +1,49 @@
+"""The exact commands, as somebody would type them; what a database folder is called is of no interest."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.report import Report, Section
+
+NONE = "[]"
+
+
+def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
+    """(arm, command) of the first run of each arm that has one."""
+    known, names = report.facts.get("command", {}), section.names
+    for point in section.points:
+        for run in point.runs:
+            found = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}")
+            if found and "argv" in found:
+                arm = comparison_axes.words(comparison_axes.key(point, names), names)
+                yield arm or section.step, command(found)
+                break
+
+
+def command(found: Mapping[str, str]) -> str:
+    from pydantic_core import from_json  # as json.loads, in half its time
+
+    env = from_json(found.get("env", "{}")) or {}
+    return " ".join(
+        [*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, from_json(found["argv"]))]
+    )
+
+
+_quoted = lru_cache(1 << 16)(shlex.quote)  # commands of a report are much alike
+
+
+def dropped(report: Report) -> list[str]:
+    """Options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
+    known = report.facts.get("command", {})
+    found: dict[str, dict[str, None]] = {}
+    for section in report.sections:
+        for run in (run for point in section.points for run in point.runs):
+            facts = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
+            for name in json.loads(said) if (said := facts.get("dropped", NONE)) != NONE else ():
+                found.setdefault(name if isinstance(name, str) else json.dumps(name), {})[run.build] = None
+    return [f"{name} ({', '.join(builds)})" for name, builds in found.items()]

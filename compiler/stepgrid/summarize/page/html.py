@@ -1,0 +1,120 @@
+"""index.html: one file, no scripts, nothing loaded from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.model.counted import counted
+from stepgrid.summarize.charts import step_charts
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.comparisons import phrases
+from stepgrid.summarize.comparisons.comparison import Entry
+from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.formats.html import grouped
+from stepgrid.summarize.notes import database_origin
+from stepgrid.summarize.page import absolute_figures, command_lines, findings, host, summary_text
+from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.statistics import verdicts
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "report"
+MOST_FINDINGS = 12
+UNFOLDED = 16  # charts over time that are shown without asking
+
+
+def page(report: Report) -> str:
+    return finished(begun(report))
+
+
+def begun(report: Report) -> Mapping[str, Any]:
+    """What the page says; its charts are being drawn."""
+    return _context(report)
+
+
+def finished(context: Mapping[str, Any]) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["cells"] = _cells
+    return environment.get_template("index.html.j2").render(context)
+
+
+def _cells(texts: Iterable[str], tag: str, kind: str = "") -> Markup:
+    """Of a row: a large page has hundreds of thousands, and a loop of the template takes four times as long."""
+    from markupsafe import Markup
+
+    begin, end = f'<{tag} class="{kind}">' if kind else f"<{tag}>", f"</{tag}>"
+    return Markup("".join(f"{begin}{escape(text)}{end}" for text in texts))
+
+
+def _context(report: Report) -> dict[str, Any]:
+    hosts = report.facts.get("host", {})
+    return {
+        "report": report,
+        "repeats": summary_text.repeats(report),
+        "host": host.line(report.hardware, next(iter(hosts.values()), {})),
+        "host_rows": [*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))],
+        "answer": [text for _, text in findings.tallies(report)],
+        "headline": findings.headline(report),
+        "findings": findings.findings(report)[:MOST_FINDINGS],
+        "overviews": [_overview(report, table) for table in report.overviews],
+        "sections": [_section(report, section) for section in report.sections],
+        "dropped": command_lines.dropped(report),
+        "claims": claim_text.ordered(report.claims),
+        "claim_words": claim_text,
+        "tables": grouped(report.shown),
+        "tables_first": summary_text.tables_first(report),
+        "meaning": verdicts.MEANING,
+        "counted": counted,
+        "unfolded": UNFOLDED,
+        "most": step_charts.most(report),
+    }
+
+
+def _section(report: Report, section: Section) -> dict[str, Any]:
+    return {
+        "step": section.step,
+        "names": section.names,
+        "figures": absolute_figures.figures(report, section),
+        "note": step_charts.note(report, section),
+        "over_time": step_charts.over_time(report, section),
+        "longest": step_charts.longest(report, section),
+        "commands": list(command_lines.commands(report, section)),
+    }
+
+
+def _overview(report: Report, table: Overview) -> Mapping[str, Any]:
+    drawn = [step_charts.ratios(report, each) for each in table.tables]
+    return {
+        "base": table.base,
+        "down": table.down,
+        "columns": table.heads,
+        "rows": [
+            (row.step, row.labels, [_entry(entry, table.base) for entry in row.entries], phrases.floor(row))
+            for row in table.rows
+        ],
+        "floors": any(phrases.floor(row) for row in table.rows),
+        "caveats": table.caveats,
+        "doubts": list(phrases.doubts(table)),
+        "pictures": [picture for picture in drawn if picture],
+        "intervals": any(entry.interval for row in table.rows for entry in row.entries),
+    }
+
+
+def _entry(entry: Entry, base: str) -> tuple[str, str]:
+    return _class(entry.kind, entry.verdict), phrases.entry(entry, base)
+
+
+def _class(kind: str, verdict: str | None) -> str:
+    return (verdict or kind).replace(" ", "-")

@@ -1,0 +1,52 @@
+"""A report as it is printed: whole, or one of its tables; as text, Markdown, CSV, TSV or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from stepgrid.language.problems.problem import nearest
+from stepgrid.model.table import Table
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.claims.outcomes import Claim
+from stepgrid.summarize.formats import written
+from stepgrid.summarize.page import all_tables, summary_text
+from stepgrid.summarize.page.html import page
+from stepgrid.summarize.report import Report
+
+
+class NoTable(Exception):
+    """There is none of that title."""
+
+
+def whole(report: Report, form: str, where: Path) -> str:
+    if form == "text":
+        return summary_text.text(report, where)
+    return page(report) if form == "html" else "\n".join(_parts(report, form))
+
+
+def table(report: Report, form: str, title: str) -> str:
+    """All of that title, or the one of that whole name."""
+    every = list(all_tables.tables(report))
+    found = [each for each in every if title in (each.title, each.name)]
+    if not found:
+        raise NoTable(f"there is no table `{title}`: {nearest(title, {each.title for each in every})}")
+    return "\n".join(map(written(form), found))
+
+
+def _parts(report: Report, form: str) -> Iterator[str]:
+    """What is incomplete is said where there is room for words."""
+    if form == "markdown":
+        yield f"# {report.title}\n"
+        yield from (f"**{line}**\n" for line in summary_text.incomplete(report))
+        yield from _claims(report.claims)
+    tables: Sequence[Table] = [
+        each for each in all_tables.tables(report) if form != "markdown" or each.title != "claims"
+    ]
+    yield from map(written(form), tables)
+
+
+def _claims(claims: Sequence[Claim]) -> Iterator[str]:
+    if claims:
+        said = "\n".join(f"- {line}" if not line.startswith(" ") else f"  {line}" for line in claim_text.lines(claims))
+        yield f"## Claims\n\n{said}\n"

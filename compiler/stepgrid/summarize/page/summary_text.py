@@ -1,0 +1,252 @@
+"""summary.txt: plain, complete, ready to paste."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from stepgrid.model.counted import counted
+from stepgrid.model.table import Table
+from stepgrid.store.status.results import DONE, UNSUPPORTED
+from stepgrid.store.store import Store
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.comparisons import comparison_axes, phrases
+from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.formats import text as text_format
+from stepgrid.summarize.formats import text_grid
+from stepgrid.summarize.notes.coverage import Trouble
+from stepgrid.summarize.notes.option_defaults import Defaults
+from stepgrid.summarize.page import absolute_figures, findings, host
+from stepgrid.summarize.page.command_lines import dropped
+from stepgrid.summarize.report import Report, Section
+
+_FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
+_AMPLIFICATION = (
+    "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
+    "memory; what earlier steps left to compact is in it"
+)
+_DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
+SUMMARY, PAGE = "summary.txt", "index.html"
+INDENT = 12
+UNITS = {"stalled": "%", "drain": "s"}
+PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
+COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt")  # in the text
+FLOOR = "floor"
+MOST_SECTIONS = 12  # of more steps the tables come first
+STALLED = 0.05  # share of slow seconds from which a step is named
+
+
+def path(store: Store, plan: str) -> Path:
+    return store.summary(plan) / SUMMARY
+
+
+def page_path(store: Store, plan: str) -> Path:
+    return store.summary(plan) / PAGE
+
+
+def text(report: Report, page: Path) -> str:
+    parts = [_head(report), *map(_overview, report.overviews)]
+    shown = _tables(report.shown)
+    shown += [_unshown(report)] if report.unshown else []
+    sections = [_section(report, section) for section in report.sections]
+    parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
+    parts += [found] if (found := _defaults(report.defaults)) else []
+    parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
+    return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def tables_first(report: Report) -> bool:
+    """Before the figures of each step."""
+    return report.asked or len(report.sections) > MOST_SECTIONS
+
+
+def _tables(tables: Sequence[Table]) -> list[list[str]]:
+    """What is below several of one title is said once; of two of one name the second needs no title."""
+    found: list[list[str]] = []
+    said: set[tuple[str, str]] = set()
+    before = None
+    for table in tables:
+        notes = tuple(note for note in table.notes if (table.title, note) not in said)
+        said |= {(table.title, note) for note in notes}
+        lines = text_format.table(replace(table, notes=notes)).splitlines()
+        if table.name == before:
+            found[-1] += lines[2:]
+        else:
+            found.append(lines)
+        before = table.name
+    return found
+
+
+def _unshown(report: Report) -> list[str]:
+    """A line for each title, which stands for all tables that have it."""
+    found: dict[str, list[str]] = {}
+    for name in report.unshown:
+        found.setdefault(name.partition(": ")[0], []).append(name)
+    command = f"stepgrid report {report.spec}{f' --scale {report.scale}' if report.scale else ''}"
+    return [_asking(command, title, names) for title, names in found.items()]
+
+
+def _asking(command: str, title: str, names: Sequence[str]) -> str:
+    said, table = (names[0], names[0]) if len(names) == 1 else (f"{title} ({len(names)} tables)", title)
+    return f'too long for here: {said}:\n  {command} --table "{table}"'
+
+
+def _head(report: Report) -> list[str]:
+    lines = [report.title, "=" * len(report.title), *incomplete(report)]
+    lines += _entry("claims", claim_text.lines(report.claims))
+    lines += _entry("in short", findings.lines(report))
+    lines += _entry("warnings", report.warnings)
+    lines += _entry("left out", _left_out(report))
+    lines += _entry("quiet", report.quiet)
+    lines += _entry("compared", _compared(report))
+    lines += _entry("builds", _builds(report))
+    lines += _entry("repeats", [repeats(report)])
+    facts = next(iter(report.facts.get("host", {}).values()), {})
+    lines += _entry("host", [host.line(report.hardware, facts)])
+    return lines + _entry("status", _status(report))
+
+
+def _left_out(report: Report) -> list[str]:
+    found = dropped(report)
+    return [f"options that a binary lacks: {', '.join(found)}"] if found else []
+
+
+def incomplete(report: Report) -> list[str]:
+    missing = report.status.incomplete
+    if not missing:
+        return []
+    return [f"INCOMPLETE: {missing} of {report.status.total} measured steps have no figures yet (see status)."]
+
+
+def _entry(name: str, lines: Sequence[str]) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        indent = " " * (INDENT + 2 if line.startswith(" ") else INDENT)
+        shown += textwrap.wrap(
+            line,
+            text_grid.WIDTH,
+            initial_indent=" " * INDENT,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+            drop_whitespace=True,
+        )
+    return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
+
+
+def _compared(report: Report) -> list[str]:
+    return [f"{axis.name}: {_labels(axis.labels, report.base.get(axis.name))}" for axis in report.axes]
+
+
+def _labels(labels: Sequence[str], base: str | None) -> str:
+    return ", ".join(f"{label} (base)" if label == base else label for label in labels)
+
+
+def _builds(report: Report) -> list[str]:
+    return [f"{build.title}: {_origin(build.version, build.origin)}" for build in report.builds.values()]
+
+
+def _origin(version: str | None, origin: str) -> str:
+    return f"{version} ({origin})" if version else origin
+
+
+def repeats(report: Report) -> str:
+    loads = counted(report.loads, "load")
+    return loads if report.runs < 2 else f"{loads}, {report.runs} runs of each"
+
+
+def _status(report: Report) -> list[str]:
+    counts = ", ".join(f"{number} {name}" for name, number in report.status.counts.items() if number or name == DONE)
+    return [f"{counts} (measured steps)", *(line for each in report.status.troubles for line in trouble(each))]
+
+
+def trouble(each: Trouble) -> Iterator[str]:
+    yield f"{each.status}: {counted(each.runs, 'run')}: {each.reason}"
+    if each.status != UNSUPPORTED:
+        more = len(each.cells) - 1
+        yield f"  in {each.cells[0]}{f' and {more} more' if more else ''}"
+    yield from (f"  log: {log}" for log in each.logs[:3])
+
+
+def _reading(report: Report) -> list[str]:
+    effect = f"{report.effect * 100:.3g} %"
+    return [
+        "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
+        "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
+        f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
+        "inconclusive: neither",
+        *([_FLOOR] if any(phrases.floor(row) for table in report.overviews for row in table.rows) else []),
+        *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
+        *([_DEBT] if _has(report, "drain_l0_files") else []),
+    ]
+
+
+def _has(report: Report, metric: str) -> bool:
+    return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
+
+
+def _section(report: Report, section: Section) -> list[str]:
+    return [*_absolute(report, section), *_stalls(report, section)]
+
+
+def _overview(table: Overview) -> list[str]:
+    title = f"QPS relative to {table.base}, 95 % intervals"
+    floor = [phrases.floor(row) for row in table.rows]
+    shown = [FLOOR] if any(floor) else []
+    heads = ["step", *table.down, f"{table.base} QPS", *shown, *table.heads]
+    rows = []
+    for row, equal in zip(table.rows, floor, strict=True):
+        base, *arms = (phrases.entry(each, table.base) for each in row.entries)
+        known = [equal or "-"] if shown else []
+        rows.append([row.step, *(label or "-" for label in row.labels), base, *known, *arms])
+    lines = [title, "-" * len(title), *text_grid.grid(heads, rows, 1 + len(table.down))]
+    for caveat in table.caveats:
+        lines += textwrap.wrap(
+            f"{phrases.MARK} no verdict: {caveat}", text_grid.WIDTH, initial_indent="  ", subsequent_indent="    "
+        )
+    for text in phrases.doubts(table):
+        lines += textwrap.wrap(
+            f"{phrases.DOUBT} {text}",
+            text_grid.WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _absolute(report: Report, section: Section) -> list[str]:
+    found = absolute_figures.figures(report, section)
+    units = "".join(f", {head} in {UNITS[head]}" for head, _ in found.heads if head in UNITS)
+    title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs{units}"
+    shown = [index for index, (head, _) in enumerate(found.heads) if head in COLUMNS]
+    heads = [*section.names, *(found.heads[index][0] for index in shown)]
+    rows = [
+        [*labels, *([status, *[""] * (len(shown) - 1)] if status else [values[index] for index in shown])]
+        for labels, status, values in found.rows
+    ]
+    return [title, "-" * len(title), *text_grid.grid(heads, rows, len(section.names))]
+
+
+def _defaults(found: Defaults | None) -> list[str]:
+    if found is None:
+        return []
+    title = f"defaults that differ from those of {found.base}, of options that the spec leaves alone"
+    lines = [title, "-" * len(title)]
+    for builds, changes in found.groups():
+        said = f"{', '.join(builds)}: {'; '.join(changes)}"
+        lines += textwrap.wrap(
+            said, text_grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    return lines
+
+
+def _stalls(report: Report, section: Section) -> Iterator[str]:
+    names = section.names
+    for point in section.points:
+        slow = [each.slow for place in point.places if (each := report.steadiness.get(place))]
+        if slow and max(slow) >= STALLED:
+            where = comparison_axes.words(comparison_axes.key(point, names), names)
+            yield f"  stalls: {where}: up to {max(slow):.0%} of the seconds below half the median"

@@ -1,0 +1,55 @@
+"""Tables and report of a plan as its results are now: made again where something is newer. Nothing is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stepgrid.collect.job import collect
+from stepgrid.model.plan import Plan
+from stepgrid.store import plans
+from stepgrid.store.code_revision import revision
+from stepgrid.store.report_files import Products
+from stepgrid.store.store import Store
+from stepgrid.summarize import job as summarize
+from stepgrid.summarize.cache.report_cache import keeping
+from stepgrid.summarize.report import Report
+
+
+def current(store: Store, plan: Plan) -> Report:
+    if not store.has_plan(plan.digest):
+        plans.publish(store, plan)
+    if not _is_made(store, plan):
+        store.drop_stamps(plan.digest)
+        known = collect(store, plan)
+        records = [each.result / "result.json" for each in known.values() if each.result]
+        store.stamp_tables(plan.digest, revision(), records)
+        with keeping(store.kept(plan.digest)):
+            found = summarize.read(store, plan.digest)
+            summarize.write(store, found)
+        store.stamp_report(plan.digest, revision())
+        return found
+    return summarize.read(store, plan.digest)
+
+
+def _is_made(store: Store, plan: Plan) -> bool:
+    try:
+        made = Products.of(store, plan.digest).made
+    except OSError:
+        return False
+    return all(_changed(path) <= made for path in _evidence(store, plan))
+
+
+def _evidence(store: Store, plan: Plan) -> Iterator[Path]:
+    """A folder changes when a result or an attempt comes or goes; an attempt, when it fails."""
+    for node in (*(stage.id for stage in plan.stages), *(build.id for build in plan.builds)):
+        yield store.results_of(node)
+        yield from (store.attempts_of(node), *store.attempts(node)[-1:])
+    yield from (store.build(build.id) / "build.json" for build in plan.builds)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

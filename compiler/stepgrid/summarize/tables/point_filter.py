@@ -1,0 +1,49 @@
+"""Which points a table or a claim is about: labels by text or by value; a family of builds means its versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from stepgrid.expand.axes.label import Label
+from stepgrid.plan.base_stages import BUILD
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.summarize.data.measurements import Point
+
+Wanted = Mapping[str, object]  # axis or `step` -> a label, or any of several
+
+_GRID = re.compile(r"([^\[]+)\[(.*)\](.*)")
+
+
+def label(point: Point, axis: str) -> str | None:
+    return point.step if axis == STEP else point.labels.get(axis)
+
+
+def matches(point: Point, wanted: Wanted) -> bool:
+    """A point that an axis does not touch is of all its labels."""
+    return all(_fits(point, axis, said) for axis, said in wanted.items())
+
+
+def _fits(point: Point, axis: str, said: object) -> bool:
+    found = label(point, axis)
+    if found is None:
+        return True
+    every = said if isinstance(said, list | tuple) else (said,)
+    return found in every or any(_is(point, axis, found, each) for each in every)
+
+
+def _is(point: Point, axis: str, found: str, said: object) -> bool:
+    if axis == BUILD and isinstance(said, str):
+        return found == said or found.startswith(f"{said}-")
+    if axis == STEP:
+        return found == said or _one_of_grid(point, str(said))
+    return Label(found) == said
+
+
+def _one_of_grid(point: Point, said: str) -> bool:
+    """search[ef=10,clients=1] is the step `search` at a place of its live grid."""
+    parts = _GRID.fullmatch(said)
+    if parts is None or parts[1] + parts[3] != point.step:
+        return False
+    variables = (each.partition("=") for each in parts[2].split(","))
+    return all(point.labels.get(name) == value for name, _, value in variables)

@@ -1,0 +1,169 @@
+"""The tables of a report: those that the spec names, else what the kinds of its steps show without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import ABSENT, ROWS, Table
+from stepgrid.plan.base_stages import BUILD
+from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layouts import by_name, defaults
+from stepgrid.store.status.results import DONE
+from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
+from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
+from stepgrid.summarize.data.measurements import Point, points
+from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.table_inputs import Extras
+from stepgrid.summarize.data.time_windows import windowed
+from stepgrid.summarize.tables import load_sizes
+from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
+from stepgrid.summarize.tables.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words
+from stepgrid.summarize.tables.point_filter import matches
+
+TOGETHER = ("per_operation",)  # of a table for each step, what counts is all of them
+LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
+
+
+@dataclass(frozen=True, slots=True)
+class Long:
+    """A table that nobody asked for, and that is too long to be shown: it is made when someone does."""
+
+    name: str
+    make: Callable[[], list[Table]]
+
+
+Shown = tuple[list[Table], list[Long]]
+
+
+def tables(
+    said: Sequence[Said],
+    axes: Sequence[Axis],
+    runs: Sequence[Run],
+    base: Mapping[str, str],
+    extras: Extras,
+    caveat: Caveat = no_caveat,
+    intervals: RatioIntervals | None = None,
+) -> Shown:
+    measured = [run for run in runs if run.measured]
+    whole = known(axes, measured, extras, caveat, intervals)
+    every = cache(partial(known, axes, runs, extras, caveat, intervals))
+    if said:
+        wanted = [load_sizes.asked(each, runs) if load_sizes.is_sized(each) else each for each in said]
+        seen = [(each, every() if load_sizes.is_sized(each) else whole) for each in wanted]
+        return [table for each, there in seen for table in _named(each, axes, measured, base, extras, there)], []
+    found: Shown = [], []
+    for each in _defaults(axes, runs, base):
+        for made, long in _default(each, axes, base, every() if load_sizes.is_sized(each) else whole):
+            found[0].extend(made)
+            found[1].extend(long)
+    return found
+
+
+def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> Iterator[Shown]:
+    """Block by block."""
+    chosen = [point for point in whole.points if matches(point, said["where"])]
+    form = arrangement(said, axes, chosen, base)
+    many = said["layout"] in TOGETHER and _is_much(chosen)
+    for key, members in groups(form, chosen, whole):
+        make = partial(_made, form, key, members, whole)
+        if many or (said["layout"] in LINES and _is_much(members)):
+            name = Table(form.title, (), (), words(key, form.by, form)).name
+            yield [], [Long(name, make)] if any(_has_figures(form, point, whole) for point in members) else []
+        else:
+            yield make(), []
+
+
+def _is_much(points: Sequence[Point]) -> bool:
+    return sum(point.status == DONE for point in points) > ROWS
+
+
+def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: Known) -> list[Table]:
+    return [table for table in form.layout.tables(block(form, key, points, whole)) if _says(table)]
+
+
+def _has_figures(form: Arrangement, point: Point, whole: Known) -> bool:
+    if form.layout.levels:
+        return any(place in whole.levels for place in point.places)
+    return any(name in run.metrics for run in point.runs for name in form.layout.metrics)
+
+
+def known(
+    axes: Sequence[Axis],
+    runs: Sequence[Run],
+    extras: Extras,
+    caveat: Caveat = no_caveat,
+    intervals: RatioIntervals | None = None,
+) -> Known:
+    """The figures of a window have intervals of their own."""
+    by_step: dict[str, list[Run]] = {}
+    for run in runs:
+        by_step.setdefault(run.step, []).append(run)
+    found = [
+        point
+        for step, members in by_step.items()
+        for point in points(members, step, [axis.name for axis in touching(axes, step)])
+    ]
+    known = extras.levels, extras.targets, extras.counters, caveat, extras.times
+    return Known(found, axes, [*by_step], *known, intervals or RatioIntervals())
+
+
+def _named(
+    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras, whole: Known
+) -> list[Table]:
+    """One with a window is made of the figures of that alone."""
+    window = tuple(said.get("window", ()))
+    if window:
+        whole = known(axes, windowed(runs, extras.windows.get(window, {})), extras, whole.caveat)
+    found = _shown(said, axes, base, whole)
+    return found or [Table(said.get("title", said.get("layout", "")), (), (), notes=("there is nothing to show",))]
+
+
+def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> list[Table]:
+    chosen = [point for point in whole.points if matches(point, said.get("where", {}))]
+    form = arrangement(said, axes, chosen, base)
+    return [table for each in blocks(form, chosen, whole) for table in form.layout.tables(each)]
+
+
+def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Iterator[Said]:
+    """By the kinds of the steps, in their order; a layout is about the steps of its kinds that have its figures."""
+    measured = [run for run in runs if run.measured]
+    kinds = dict.fromkeys(run.kind for run in measured)
+    for name in dict.fromkeys(name for kind in kinds for name in defaults(kind)):
+        if by_name(name).sizes:
+            steps = load_sizes.steps(runs, by_name(name).metrics)
+        else:
+            about = {kind for kind in kinds if name in defaults(kind)}
+            steps = _about(name, (run for run in measured if run.kind in about))
+        if steps:
+            yield {"layout": name, "where": {STEP: steps}, **_base(name, axes, measured, base)}
+
+
+def _about(name: str, runs: Iterable[Run]) -> list[str]:
+    """The steps that have its figures, or none at all yet."""
+    wanted, found = by_name(name), dict[str, None]()
+    for run in runs:
+        if run.step not in found and (wanted.levels or _has_any(run, wanted.metrics)):
+            found[run.step] = None
+    return [*found]
+
+
+def _has_any(run: Run, metrics: Iterable[str]) -> bool:
+    return not run.metrics or any(metric in run.metrics for metric in metrics)
+
+
+def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Mapping[str, Any]:
+    """Published tables go by build, where there are several."""
+    builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    if not by_name(name).compares or len(builds) < 2 or BUILD in base:
+        return {}
+    return {"base": {BUILD: most_able(axes, runs) or builds[0]}}
+
+
+def _says(table: Table) -> bool:
+    """Whether some cell has a figure: nobody asked for a table of none."""
+    cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
+    return any(cell.kind not in (ABSENT, "missing", "failed", "unsupported", "elsewhere", "same as") for cell in cells)

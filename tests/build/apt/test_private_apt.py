@@ -1,0 +1,104 @@
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.error import BuildError
+from tests.needs import needs
+
+pytestmark = needs("apt-get")
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Mirror:
+    """A real mirror on disk: suite `one` with a package and what it depends on."""
+    root = tmp_path / "mirror"
+    index = "\n".join(_package(root, name, depends) for name, depends in (("tool", "tool-lib"), ("tool-lib", "")))
+    arch = _architecture(tmp_path)
+    packages = root / "dists/one/main" / f"binary-{arch}" / "Packages"
+    packages.parent.mkdir(parents=True)
+    packages.write_text(index)
+    digest = hashlib.sha256(packages.read_bytes()).hexdigest()
+    (root / "dists/one/Release").write_text(
+        "Suite: one\nCodename: uno\nDate: Fri, 20 Nov 2026 00:00:00 UTC\n"
+        f"Architectures: {arch}\nComponents: main\nSHA256:\n {digest} {len(index)} main/binary-{arch}/Packages\n"
+    )
+    return Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    (tmp_path / "build").mkdir()
+    commands = Commands(tmp_path / "log", tmp_path / "build")
+    return Tree(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
+
+
+def test_a_package_and_what_it_needs(tree: Tree, mirror: Mirror):
+    tree.update([mirror], "one")
+    files = tree.download(["tool"], "one")
+    assert [file.name for file in files] == ["tool-lib_1.0_all.deb", "tool_1.0_all.deb"]
+    sums = {
+        (name, "1.0"): hashlib.sha256(file.read_bytes()).hexdigest() for name, file in zip(_NAMES, files, strict=True)
+    }
+    assert tree.checksums(["tool=1.0", "tool-lib=1.0"]) == sums
+    assert tree.release()["codename"] == "uno"
+
+
+def test_one_package_alone(tree: Tree, mirror: Mirror):
+    tree.update([mirror], "one")
+    assert tree.download_alone("tool", "one").name == "tool_1.0_all.deb"
+
+
+def test_the_next_mirror_is_asked(tree: Tree, mirror: Mirror, tmp_path: Path):
+    empty = Mirror(f"copy:{tmp_path / 'empty'}", ("one",), ("main",), mirror.trust)
+    tree.update([empty, mirror], "one")
+    assert len(tree.download(["tool"], "one")) == 2
+
+
+def test_a_package_that_is_not_what_the_index_says(tree: Tree, mirror: Mirror, tmp_path: Path):
+    path = tmp_path / "mirror/pool/tool_1.0_all.deb"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    tree.update([mirror], "one")
+    with pytest.raises(BuildError, match=r"^apt could not fetch tool of suite one from its mirror: "):
+        tree.download(["tool"], "one")
+    assert "Hash Sum mismatch" in (tmp_path / "log").read_text()
+
+
+def test_lists_that_nobody_signed(tree: Tree, mirror: Mirror):
+    with pytest.raises(BuildError, match=r"^the mirror's suite one is not signed: "):
+        tree.update([Mirror(mirror.uri, mirror.suites, mirror.components)], "one")
+
+
+def test_a_machine_without_mirrors(tree: Tree):
+    with pytest.raises(BuildError) as caught:
+        tree.update([], "one")
+    assert str(caught.value) == (
+        "apt knows no mirror of distribution packages (looked in /etc/apt/sources.list*): "
+        "name a binary that is installed instead, `source: {system: PROGRAM}`"
+    )
+
+
+_NAMES = ("tool-lib", "tool")
+
+
+def _package(root: Path, name: str, depends: str) -> str:
+    """Builds it, and gives its stanza of the index."""
+    control = f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer: m\nDescription: d\n"
+    control += f"Depends: {depends}\n" if depends else ""
+    (root / name / "DEBIAN").mkdir(parents=True)
+    (root / name / "DEBIAN/control").write_text(control)
+    (root / "pool").mkdir(exist_ok=True)
+    file = root / "pool" / f"{name}_1.0_all.deb"
+    subprocess.run(["dpkg-deb", "--build", root / name, file], check=True, capture_output=True)
+    content = file.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    return f"{control}Filename: pool/{file.name}\nSize: {len(content)}\nSHA256: {digest}\n"
+
+
+def _architecture(folder: Path) -> str:
+    return architecture(Commands(folder / "log", folder))

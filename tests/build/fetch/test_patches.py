@@ -1,0 +1,173 @@
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch.patches import apply
+from stepgrid.build.source import Material
+from tests.build.ordering import order
+from tests.build.repository import Repository
+
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+
+
+def change(name: str, old: str, new: str) -> str:
+    """Of a line of TEXT, with all of it as context."""
+    body = "".join(f"-{line}\n+{new}\n" if line == old else f" {line}\n" for line in TEXT.split())
+    return f"--- a/{name}\n+++ b/{name}\n@@ -1,5 +1,5 @@\n{body}"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    made = tmp_path / "attempt" / "tree"
+    made.mkdir(parents=True)
+    (made / "a.txt").write_text(TEXT)
+    return made
+
+
+def patched(tmp_path: Path, *texts: str, **fields: Any) -> Material:
+    """`sha256`: of the first patch, as the plan has it."""
+    listed = []
+    for index, text in enumerate(texts):
+        path = tmp_path / f"{index}.patch"
+        path.write_text(text, newline="")
+        listed.append({"path": str(path), "sha256": hashlib.sha256(text.encode()).hexdigest(), **fields})
+    folder = tmp_path / "attempt"
+    return apply(
+        order(folder, {"path": "x"}, recipe={"patches": listed}), Material(tree=folder / "tree", facts={"a": 1})
+    )
+
+
+def refused(tmp_path: Path, *texts: str, **fields: Any) -> str:
+    with pytest.raises(BuildError) as caught:
+        patched(tmp_path, *texts, **fields)
+    return str(caught.value)
+
+
+def test_in_order(tmp_path: Path, tree: Path):
+    second = change("a.txt", "two", "TWO").replace("three", "THREE")
+    material = patched(tmp_path, change("a.txt", "three", "THREE"), second)
+    assert (tree / "a.txt").read_text() == "one\nTWO\nTHREE\nfour\nfive\n"
+    assert [patch["path"] for patch in material.facts["patches"]] == [f"{tmp_path}/0.patch", f"{tmp_path}/1.patch"]
+    assert material.facts["a"] == 1
+    assert sorted(path.name for path in tree.parent.iterdir()) == ["build.log", "tree"]
+
+
+def test_files_that_come_and_go(tmp_path: Path, tree: Path):
+    new = "diff --git a/run b/run\nnew file mode 100755\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+#!/bin/sh\n"
+    patched(tmp_path, new)
+    assert (tree / "run").stat().st_mode & 0o100
+
+
+def test_a_build_without_patches(tmp_path: Path, tree: Path):
+    material = Material(tree=tree)
+    assert apply(order(tmp_path / "attempt", {"path": "x"}), material) is material
+    assert not (tmp_path / "attempt" / "build.log").exists()
+
+
+def test_one_that_does_not_fit(tmp_path: Path, tree: Path):
+    good = change("a.txt", "two", "TWO")
+    assert refused(tmp_path, good, change("a.txt", "four", "FOUR")) == (
+        f"the patch {tmp_path}/1.patch is refused: its hunk at a.txt:1 does not fit"
+    )
+
+
+def test_one_that_fits_only_with_fuzz(tmp_path: Path, tree: Path):
+    text = change("a.txt", "three", "THREE").replace(" one\n", " ONE\n")
+    assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: its hunk at a.txt:1 does not fit"
+    assert (tree / "a.txt").read_text() == TEXT
+
+
+def test_all_of_one_or_nothing(tmp_path: Path, tree: Path):
+    (tree / "b.txt").write_text("other\n")
+    refused(tmp_path, change("a.txt", "two", "TWO") + change("b.txt", "two", "TWO"))
+    assert (tree / "a.txt").read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (change("none.txt", "two", "TWO"), "none.txt: No such file or directory"),
+        ("something else\n", "it holds no change: what `git diff` or `diff -u` writes is expected"),
+        ("\n", "it is empty"),
+        (
+            change("a.txt", "two", "TWO").replace("\n", "\r\n"),
+            "its hunk at a.txt:1 does not fit; its lines end in CRLF, perhaps not those of the file",
+        ),
+        (change("a.txt", "two", "TWO")[:-12], "corrupt patch at line 8"),
+    ],
+)
+def test_one_that_is_wrong(text: str, why: str, tmp_path: Path, tree: Path):
+    assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: {why}"
+
+
+NEW = "diff --git a/../canary b/../canary\nnew file mode 100644\n--- /dev/null\n+++ b/../canary\n@@ -0,0 +1 @@\n+x\n"
+
+
+@pytest.mark.parametrize("text", [NEW, NEW.replace("../canary", "x/../../canary"), change("../there", "two", "TWO")])
+@pytest.mark.parametrize("kind", ["repository", "plain"])
+def test_one_that_leads_out_of_the_tree(text: str, kind: str, tmp_path: Path, tree: Path):
+    if kind == "repository":
+        Repository(tmp_path / "x")
+        (tmp_path / "x" / ".git").rename(tree / ".git")
+    (tree.parent / "there").write_text(TEXT)
+    name = "../there" if "there" in text else "x/../../canary" if "x/.." in text else "../canary"
+    assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: invalid path '{name}'"
+    assert (tree.parent / "there").read_text() == TEXT
+    assert not (tree.parent / "canary").exists()
+
+
+def test_one_that_goes_through_a_link(tmp_path: Path, tree: Path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text(TEXT)
+    (tree / "way").symlink_to(tmp_path / "outside")
+    text = change("way/a.txt", "two", "TWO")
+    assert refused(tmp_path, text).startswith(f"the patch {tmp_path}/0.patch is refused: ")
+    assert (tmp_path / "outside" / "a.txt").read_text() == TEXT
+
+
+def test_a_checkout_around_the_tree_does_not_matter(tmp_path: Path, tree: Path):
+    """git leaves out, in silence, what is not in its own folder of a repository."""
+    (tmp_path / "repository").mkdir()
+    tree.parent.rename(tmp_path / "repository" / "attempt")
+    Repository(tmp_path / "repository" / "x")
+    (tmp_path / "repository" / "x" / ".git").rename(tmp_path / "repository" / ".git")
+    patched(tmp_path / "repository", change("a.txt", "two", "TWO"))
+    assert "TWO" in (tmp_path / "repository" / "attempt" / "tree" / "a.txt").read_text()
+
+
+def test_one_that_changed_after_the_spec_was_compiled(tmp_path: Path, tree: Path):
+    said = refused(tmp_path, change("a.txt", "two", "TWO"), sha256="0" * 64)
+    assert said == f"the patch {tmp_path}/0.patch changed after the spec was compiled: run the same command again"
+
+
+def test_nothing_to_patch(tmp_path: Path):
+    asked = order(tmp_path / "attempt", {"system": "x"}, recipe={"patches": ["a.patch"]})
+    with pytest.raises(BuildError) as caught:
+        apply(asked, Material(programs={}))
+    assert str(caught.value) == "there is no tree to patch: leave `patches` out, or build from source"
+
+
+def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tree: Path):
+    """An archive may hold a `.git`, whose settings name programs that git runs on files."""
+    canary = tmp_path / "canary"
+    brought = Repository(tmp_path / "x")
+    for kind in ("clean", "smudge"):
+        brought.git("config", f"filter.x.{kind}", f"touch {canary}; cat")
+    (tmp_path / "x" / ".git").rename(tree / ".git")
+    (tree / ".gitattributes").write_text("* filter=x\n")
+    patched(tmp_path, change("a.txt", "two", "TWO"))
+    assert "TWO" in (tree / "a.txt").read_text()
+    assert not canary.exists()
+
+
+def test_a_binary_change(tmp_path: Path, tree: Path):
+    repository = Repository(tmp_path / "x")
+    (repository.folder / "b").write_bytes(bytes(range(256)))
+    repository.commit()
+    (tree / "b").write_bytes(bytes(range(256)))
+    (repository.folder / "b").write_bytes(bytes(range(255, -1, -1)))
+    patched(tmp_path, repository.git("diff", "--binary") + "\n\n")
+    assert (tree / "b").read_bytes() == bytes(range(255, -1, -1))

@@ -1,0 +1,188 @@
+import json
+
+import duckdb
+import pytest
+
+from stepgrid.collect import __main__ as command
+from stepgrid.collect.job import collect
+from stepgrid.model.result_schema import SCHEMA
+from stepgrid.plugins.metrics import METRICS
+from tests.summarize.synthetic import ASSERTIONS, Experiment
+
+BUILD = "rocksdb-7.8.3"
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    """One load: lru measured, hyper unsupported at 1 thread and missing at 2."""
+    found = Experiment(tmp_path, loads=1)
+    found.add_build(BUILD, warnings=[ASSERTIONS])
+    found.add_load(BUILD, 0)
+    for threads in ("1", "2"):
+        found.add(BUILD, "lru", threads, 0, {"readww": 1000.0 * int(threads), "overwrite": 500.0})
+    found.add_unsupported(BUILD, "hyper", "1", 0, "no option cache_type")
+    return found
+
+
+def query(experiment, sql):
+    folder = experiment.store.summary("p-synthetic") / "tables"
+    names = ("steps", "series", "samples", "latencies", "histograms", "levels", "history", "environment", "metrics")
+    with duckdb.connect() as connection:
+        for name in names:
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}.parquet')")
+        return connection.execute(sql).fetchall()
+
+
+def test_a_row_per_cell_step_and_repeat(experiment):
+    collect(experiment.store, experiment.plan)
+    rows = query(
+        experiment,
+        "SELECT axis_build, axis_cache, axis_threads, step, status, qps, same_as FROM steps WHERE step <> 'overwrite'",
+    )
+    load = (BUILD, None, None, "fillseq", "done", 300000.0)
+    assert rows == [
+        (*load, None),
+        (BUILD, "lru", "1", "readww", "done", 1000.0, None),
+        (*load, "c-7.8.3-lru-1"),
+        (BUILD, "lru", "2", "readww", "done", 2000.0, None),
+        (*load, "c-7.8.3-lru-1"),
+        (BUILD, "hyper", "1", "readww", "unsupported", None, None),
+        (*load, "c-7.8.3-lru-1"),
+        (BUILD, "hyper", "2", "readww", "missing", None, None),
+    ]
+
+
+def test_missing_is_null(experiment):
+    collect(experiment.store, experiment.plan)
+    assert query(experiment, "SELECT count(device_reads_per_s), count(*) FROM steps") == [(0, 12)]
+    assert query(experiment, "SELECT count(*) FROM steps WHERE qps = 0 OR p99_us = 0") == [(0,)]
+    assert query(experiment, "SELECT DISTINCT reason FROM steps WHERE status <> 'done' ORDER BY 1") == [
+        ("no option cache_type",),
+        ("not run yet",),
+    ]
+
+
+def test_every_metric_has_a_column_and_a_unit(experiment):
+    collect(experiment.store, experiment.plan)
+    columns = {row[0] for row in query(experiment, "DESCRIBE steps")}
+    assert set(METRICS) <= columns
+    assert query(experiment, "SELECT unit, better, schema FROM metrics WHERE name = 'qps'") == [
+        ("operations/s", "higher", SCHEMA)
+    ]
+
+
+def test_no_metric_hides_a_column_of_the_table():
+    from stepgrid.model import result_schema
+
+    assert not set(METRICS) & set(result_schema.steps(["build"], ()))
+
+
+def test_series_and_latencies_once_per_result(experiment):
+    collect(experiment.store, experiment.plan)
+    assert query(experiment, "SELECT second, qps FROM series WHERE stage = 's-7.8.3-lru-2-0' AND step = 'readww'") == [
+        (float(second), 2000.0) for second in (1, 2, 3, 4)
+    ]
+    assert query(
+        experiment, "SELECT percentile, microseconds FROM latencies WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    ) == [(50.0, 1000.0), (75.0, 2000.0), (99.0, 5000.0), (99.9, 9000.0), (99.99, 20000.0)]
+
+
+def test_histograms_have_their_buckets(experiment):
+    collect(experiment.store, experiment.plan)
+    sql = "SELECT operation, least, most, operations FROM histograms WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    assert query(experiment, sql) == [(None, 0.0, 1.0, 4000.0)]
+
+
+def test_a_level_is_of_a_family_and_a_priority_of_no_level(experiment):
+    stdout = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww/stdout"
+    rows = (("Level", " Sum"), ("Priority", "High"))
+    tables = "".join(
+        f"** Compaction Stats [default] **\n{group} Files Size Comp(sec)\n---\n{name} 1/0 1.00 KB 7.00\n\n"
+        for group, name in rows
+    )
+    stdout.write_text(stdout.read_text() + tables)
+    experiment.seal(stdout.parents[2])
+    collect(experiment.store, experiment.plan)
+    sql = "SELECT family, level, priority, bytes, seconds FROM levels WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    assert query(experiment, sql) == [("default", "Sum", None, 1024.0, 7.0), ("default", None, "High", 1024.0, 7.0)]
+
+
+def test_samples_hold_the_rates_of_each_second(experiment):
+    folder = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww"
+    lines = [f'{{"monotonic": {at}, "switches": {1000 * at}}}\n' for at in range(3)]
+    (folder / "samples.jsonl").write_text("".join(lines))
+    collect(experiment.store, experiment.plan)
+    assert query(experiment, "SELECT step, second, context_switches_per_s FROM samples") == [
+        ("readww", 1.0, 1000.0),
+        ("readww", 2.0, 1000.0),
+    ]
+
+
+def test_environment_holds_builds_hosts_and_commands(experiment):
+    collect(experiment.store, experiment.plan)
+    assert query(experiment, "SELECT value FROM environment WHERE scope = 'build' AND name = 'warnings'") == [
+        (f'["{ASSERTIONS}"]',)
+    ]
+    assert query(experiment, "SELECT DISTINCT value FROM environment WHERE scope = 'host' AND name = 'kernel'") == [
+        ("6.1.0",)
+    ]
+    assert query(experiment, "SELECT count(*) FROM environment WHERE scope = 'command' AND name = 'argv'") == [(5,)]
+
+
+def test_the_schema_is_in_every_file(experiment):
+    collect(experiment.store, experiment.plan)
+    for path in (experiment.store.summary("p-synthetic") / "tables").glob("*.parquet"):
+        with duckdb.connect() as connection:
+            found = connection.execute("SELECT key::BLOB, value FROM parquet_kv_metadata(?)", [str(path)]).fetchall()
+        assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
+
+
+ALL = (
+    *("steps", "series", "samples", "latencies", "histograms", "counters", "levels"),
+    *("history", "environment", "metrics"),
+)
+
+
+def test_nothing_temporary_is_left(experiment):
+    collect(experiment.store, experiment.plan)
+    names = {path.name for path in (experiment.store.summary("p-synthetic") / "tables").iterdir()}
+    assert names == {*(f"{n}.parquet" for n in (*ALL, "columns")), "parts", "parts.json"}
+
+
+def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):
+    monkeypatch.chdir(experiment.root)
+    assert command.main(["p-synthetic"]) == 1
+    assert capsys.readouterr().err == (
+        "collect: 1 of 5 stages have no result; the tables hold what there is.\n"
+        "First: s-7.8.3-hyper-2-0: readww, overwrite: not run yet\n"
+        "Run again to measure the rest, or give --partial to summarize without it.\n"
+    )
+    assert command.main(["p-synthetic", "--partial"]) == 0
+    assert command.main(["p-other"]) == 1
+    assert capsys.readouterr().err == "collect: there is no plan p-other under outputs/plans; start a run first\n"
+
+
+def test_what_is_known_of_a_server_travels_with_its_steps(experiment):
+    for path in experiment.store.root.glob("results/*/*/result.json"):
+        record = json.loads(path.read_text())
+        for step in record["steps"]:
+            step["warnings"] = ["`a`: it is 1"] if step["name"] == "readww" else []
+        path.write_text(json.dumps(record))
+    collect(experiment.store, experiment.plan)
+    found = query(experiment, "SELECT DISTINCT step FROM steps WHERE list_contains(warnings, '`a`: it is 1')")
+    assert found == [("readww",)]
+
+
+def test_loads_and_runs_are_counted_from_one(tmp_path):
+    """As titles, logs and the report count them; ids have the index from 0 in them."""
+    found = Experiment(tmp_path, loads=2, runs=2, caches=("lru",), threads=("1",))
+    found.add_build(BUILD)
+    for load in range(2):
+        found.add_load(BUILD, load)
+        for run in range(2):
+            for _ in range(2):
+                found.add(BUILD, "lru", "1", load, {"readww": 1000.0, "overwrite": 500.0}, run)
+    collect(found.store, found.plan)
+    wanted = [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert query(found, "SELECT load, run FROM steps WHERE step = 'readww' ORDER BY 1, 2") == wanted
+    assert query(found, "SELECT load, run FROM history WHERE step = 'readww' ORDER BY 1, 2") == wanted

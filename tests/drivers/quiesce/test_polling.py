@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from stepgrid.drivers.quiesce.polling import Look, Outcome, watch
+from stepgrid.plugins.server import Seen
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outcome, list[Look], list[str]]:
+    clock, looks, order = Clock(), list[Look](), list[str]()
+    given = iter(values)
+
+    def say(made: Look) -> None:
+        looks.append(made)
+        order.append("look")
+
+    outcome = watch(
+        lambda: [Seen("debt", next(given), 0), Seen("load", 0.5, 1)],
+        quiet,
+        timeout,
+        say,
+        lambda: order.append("begin"),
+        clock,
+        clock.sleep,
+    )
+    return outcome, looks, order
+
+
+def test_it_ends_when_all_was_idle_for_long_enough() -> None:
+    outcome, looks, order = watched([3, 2, 0, 0, 0, 0, 0], quiet=3, timeout=100)
+    assert (outcome.quiet, outcome.since) == (True, 2 * 0.75)
+    assert [look.idle for look in looks] == [False, False, True, True, True, True] + [True] * (len(looks) - 6)
+    assert outcome.last.seconds == outcome.since + 3
+    assert order[:3] == ["look", "begin", "look"]
+    assert order.count("begin") == 1
+
+
+def test_a_break_begins_it_anew() -> None:
+    outcome, _, _ = watched([0, 0, 7, 0, 0, 0, 0, 0], quiet=4, timeout=100)
+    assert (outcome.quiet, outcome.since, outcome.last.seconds) == (True, 3, 7)
+
+
+def test_at_the_end_of_the_time_it_goes_on() -> None:
+    outcome, looks, _ = watched([1] * 9, quiet=8, timeout=5)
+    assert (outcome.quiet, outcome.since, outcome.last.seconds) == (False, None, 5)
+    assert len(looks) == 6
+
+
+def test_what_was_quiet_from_the_start_took_no_time() -> None:
+    outcome, _, _ = watched([0] * 9, quiet=2, timeout=0.1)
+    assert (outcome.quiet, outcome.since) == (False, None)
+    outcome, _, _ = watched([0] * 9, quiet=2, timeout=5)
+    assert (outcome.quiet, outcome.since) == (True, 0)
+
+
+@pytest.mark.parametrize(("value", "idle"), [(1.0, True), (1.1, False)])
+def test_idle_is_at_or_below(value: float, idle: bool) -> None:
+    assert Look(0, [Seen("load", value, 1)]).idle is idle

@@ -1,0 +1,1 @@
+from tests.drivers.sysbench.parser.conftest import samples as samples

@@ -1,0 +1,48 @@
+"""Whoever sends a complaint about a site file to somebody else sends no password with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language.problems import text_format
+from stepgrid.language.problems.password_mask import masked, masked_all
+from stepgrid.language.problems.problem import Problem, Where
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('    password: "a # \\" b"  # mine', "    password: **********  # mine"),
+        ("    password: it's, mine} # all", "    password: *****************"),
+        ("  a: {password: 'it''s', user: b}", "  a: {password: *******, user: b}"),
+        ("  a: {user: b, password: a,b }", "  a: {user: b, password: *** }"),
+        ("  a: {password: x, port: 1}, b: {Password: y}", "  a: {password: *, port: 1}, b: {Password: *}"),
+        ('{"password": "x", "user": "y"}', '{"password": ***, "user": "y"}'),
+        ("  password: [x, y]", "  password: ******"),
+        ("  password_file: prod.password", "  password_file: prod.password"),
+        ("  password:", "  password:"),
+    ],
+)
+def test_what_is_shown_of_a_line(line: str, shown: str) -> None:
+    assert masked(line) == shown
+
+
+@pytest.mark.parametrize("begin", ["|", ">-  # folded", "", '"one', "one"])
+def test_what_goes_on_below_the_key(begin: str) -> None:
+    """A value of several lines ends where a line stands no further right than its key."""
+    lines = ["a:", f"  - password: {begin}".rstrip(), "      one, 'two'", "", "     three: 3", "    user: me"]
+    shown = [*masked_all(lines)]
+    assert shown[2:] == ["      **********", "", "     ********", "    user: me"]
+    assert "one" not in shown[1]
+
+
+def test_an_excerpt_has_none(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("servers:\n  a: {host: h, password: secret, usr: u}\n")
+    assert text_format.text([Problem("unknown-key", Where(str(file), 2, 34), "`usr` is not a key here", width=3)]) == (
+        f"{file}:2:34: error[unknown-key]: `usr` is not a key here\n"
+        "   2 |   a: {host: h, password: ******, usr: u}\n"
+        "     |                                  ^^^"
+    )

@@ -1,0 +1,217 @@
+"""The site file: what it may say, where it is found, and what is said about a wrong one."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator
+from ruamel.yaml import YAML
+
+from stepgrid.cli import schema
+from stepgrid.language.problems import text_format
+from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.site import site_file, site_models
+from stepgrid.language.site.site_file import Site, SiteServer, chosen, of_environment, read
+
+ROOT = Path(__file__).resolve().parents[3]
+WHOLE = """\
+# yaml-language-server: $schema=specs/site.schema.json
+data: fast
+device: nvme0n1
+allow_other_hardware: true
+tools: {git: bin/git, cmake: cmake3}
+mirrors:
+  https://github.com/facebook/rocksdb.git: mirrors/rocksdb.git
+  https://github.com/: ssh://mirror/github
+noise: fix
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(site_models, "DEVICES", tmp_path / "devices")
+    for name in ("devices/nvme0n1", "devices/sda", "fast", "bin", "mirrors/rocksdb.git"):
+        Path(name).mkdir(parents=True)
+    Path("bin/git").touch(0o755)
+    text_format._source.cache_clear()
+    return tmp_path
+
+
+def complaints(text: str) -> str:
+    Path("site.yaml").write_text(text, encoding="utf-8")
+    problems = Problems()
+    read("site.yaml", problems)
+    return text_format.text(problems.found)
+
+
+def test_all_that_it_may_say(folder: Path) -> None:
+    assert complaints(WHOLE) == ""
+    assert read("site.yaml", Problems()) == Site(
+        path="site.yaml",
+        data=str(folder / "fast"),
+        device="nvme0n1",
+        allow_other_hardware=True,
+        tools={"git": str(folder / "bin/git"), "cmake": "cmake3"},
+        mirrors={
+            "https://github.com/facebook/rocksdb.git": str(folder / "mirrors/rocksdb.git"),
+            "https://github.com/": "ssh://mirror/github",
+        },
+        noise="fix",
+    )
+
+
+def test_an_editor_is_told_the_same() -> None:
+    running = (ROOT / "docs/running.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml site\.yaml\n(.*?)^```", running, re.MULTILINE | re.DOTALL)
+    judge = Draft7Validator(json.loads(schema.text("site", ROOT / "specs/library")))
+    plain = YAML(typ="safe", pure=True)
+    assert [list(judge.iter_errors(plain.load(text))) for text in (WHOLE, example)] == [[], []]
+    assert {error.message for error in judge.iter_errors(plain.load(WRONG))} == {
+        "Additional properties are not allowed ('allow_other_hardwear' was unexpected)",
+        "None is not of type 'string', 'number', 'boolean'",
+    }
+    assert set(plain.load(example)) == set(judge.schema["properties"]), "the page shows every key"
+
+
+def test_a_program_that_it_does_not_name_is_found_on_path() -> None:
+    found = Site(tools={"git": "/opt/git"})
+    assert (found.tool("git"), found.tool("mvn")) == ("/opt/git", "mvn")
+
+
+def test_a_mirror_of_the_url_itself_then_of_its_longest_beginning() -> None:
+    found = Site(mirrors={"https://a/x.git": "/x", "https://a/": "/all", "https://a/b/": "ssh://m/b/"})
+    urls = ["https://a/x.git", "https://a/y.git", "https://a/b/z.git", "https://a", "https://c/x.git"]
+    assert [found.mirror(url) for url in urls] == ["/x", "/all/y.git", "ssh://m/b/z.git", "https://a", urls[-1]]
+
+
+def test_one_that_says_nothing_is_fine() -> None:
+    assert complaints("# data: /fast\n") == ""
+    assert read("site.yaml", Problems()) == Site("site.yaml")
+
+
+WRONG = """\
+data: /nowhere
+device: nvme1n1
+allow_other_hardwear: true
+tools: {git: bin/gti, mvn: }
+mirrors: {rocksdb: /no/mirror}
+"""
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    assert (
+        complaints(WRONG)
+        == """\
+site.yaml:1:7: error[file-not-found]: `data`: there is no folder `/nowhere`
+   1 | data: /nowhere
+     |       ^^^^^^^^
+   = is its device mounted? stepgrid does not make this folder
+
+site.yaml:2:9: error[undefined-name]: `device`: this host has no block device `nvme1n1`
+   2 | device: nvme1n1
+     |         ^^^^^^^
+   = did you mean `nvme0n1`?
+
+site.yaml:3:1: error[unknown-key]: `allow_other_hardwear` is not a key here
+   3 | allow_other_hardwear: true
+     | ^^^^^^^^^^^^^^^^^^^^
+   = did you mean `allow_other_hardware`?
+
+site.yaml:4:14: error[file-not-found]: `tools`: there is no program `{folder}/bin/gti`
+   4 | tools: {git: bin/gti, mvn: }
+     |              ^^^^^^^
+
+site.yaml:4:23: error[wrong-type]: `mvn`: expected text, found nothing
+   4 | tools: {git: bin/gti, mvn: }
+     |                       ^
+
+site.yaml:5:11: error[wrong-type]: `mirrors`: expected a git URL, or a beginning that ends in `/`, found `rocksdb`
+   5 | mirrors: {rocksdb: /no/mirror}
+     |           ^^^^^^^
+
+site.yaml:5:20: error[file-not-found]: `mirrors`: there is no `/no/mirror`
+   5 | mirrors: {rocksdb: /no/mirror}
+     |                    ^^^^^^^^^^""".replace("{folder}", str(Path.cwd()))
+    )
+
+
+SERVERS = """\
+servers:
+  prod: {host: db1, port: 3307, user: bench, password_file: word, database: bench}
+  near: {socket: run/mysqld.sock, user: 007, password: 0123, database: bench}
+"""
+
+
+def test_servers_that_already_run(folder: Path) -> None:
+    Path("word").write_text("secret\n")
+    assert complaints(SERVERS) == ""
+    found = read("site.yaml", Problems()).servers
+    assert found == {
+        "prod": SiteServer("bench", "bench", host="db1", port=3307, password_file=str(folder / "word")),
+        "near": SiteServer("007", "bench", socket=str(folder / "run/mysqld.sock"), password="0123"),
+    }
+    assert [each.secret() for each in found.values()] == ["secret", "0123"]
+    assert [each.place for each in found.values()] == ["db1:3307", str(folder / "run/mysqld.sock")]
+
+
+def test_servers_of_which_too_little_or_too_much_is_said() -> None:
+    text = """\
+servers:
+  one: {user: u, database: d}
+  two: {socket: s, host: h, user: u, database: d, password: x, password_file: gone}
+  three: {host: h, port: 0, usr: u, database: d}
+"""
+    assert [line for line in complaints(text).splitlines() if line.startswith("site.yaml")] == [
+        "site.yaml:2:3: error[missing-key]: `servers`: `one` says neither `socket` nor `host`",
+        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `socket` and `host`: keep one",
+        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `password` and `password_file`: keep one",
+        f"site.yaml:3:79: error[file-not-found]: `password_file`: there is no file `{Path.cwd()}/gone`",
+        "site.yaml:4:26: error[out-of-range]: `port`: expected at least 1, found `0`",
+        "site.yaml:4:29: error[unknown-key]: `usr` is not a key here",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("noise: quiet", "site.yaml:1:8: error[not-a-choice]: `noise`: expected `fix` or `leave`, found `quiet`"),
+        ("allow_other_hardware: 2", "`allow_other_hardware`: expected true or false, found `2`"),
+        ("tools: git", "site.yaml:1:8: error[wrong-type]: `tools`: expected a map, found `git`"),
+        ("data:", "site.yaml:1:1: error[wrong-type]: `data`: expected a value, found nothing"),
+        ("- data", "error[wrong-type]: expected a map of settings at the top of the file"),
+    ],
+)
+def test_values_of_another_kind(text: str, said: str) -> None:
+    assert said in complaints(f"{text}\n")
+
+
+def test_the_given_file_then_that_of_the_environment_then_the_default(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(site_file.GIVEN)
+    assert chosen(None) is None
+    Path("site.yaml").touch()
+    assert chosen(None) == str(folder / "site.yaml")
+    monkeypatch.setenv(site_file.GIVEN, "/other.yaml")
+    assert chosen(None) == "/other.yaml"
+    assert chosen("mine.yaml") == str(folder / "mine.yaml")
+    monkeypatch.setenv(site_file.GIVEN, "")
+    assert chosen(None) is None
+    assert chosen("") is None
+
+
+def test_a_job_reads_the_one_of_its_environment_as_it_is_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert of_environment() == Site()
+    Path("site.yaml").write_text("data: fast\n")
+    monkeypatch.setenv(site_file.GIVEN, str(folder / "site.yaml"))
+    assert of_environment().data == str(folder / "fast")
+    Path("site.yaml").write_text("data: slow\n")
+    with pytest.raises(SpecError, match="1:7: `data`: there is no folder"):
+        of_environment()
+    Path("site.yaml").unlink()
+    with pytest.raises(FileNotFoundError):
+        of_environment()

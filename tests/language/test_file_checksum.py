@@ -1,0 +1,65 @@
+"""Checksums of what a spec names: read once, and again when it was touched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language.file_checksum import as_it_was, checksum, knowing
+from stepgrid.language.input_record import watching
+from stepgrid.language.tree_checksum import SETTLED
+
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+
+
+def settle() -> None:
+    """Until the file system's clock has moved on."""
+    time.sleep(SETTLED / 1e9 + 0.05)
+
+
+def test_of_a_file_it_is_that_of_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"one")
+    assert checksum(str(tmp_path / "x")) == hashlib.sha256(b"one").hexdigest()
+
+
+def test_what_was_not_touched_is_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"one")
+    settle()
+    with watching() as seen:
+        found = checksum(str(path))
+    mark, known = seen.inputs[str(path)]
+    assert known == found
+    with knowing({str(path): (mark, "as it was known")}):
+        assert checksum(str(path)) == "as it was known"
+        path.write_bytes(b"two")
+        assert checksum(str(path)) == hashlib.sha256(b"two").hexdigest()
+    assert as_it_was(str(path), mark, hashlib.sha256(b"two").hexdigest())
+    assert not as_it_was(str(path), mark, known)
+
+
+def test_what_was_touched_just_now_has_no_mark(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"one")
+    os.utime(tmp_path / "x", LONG_AGO)  # which touches it
+    with watching() as seen:
+        found = checksum(str(tmp_path / "x"))
+    assert seen.inputs[str(tmp_path / "x")] == ("", found)
+    assert as_it_was(str(tmp_path / "x"), "", found)
+
+
+def test_what_is_gone_is_not_as_it_was(tmp_path: Path) -> None:
+    assert not as_it_was(str(tmp_path / "x"), "", "1")
+    with pytest.raises(FileNotFoundError):
+        checksum(str(tmp_path / "x"))
+
+
+def test_a_folder_counts_as_all_that_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_text("one")
+    first = checksum(str(tmp_path / "a"))
+    (tmp_path / "a" / "y").write_text("")
+    assert checksum(str(tmp_path / "a")) != first

@@ -1,0 +1,163 @@
+"""The JSON Schema for editors, judged by a validator that others wrote (python-jsonschema, draft 7: the draft that YAML
+language servers take), on all shipped specs and on wrong ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+from ruamel.yaml import YAML
+
+from stepgrid.cli import schema as command
+from stepgrid.language import json_schema
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.spec_file import _expanded
+from stepgrid.language.yaml.loader import parse
+
+ROOT = Path(__file__).resolve().parents[2]
+SPECS = ROOT / "specs"
+BEGIN = "title: t\nbuilds: {a: {engine: rocksdb, version: 9.10, source: {system: db_bench}}}\n"
+
+
+def validator(of: str) -> Draft7Validator:
+    import json
+
+    found = json.loads(command.text(of, SPECS / "library"))
+    Draft7Validator.check_schema(found)
+    return Draft7Validator(found)
+
+
+@pytest.fixture(scope="module")
+def specs() -> Draft7Validator:
+    return validator("spec")
+
+
+@pytest.fixture(scope="module")
+def libraries() -> Draft7Validator:
+    return validator("library")
+
+
+def plain(text: str) -> Any:
+    """As an editor reads YAML."""
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def places(found: Draft7Validator, text: str) -> list[str]:
+    """Where it is wrong, as far down as the schema can tell."""
+    return ["/".join(map(str, error.absolute_path)) for error in _leaves(found.iter_errors(plain(text)))]
+
+
+def _leaves(errors: Any) -> Iterator[Any]:
+    for error in errors:
+        deepest = max(error.context or [error], key=lambda each: len(each.absolute_path))
+        yield deepest if len(deepest.absolute_path) > len(error.absolute_path) else error
+
+
+def shipped() -> list[Path]:
+    return [path for path in sorted(SPECS.rglob("*.yaml")) if "library" not in path.parts]
+
+
+@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.name)
+def test_shipped_specs_are_valid(path: Path, specs: Draft7Validator) -> None:
+    assert places(specs, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", sorted((SPECS / "library").glob("*.yaml")), ids=lambda path: path.name)
+def test_libraries_are_valid(path: Path, libraries: Draft7Validator) -> None:
+    assert places(libraries, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("of", ["spec", "library", "site"])
+def test_the_files_in_specs_are_what_the_command_prints(of: str) -> None:
+    kept = (SPECS / f"{of}.schema.json").read_text(encoding="utf-8")
+    assert kept == command.text(of, SPECS / "library"), f"run: stepgrid schema {of} > specs/{of}.schema.json"
+
+
+FORMS = [
+    "include: a.yaml",
+    "include: [a.yaml, b.yaml]",
+    "options: leveled",
+    "options: {a: 1}",
+    "options: [leveled, {a: 8KiB}, {engine: rocksdb, options: {a: true}}]",
+    "hardware: here",
+    "hardware: {cores: 4, memory: 64GiB, storage: {stripe: 512KiB}}",
+    "repeat: 3",
+    "repeat: {loads: 3, runs: 2}",
+    "exclude: threads == 1",
+    "exclude: [threads == 1]",
+    "also: {build: a}",
+    "also: [{build: a, threads: 2}]",
+    "steps: [a, {checkpoint: b}, {use: a, as: c, threads: 2, duration: null}, {name: x, kind: db_bench, options: lru}]",
+    "sweep: {build: a, threads: [1, 2]}",
+    "sweep: {build: [a]}",
+    "sweep: {cache: {from: b, points: {lru: {options: lru}}}}",
+    "sweep: {cache: {from: b, lru: {options: [lru]}, none: {when: x}}}",
+    "sweep: {fanout: {option: f, values: [8, 32], steps: [a]}}",
+    "sweep: {w: {from: b, each: [8KiB], as: w, name: '{{ w }}', options: {o: '{{ w }}'}}}",
+    "sweep: {w: {points: [{each: [1], as: w, name: '{{ w }}'}]}}",
+    "scales: {smoke: {hardware: here, params: {keys: 1k}, sweep: {threads: {values: [1]}}, report: null}}",
+    "scales: {smoke: {builds: {a: {source: {maven: x}, versions: null}}, title: smaller}}",
+]
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator) -> None:
+    assert places(specs, BEGIN + text) == []
+    problems = Problems()
+    nodes = parse(BEGIN + text, "a.yaml", problems)
+    assert nodes is not None
+    _expanded(nodes)
+    assert problems.found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("builds: {a: {engine: rocksdb}}", [""]),  # no title
+        ("title: t", [""]),  # no builds
+        ("title: t\nbuilds: {}", ["builds"]),
+        (BEGIN + "swep: {}", [""]),
+        (BEGIN + "repeat: {lods: 2}", ["repeat"]),
+        (BEGIN + "repeat: {loads: 0}", ["repeat/loads"]),
+        (BEGIN + "order: random", ["order"]),
+        (BEGIN + "seed: -1", ["seed"]),
+        (BEGIN + "hardware: {cores: many}", ["hardware/cores"]),
+        (BEGIN + "hardware: {core: 2}", ["hardware"]),
+        (BEGIN + "report: {bas: {cache: lru}}", ["report"]),
+        (BEGIN + "sweep: {a: {points: {x: {option: lru}}}}", ["sweep/a/points"]),
+        (BEGIN + "scales: {smoke: {parms: {keys: 1}}}", ["scales/smoke"]),
+        ("title: t\nbuilds: {a: {engine: rocksdb, version: [1]}}", ["builds/a/version"]),
+        ("title: t\nbuilds: {a: {vrsion: 1}}", ["builds/a"]),
+    ],
+)
+def test_wrong_specs_are_wrong_at_their_place(text: str, where: list[str], specs: Draft7Validator) -> None:
+    assert places(specs, text) == where
+
+
+def test_names_of_the_library_complete_and_others_are_as_good(specs: Draft7Validator) -> None:
+    known = specs.schema["definitions"]["known options"]["enum"]
+    assert {"leveled", "lru"} <= set(known)
+    assert places(specs, BEGIN + "options: [of-my-own]") == []
+
+
+def test_settings_of_step_kinds_are_described(specs: Draft7Validator) -> None:
+    step = specs.schema["definitions"]["Step"]["properties"]
+    assert step["write_rate"]["description"].startswith("limit on what is written in a second")
+    assert {"use", "as", "when", "benchmarks"} <= step.keys()
+
+
+def test_the_schema_is_one_document() -> None:
+    found = json_schema.schema(json_schema.Spec, {}, {})
+    assert set(json_schema._references(found)) <= {*found["definitions"]}
+    assert found["$schema"] == "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize("path", [*shipped(), *sorted((SPECS / "library").glob("*.yaml"))], ids=lambda path: path.name)
+def test_shipped_files_name_their_schema(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    of = "library" if "library" in path.parts else "spec"
+    up = "../" * (len(path.relative_to(SPECS).parts) - 1)
+    assert first == f"# yaml-language-server: $schema={up}{of}.schema.json"

@@ -1,0 +1,102 @@
+"""Lock files: what is read, what is said of a wrong one, what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language import lock_file
+from stepgrid.language.problems import text_format
+from stepgrid.language.problems.problem import Problems
+
+COMMIT, CHECKSUM = "5ec0ffee" * 5, f"sha256:{'5ec0ffee' * 8}"
+GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni:9.9.3 linux64"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text_format._source.cache_clear()
+
+
+def read(text: str | None) -> tuple[lock_file.Lock, str]:
+    if text is not None:
+        Path("a.lock.yaml").write_text(text)
+    problems = Problems()
+    return lock_file.read("a.yaml", problems), text_format.text(problems.found)
+
+
+@pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "lock: 1\n", "lock: 1\nsources:\n", "sources: {}\n"])
+def test_without_a_file_nothing_is_held(text: str | None) -> None:
+    assert read(text) == (lock_file.Lock({}, {}), "")
+
+
+def test_what_is_written_is_read_again() -> None:
+    pins = {JAR: CHECKSUM, GIT: COMMIT, "path-like: # odd": CHECKSUM}
+    text = lock_file.text(pins)
+    assert text == (
+        "# written by `stepgrid lock`; `--update` moves what is held here\n"
+        "lock: 1\n"
+        "sources:\n"
+        f"  {GIT}: {COMMIT}\n"
+        f"  {JAR}: {CHECKSUM}\n"
+        f'  "path-like: # odd": {CHECKSUM}\n'
+    )
+    found, said = read(text)
+    assert (found.pins, said) == (pins, "")
+    assert str(found.at[JAR]) == "a.lock.yaml:5:3"
+    assert lock_file.text(dict(reversed(pins.items()))) == text
+    assert read(lock_file.text({}))[0].pins == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"lock: 1\nsources:\n  {GIT}: v9.9.3\n",
+            f"a.lock.yaml:3:41: error[wrong-pin]: what holds `{GIT}` still is a commit: 40 digits, 0-9 and a-f",
+        ),
+        (
+            f"sources: {{'{JAR}': {COMMIT}}}\n",
+            f"a.lock.yaml:1:57: error[wrong-pin]: what holds `{JAR}` still is sha256: and 64 digits, 0-9 and a-f",
+        ),
+        (
+            f"sources: {{'{GIT}': }}\n",
+            f"a.lock.yaml:1:11: error[wrong-pin]: what holds `{GIT}` still is a commit: 40 digits, 0-9 and a-f",
+        ),
+        (
+            "builds: {rocksdb: abc}\n",
+            "a.lock.yaml:1:1: error[unknown-key]: `builds` is not a key of a lock file",
+        ),
+        ("lock: 2\n", "a.lock.yaml:1:7: error[not-a-choice]: `lock`: this version reads lock files of the form 1"),
+        (
+            "sources: [x]\n",
+            "a.lock.yaml:1:10: error[wrong-type]: `sources`: expected a map of sources and what holds each still",
+        ),
+        (
+            f"sources:\n  {GIT}: {COMMIT}\n  {GIT}: {COMMIT}\n",
+            f"a.lock.yaml:3:3: error[duplicate-key]: `{GIT}` is given twice",
+        ),
+        (
+            "sources:\n<<<<<<< HEAD\n",
+            "a.lock.yaml:2:1: error[yaml-syntax]: this is not YAML: a key needs `: ` behind it",
+        ),
+    ],
+)
+def test_a_wrong_one(text: str, said: str) -> None:
+    assert read(text)[1].startswith(said)
+
+
+def test_what_nothing_uses() -> None:
+    found, _ = read(lock_file.text({GIT: COMMIT, JAR: CHECKSUM}))
+    problems = Problems()
+    lock_file.unused(found, {JAR, GIT.replace("9.3", "4.2")}, problems)
+    assert [(problem.code, problem.message, problem.hint) for problem in problems.found] == [
+        ("lock-unused", f"the spec has no source `{GIT}`", "did you mean `git https://example.org/r.git v9.4.2`?")
+    ]
+
+
+def test_a_folder_of_its_name() -> None:
+    Path("a.lock.yaml").mkdir()
+    assert read(None)[1] == "a.lock.yaml:1:1: error[file-not-found]: `a.lock.yaml` is a folder, not a spec"

@@ -1,0 +1,101 @@
+"""All rules over one spec: counting of cells, `allow`, what it costs."""
+
+import time
+from pathlib import Path
+
+from stepgrid.expand.cells import expand
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.spec_file import read
+from stepgrid.lint import check
+from tests.lint.pages import HOST, SPEC, problems_of
+
+GRID = """\
+title: t
+builds: {b: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}}
+steps:
+  - {name: load, kind: db_bench, benchmarks: [fillseq, waitforcompaction], fresh: true, duration: null, threads: 1}
+  - {checkpoint: loaded}
+  - {name: first, kind: db_bench, benchmarks: [overwrite]}
+  - {name: second, kind: db_bench, benchmarks: [overwrite]}
+params: {keys: 1M, duration: 10s}
+sweep:
+  threads: {param: threads, values: [1, 4, 16, 32], from: loaded}
+  bits: {option: bloom_bits, values: [8, 10], from: loaded}
+repeat: 3
+"""
+
+
+def found(text, tmp_path, monkeypatch, scale=None):
+    monkeypatch.chdir(tmp_path)
+    Path(SPEC).write_text(text, encoding="utf-8")
+    return [(f"{p.where.line}:{p.where.column}", p.code, p.message) for p in problems_of(SPEC, scale)]
+
+
+def test_a_finding_in_many_cells_is_one_problem_that_counts_them(tmp_path, monkeypatch):
+    assert found(GRID, tmp_path, monkeypatch) == [
+        (
+            "8:20",
+            "step-short",
+            "step `first` is measured for 10 s: an engine is not in a steady state by then (in all 8 cells)",
+        ),
+        (
+            "10:3",
+            "clients-over-cores",
+            "step `first` has 16 clients, the machine runs 8 threads at once (in 4 of 8 cells: b, 16, 8, …)",
+        ),
+    ]
+
+
+def test_a_reason_silences(tmp_path, monkeypatch):
+    text = GRID + "allow: {step-short: a try, clients-over-cores: that is the question}\n"
+    assert found(text, tmp_path, monkeypatch) == []
+
+
+def test_what_silences_nothing_or_is_unknown_is_said(tmp_path, monkeypatch):
+    text = GRID.replace("10s", "10m").replace(", 16, 32", "") + "allow: {step-short: a try, step-shrt: a try}\n"
+    assert found(text, tmp_path, monkeypatch) == [
+        ("13:9", "allow-unused", "`allow` names `step-short`, which finds nothing"),
+        ("13:28", "allow-unknown", "there is no lint `step-shrt`"),
+    ]
+
+
+def test_a_scale_may_allow_and_another_need_it(tmp_path, monkeypatch):
+    text = GRID.replace("10s", "10m").replace(", 16, 32", "")
+    text += "scales:\n  smoke: {params: {duration: 1s}, allow: {step-short: a try}}\n"
+    text += "  other: {allow: {step-short: a try}}\n"
+    assert found(text, tmp_path, monkeypatch) == []
+    assert found(text, tmp_path, monkeypatch, "smoke") == []
+    assert found(text, tmp_path, monkeypatch, "other") == []
+
+
+def test_each_cell_has_its_own_machine(tmp_path, monkeypatch):
+    text = GRID.replace("10s", "10m").replace("[1, 4, 16, 32]", "[16]").replace(
+        "sweep:", "sweep:\n  machine: {small: {hardware: {cores: 8}}, large: {hardware: {cores: 48}}}"
+    )  # fmt: skip
+    assert found(text, tmp_path, monkeypatch) == [
+        (
+            "11:3",
+            "clients-over-cores",
+            "step `first` has 16 clients, the machine runs 8 threads at once (in 2 of 4 cells: b, small, 16, 8, …)",
+        )
+    ]
+
+
+def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    axes = "".join(
+        f"  {name}: {{option: {name}, from: loaded, values: [{', '.join(str(n) for n in range(1, 11))}]}}\n"
+        for name in ("max_background_jobs", "bloom_bits", "level0_file_num_compaction_trigger")
+    )
+    text = GRID.replace("  bits: {option: bloom_bits, values: [8, 10], from: loaded}\n", axes)
+    text = text.replace("[1, 4, 16, 32]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
+    Path(SPEC).write_text(text, encoding="utf-8")
+    problems = Problems()
+    document = read(SPEC, None, problems)
+    assert document is not None
+    expansion = expand(document, HOST, problems)
+    assert len(expansion.cells) == 10_000
+    check(document, expansion, problems)  # imports the rules
+    before = time.process_time()
+    check(document, expansion, problems)
+    assert time.process_time() - before < 0.4  # about 0.08 on an idle machine; the plan has 1.0 for all

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.model.plan import (
+    Axis,
+    CellStep,
+    Option,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+    Repeat,
+    Report,
+)
+from stepgrid.plan.files import plan_file
+from stepgrid.store import plans
+
+
+def a_plan(ids: list[str]) -> Plan:
+    step = PlannedStep("fillseq", "db_bench", 1, {"keys": 10, "benchmarks": ["fillseq"]}, {"bloom_bits": Option(10)}, 7)
+    stages = tuple(
+        PlannedStage(
+            id=i,
+            title=f"ä {i}",
+            build="b-1",
+            parent=None,
+            children=(),
+            load=0,
+            run=0,
+            hardware="h",
+            steps=(step,),
+            seconds=1.5,
+            rank=n,
+        )
+        for n, i in enumerate(sorted(ids))
+    )
+    cell = PlannedCell(
+        "c-1", {"build": "x"}, "b-1", (CellStep("fillseq", "db_bench", 0, 0, True),), (Repeat(0, 0, ("s-1",)),)
+    )
+    build = PlannedBuild("b-1", "x", "rocksdb", "7.8.3", {"system": "db_bench"})
+    axes = (Axis("build", ("x",)), Axis("t", ("1",), ("fillseq",)))
+    return Plan("d", "title", "a.yaml", None, axes, (cell,), (build,), stages, {"id": "h"}, Report({"build": "x"}))
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    plan = a_plan(["s-1", "s-2"])
+    plans.write(plan, tmp_path / "d")
+    assert plan_file.read(tmp_path / "d") == plan
+    assert [p.name for p in sorted(tmp_path.iterdir())] == ["d"]
+
+
+def test_writing_again_changes_nothing(tmp_path: Path) -> None:
+    plans.write(a_plan(["s-1"]), tmp_path / "d")
+    before = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()}
+    plans.write(a_plan(["s-1"]), tmp_path / "d")
+    assert {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()} == before
+
+
+@given(st.sets(st.text("0123456789abcdef", min_size=1, max_size=6), min_size=1, max_size=40))
+def test_a_job_finds_its_line(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
+    folder = tmp_path_factory.mktemp("plan") / "d"
+    ids = [f"s-{name}" for name in names]
+    plans.write(a_plan(ids), folder)
+    assert [plan_file.stage(folder, i).id for i in ids] == ids
+    with pytest.raises(KeyError):
+        plan_file.stage(folder, "s-zz")
+
+
+def test_bytes_do_not_depend_on_the_order_of_keys() -> None:
+    assert plan_file.encode({"b": 1, "a": 2}) == plan_file.encode({"a": 2, "b": 1})

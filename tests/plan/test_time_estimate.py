@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from scipy import stats
+
+from stepgrid.model.plan import Plan
+from stepgrid.plan import time_estimate
+
+Compile = Callable[..., Plan]
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, version: 7.8.3, source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 60s}
+params: {keys: 200k}
+sweep: {cache: {option: cache_size, values: [1, 2, 3], from: loaded}}
+repeat: 2
+"""
+
+
+def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    each = {stage.id: 100.0 if stage.parent is None else 60.0 for stage in plan.stages}
+    assert time_estimate.saved(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
+
+
+def test_past_runs_of_the_same_shape_say_more_than_the_declaration(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    reads = [stage for stage in plan.stages if stage.parent is not None]
+    assert len({time_estimate.shape(stage) for stage in reads}) == 1
+    assert time_estimate.seconds(reads[0], {time_estimate.shape(reads[1]): [70.0, 62.0, 64.0]}) == 64.0
+    assert time_estimate.seconds(reads[0], {}) == 60.0
+
+
+def test_no_repeats_no_power(compile_text: Compile) -> None:
+    assert time_estimate.power({"readww": [[100.0], [120.0]]}, compile_text(SPEC), 100.0) is None
+    assert time_estimate.power({}, compile_text(SPEC), 100.0) is None
+
+
+def test_the_noisiest_step_decides(compile_text: Compile) -> None:
+    figures = {"readww": [[100.0, 102.0], [200.0, 204.0]], "quiet": [[100.0, 100.1]]}
+    found = time_estimate.power(figures, compile_text(SPEC), 1000.0)
+    assert found is not None
+    spread = math.log(1.02) / math.sqrt(2)
+    assert (found.step, found.spread) == ("readww", pytest.approx(spread))
+    assert found.loads == time_estimate.needed(spread, 0.03) == 6
+    assert found.seconds == 1000.0 / 2 * 6
+    assert found.verdict == time_estimate.needed(spread, 0.03, 0.02) == 35
+
+
+def test_no_number_of_loads_gives_a_verdict_of_what_counts_as_the_same(compile_text: Compile) -> None:
+    plan = compile_text(SPEC + "report: {smallest_effect: 0.03}\n")
+    found = time_estimate.power({"readww": [[100.0, 102.0]]}, plan, None)
+    assert found is not None
+    assert found.verdict is None
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.02, 0.05, 0.1])
+def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
+    def power(loads: int) -> float:
+        edge = stats.t.ppf(0.975, loads - 1)
+        return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))
+
+    loads = time_estimate.needed(spread, 0.03)
+    assert power(loads) >= 0.75
+    assert loads == 2 or power(loads - 2) < 0.8

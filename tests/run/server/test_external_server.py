@@ -1,0 +1,193 @@
+"""A server that ran before: reached, held against its build, left as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepgrid.plugins.engines
+from stepgrid.host.failure import StageError
+from stepgrid.language.site.site_file import Site, SiteServer
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Identity, IdentityError
+from stepgrid.plugins.server import Access, Connection, Described, Effective, Since
+from stepgrid.run.accepted_options import Accepted
+from stepgrid.run.attempt import Attempt
+from stepgrid.run.job_context import Job
+from stepgrid.run.server import external_server, local_process
+from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.service import serving
+from tests.run.server.asking import Asking
+
+BUILD = PlannedBuild("b-1", "prod", "trial", "1.0", {"server": "prod"}, "a.yaml:2:9")
+
+
+class Toy:
+    """Of a running half it has what is asked of a server that is not started."""
+
+    name = "trial"
+    programs: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ("trial",)
+    immutable: tuple[str, ...] = ()
+    default_storage_engine = "toys"
+    server = True
+    port = 1
+    version, up, data = "1.0", 100.0, "/"
+    refusal: Exception | None = None
+
+    def connect(self, access: Access) -> Connection:
+        if self.refusal:
+            raise self.refusal
+        return Asking(access)
+
+    def described(self, connection: Connection) -> Described:
+        if not self.version:
+            raise IdentityError("it is MariaDB 1, and the build's engine is trial")
+        return Described(Identity(self.version), {})
+
+    def since(self, connection: Connection) -> Since:
+        return Since(self.up, None, self.data)
+
+    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
+
+
+Serve = Callable[..., AbstractContextManager[Reached | None]]
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    module = type(sys)("toy_server")
+    module.ENGINE = made = Toy()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "toy_server", module)
+    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setattr(stepgrid.plugins.engines, "served", lambda _name: made)
+    monkeypatch.setenv("STEPGRID_READY", "0")
+    return made
+
+
+@pytest.fixture
+def listening(tmp_path: Path) -> Iterator[socket.socket]:
+    with closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(str(tmp_path / "s"))
+        made.listen()
+        yield made
+
+
+@pytest.fixture
+def attempt(checkout: Any, stage: Any, tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage(), builds=[BUILD])
+    checkout.build(BUILD)
+    site = Site("site.yaml", servers={"prod": SiteServer("u", "d", socket=str(tmp_path / "s"))})
+    return Attempt(Job.of(checkout.store, "p", "s-load", site))
+
+
+@pytest.fixture
+def serve(attempt: Attempt, tmp_path: Path) -> Serve:
+    def served(**options: Any) -> AbstractContextManager[Reached | None]:
+        return serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [Accepted(options)])
+
+    return served
+
+
+def _failure(serve: Serve) -> str:
+    with pytest.raises(StageError) as caught, serve():
+        raise AssertionError("it began")
+    return caught.value.message
+
+
+def test_it_is_reached_and_left(serve: Serve, attempt: Attempt, listening: socket.socket) -> None:
+    with serve(a=1, b=2) as server:
+        assert server is not None
+        assert (server.access.running, server.access.user, server.access.storage_engine) == (True, "u", "toys")
+        assert (server.pid, server.ours) == (os.getpid(), None)
+        assert not server.gone()
+        assert server.crash("a") is None
+    assert server.warnings == ["`b`: it is 1"]
+    assert server.noted({}) == {"warnings": ["`b`: it is 1"]}
+    own = attempt.folder / "server"
+    assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
+    (event,) = map(json.loads, (attempt.folder / "journal.jsonl").read_text().splitlines())
+    assert (event["event"], event["local"]) == ("server reached", True)
+    assert "pid" not in event, "nobody ends it"
+
+
+def test_of_one_that_is_not_here_little_is_known(
+    serve: Serve, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_process, "process", lambda _access, _said: None)
+    with serve() as server:
+        assert isinstance(server, external_server.Running)
+        assert (server.pid, server.device, server.halted) == (None, None, False)
+    assert server.warnings == [external_server.ELSEWHERE]
+
+
+def test_one_that_does_not_answer(serve: Serve, tmp_path: Path) -> None:
+    said = "No such file or directory"
+    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) cannot be reached: {said}"
+
+
+def test_one_that_refuses(serve: Serve, toy: Toy, tmp_path: Path) -> None:
+    toy.refusal = RuntimeError(1045, "Access denied for user 'u'")
+    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) does not let us in: Access denied for user 'u'"
+
+
+def test_another_version_than_was_recorded(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
+    toy.version = "1.1"
+    shown = f"the server `prod` ({tmp_path}/s)"
+    advice = "declare the version that it says"
+    assert _failure(serve) == f"{shown} says 1.1 by now, and its build was recorded as 1.0: {advice}"
+
+
+def test_another_engine(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
+    toy.version = ""
+    said = "it is MariaDB 1, and the build's engine is trial"
+    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) is not the build's any more: {said}"
+
+
+def test_a_site_file_that_does_not_name_it(serve: Serve, attempt: Attempt) -> None:
+    attempt.job = replace(attempt.job, site=Site("site.yaml"))
+    said = "a.yaml:2:9: build prod: the site file site.yaml has no `prod` under `servers`: it names none"
+    assert _failure(serve) == said
+
+
+def test_a_password_that_cannot_be_read(serve: Serve, attempt: Attempt) -> None:
+    named = SiteServer("u", "d", host="db1", password_file="/gone")
+    attempt.job = replace(attempt.job, site=Site("site.yaml", servers={"prod": named}))
+    said = "the password of the server `prod` cannot be read: [Errno 2] No such file or directory: '/gone'"
+    assert _failure(serve) == said
+
+
+def test_one_that_is_lost(serve: Serve, listening: socket.socket, tmp_path: Path) -> None:
+    with serve() as server:
+        assert server is not None
+        listening.close()
+        assert server.gone()
+        said = f"the server `prod` ({tmp_path}/s) was lost while the step ran: Connection refused"
+        assert server.failure(" while the step ran", "a") == StageError(said, "a")
+
+
+def test_one_without_a_free_connection_is_there(serve: Serve, toy: Toy, listening: socket.socket) -> None:
+    with serve() as server:
+        assert server is not None
+        toy.refusal = ConnectionError(1040, "Too many connections")
+        assert not server.gone()
+        assert server.crash("a") is None
+
+
+def test_one_that_was_started_anew(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
+    with serve() as server:
+        assert server is not None
+        toy.up = 1.0
+        said = f"the server `prod` ({tmp_path}/s) was started anew while the step ran"
+        assert server.crash("a") == StageError(said, "a")

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from stepgrid.plugins.server_statistics import Look, Told
+from stepgrid.run.server import server_statistics
+from stepgrid.run.server.process import Server
+
+
+class Engine:
+    def __init__(self, looks: Sequence[Look]) -> None:
+        self._looks, self.closed = looks, 0
+
+    def connect(self, _access: object) -> Engine:
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def looks(self, _connection: object) -> Sequence[Look]:
+        return self._looks
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(cast(Any, None), cast(Any, None), tmp_path / "server", tmp_path)
+
+
+@pytest.fixture
+def step(tmp_path: Path) -> Path:
+    folder = tmp_path / "0-read"
+    folder.mkdir()
+    return folder
+
+
+Keep = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def keep(server: Server, step: Path) -> Keep:
+    def kept(engine: Engine, when: str = server_statistics.BEFORE) -> dict[str, Any]:
+        server_statistics.keep(cast(Any, engine), server, step, when)
+        found: dict[str, Any] = json.loads((step / "statistics" / f"{when}.json").read_text())
+        return {name: value for name, value in found.items() if name != "seconds"}
+
+    return kept
+
+
+def test_what_is_kept(keep: Keep, step: Path) -> None:
+    tables = Look("tables", lambda: Told(sizes={"data_bytes": 9.0}, text="t\n"))
+    engine = Engine([tables, Look("status", lambda: Told({"Questions": 7.0}, {"Threads_running": 1.0}))])
+    assert keep(engine) == {
+        "counters": {"Questions": 7.0},
+        "gauges": {"Threads_running": 1.0},
+        "sizes": {"data_bytes": 9.0},
+        "refused": {},
+    }
+    assert [path.name for path in (step / "statistics" / "before").iterdir()] == ["tables.txt"]
+    assert engine.closed == 1
+
+
+def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
+    order: list[str] = []
+
+    def look(name: str) -> Look:
+        def read() -> Told:
+            order.append(name)
+            return Told()
+
+        return Look(name, read)
+
+    engine = Engine([look("tables"), look("status")])
+    keep(engine)
+    keep(engine, server_statistics.AFTER)
+    assert order == ["tables", "status", "status", "tables"]
+
+
+def test_what_cannot_be_read_is_a_warning(keep: Keep, server: Server) -> None:
+    def fail() -> Told:
+        raise RuntimeError(1142, "SELECT command denied\n  to you")
+
+    assert keep(Engine([Look("status", fail), Look("b", lambda: Told({"x": 1.0}))]))["counters"] == {"x": 1.0}
+    assert server.warnings == [
+        "read: the server's status before it could not be read: SELECT command denied to you",
+    ]
+
+
+def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_access: object) -> Engine:
+        raise ConnectionError("Too many connections")
+
+    engine = Engine([])
+    monkeypatch.setattr(engine, "connect", refuse)
+    assert keep(engine, server_statistics.AFTER)["counters"] == {}
+    assert server.warnings == ["read: the server's statistics after it could not be read: Too many connections"]
+
+
+def test_a_server_that_does_not_answer(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPGRID_STATISTICS", "1")
+    over = threading.Event()
+
+    def hang() -> Told:
+        over.wait()
+        return Told()
+
+    keep(Engine([Look("status", lambda: Told({"x": 1.0})), Look("tables", hang)]))
+    assert server.warnings == [
+        "read: the server's statistics before it could not be read: it did not answer within 1 s",
+    ]
+    over.set()

@@ -1,0 +1,97 @@
+"""Collectors beside a step, by real processes; a real perf where there is one that may look."""
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from stepgrid.collect.figures import collectors
+from tests.needs import needs
+
+WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
+WAITS = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(print('counted')))\ntime.sleep(60)"
+PYTHON = "{program:python}"
+
+
+@pytest.fixture
+def measured(checkout, stage, step):
+    """The step's folder after it ran beside some collectors."""
+
+    def run(*listed, seconds=0.3):
+        checkout.plan(stage("s-load", replace(step("load", WORK % seconds), setup={"collectors": list(listed)})))
+        done = checkout.run("s-load")
+        assert done.returncode == 0, checkout.failure("s-load")
+        return checkout.store.result("s-load") / "steps/0-load"
+
+    return run
+
+
+def _record(folder, name):
+    return json.loads((folder / "collectors" / name / "collector.json").read_text())
+
+
+def test_it_is_told_to_end_with_the_step_and_keeps_what_it_wrote(measured):
+    words = [PYTHON, "-c", f"print('{{pid}}', '{{folder}}', flush=True)\n{WAITS}"]
+    folder = measured({"name": "mine", "command": words}, seconds=1.0)
+    pid, where, said = (folder / "collectors/mine/stdout").read_text().split()
+    assert said == "counted"
+    assert pid.isdecimal()
+    assert where.endswith("/steps/0-load/collectors/mine")
+    assert _record(folder, "mine") == {"name": "mine", "command": words, "exit": 0, "warning": None}
+    assert list(collectors.warnings(folder)) == ["measured with mine beside it: they cost some of its speed"]
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "warning"),
+    [
+        (["sh", "-c", "echo no such event >&2; exit 3"], 3, "it ended with exit status 3: no such event"),
+        (
+            ["sh", "-c", "kill -9 $$"],
+            -9,
+            "it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
+        ),
+        (["/no/such"], None, "the program /no/such cannot be started: No such file or directory"),
+        (["{program:ldb}"], None, "the build has no program `ldb`; it has: python, none"),
+    ],
+)
+def test_what_fails_of_it_is_a_warning(measured, command, status, warning):
+    folder = measured({"name": "mine", "command": command})
+    assert (_record(folder, "mine")["exit"], _record(folder, "mine")["warning"]) == (status, warning)
+    assert list(collectors.warnings(folder))[-1] == f"collector mine: {warning}"
+
+
+def test_a_step_that_fails_takes_its_collectors_along(checkout, stage, step):
+    own = {"name": "mine", "command": [PYTHON, "-c", WAITS]}
+    checkout.plan(stage("s-load", replace(step("load", "raise SystemExit(4)"), setup={"collectors": [own]})))
+    assert checkout.run("s-load").returncode == 1
+    assert checkout.failure("s-load")["message"] == "it ended with exit status 4"
+
+
+def test_a_tool_of_the_machine_that_is_not_there(measured, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    folder = measured({"name": "fg", "collector": "perf_record"})
+    assert _record(folder, "fg")["warning"] == "the program perf cannot be started: No such file or directory"
+
+
+def may_profile():
+    command = ["perf", "stat", "-e", "task-clock", "-p", str(os.getpid()), "--timeout", "10"]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+@needs("perf")
+def test_perf_counts_and_draws(measured):
+    if not may_profile():
+        pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
+    folder = measured(
+        {"name": "counts", "collector": "perf_stat"},
+        {"name": "fg", "collector": "perf_record", "frequency": 999},
+        seconds=1.5,
+    )
+    assert [_record(folder, name)["warning"] for name in ("counts", "fg")] == [None, None]
+    assert 0 < collectors.figures(folder)["perf_task_clock_ms"] < 3000
+    graph = (folder / "collectors/fg/flamegraph.svg").read_text()
+    assert int(re.search(r">fg: (\d+) samples<", graph)[1]) > 10
+    assert not (folder / "collectors/fg/script").exists()

@@ -1,0 +1,41 @@
+"""What a step that failed is said to have failed of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.host.processes.supervision import Ended
+from stepgrid.plugins.drivers import running
+from stepgrid.run.step_record import complaint
+
+FATAL = (
+    "FATAL: unable to connect to MySQL server on socket '/s', aborting...\nFATAL: error 1040: Too many connections\n"
+)
+
+
+def _ended(status: int) -> Ended:
+    return Ended(status, False, "", "", 1.0, 0.5, 0.5, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "output", "said"),
+    [
+        ("sysbench", 0, FATAL, None),  # what its parser refuses is told elsewhere
+        (
+            "sysbench",
+            1,
+            FATAL,
+            "sysbench failed: unable to connect to MySQL server on socket '/s': error 1040: Too many connections",
+        ),
+        ("sysbench", 1, "invalid option: --x\n", "it ended with exit status 1"),
+        ("sysbench", -15, FATAL, "it was killed by SIGTERM"),
+        ("db_bench", 1, FATAL, "it ended with exit status 1"),
+    ],
+)
+def test_a_program_that_says_why_is_quoted(
+    kind: str, status: int, output: str, said: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "stdout").write_text(output)
+    assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, running(kind)) == said

@@ -1,0 +1,114 @@
+"""Measured again beside what there is; taken out; and what was tried of a stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.host.durable_writes import write_json
+from stepgrid.store import redo_requests, retractions
+from stepgrid.store.history.attempts import tried
+from stepgrid.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "outputs")
+
+
+def result(store: Store, **more: object) -> Path:
+    attempt = store.new_attempt("s-1")
+    times = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:01:30+00:00"}
+    write_json(attempt / "attempt.json", {"host": {"hostname": "bench-7"}, "started": times["started"]})
+    write_json(attempt / "result.json", {"status": "done", "reason": None, **times, **more})
+    return store.publish_result("s-1", attempt)
+
+
+def test_it_is_done_when_there_is_a_result_that_was_not_there(store: Store) -> None:
+    assert redo_requests.all_pending(store) == {}
+    result(store)
+    made = redo_requests.ask(store, "s-1", "a noisy neighbour")
+    assert redo_requests.pending(store, "s-1") == made
+    assert not redo_requests.measured(store, "s-1")
+    assert redo_requests.all_pending(store, ["s-1", "s-2"]) == {"s-1": made}
+    assert redo_requests.all_pending(store, ["s-2"]) == {}
+    assert made.said == f"asked for by {redo_requests.who()}, {made.when[:16].replace('T', ' ')} UTC: a noisy neighbour"
+    new = result(store)
+    assert redo_requests.pending(store, "s-1") is None
+    assert redo_requests.measured(store, "s-1")
+    retractions.retract(store, new, "worse")
+    assert redo_requests.pending(store, "s-1") is None  # it was made: nobody asks for it once more
+    store.set_aside("s-1", new)
+    assert redo_requests.pending(store, "s-1") == made  # it was broken
+
+
+def test_a_clock_that_was_set_back_makes_no_difference(store: Store) -> None:
+    old = result(store)
+    future = old.rename(old.with_name("29990101T000000.000000Z"))
+    redo_requests.ask(store, "s-1", "")
+    new = result(store)
+    assert redo_requests.pending(store, "s-1") is None
+    assert (store.result("s-1"), future.name < new.name) == (new, True)
+
+
+def test_one_that_comes_from_elsewhere_is_not_the_one_that_was_asked_for(store: Store) -> None:
+    result(store)
+    redo_requests.ask(store, "s-1", "")
+    redo_requests.note_import(store, "s-1", result(store).name)
+    assert redo_requests.pending(store, "s-1")
+    redo_requests.withdraw(store, "s-1")
+    assert redo_requests.pending(store, "s-1") is None
+
+
+def test_without_a_result_it_is_measured_anyway(store: Store) -> None:
+    redo_requests.ask(store, "s-1", "")
+    assert redo_requests.pending(store, "s-1") is None
+    assert not redo_requests.measured(store, "s-1")
+
+
+def test_what_cannot_be_read_asks_for_nothing(store: Store) -> None:
+    result(store)
+    redo_requests.ask(store, "s-1", "")
+    store.asked("s-1").write_text("{")
+    assert redo_requests.all_pending(store) == {}
+
+
+def test_a_retracted_result_counts_no_more_and_then_again(store: Store) -> None:
+    old, new = result(store), result(store)
+    retractions.retract(store, new, "a noisy neighbour")
+    assert (store.result("s-1"), store.results("s-1"), store.all_results("s-1")) == (old, [old], [old, new])
+    assert not store.mark("s-1").is_symlink()
+    found = retractions.of(new)
+    assert found is not None
+    assert (found.why, found.who) == ("a noisy neighbour", redo_requests.who())
+    retractions.undo(store, new)
+    assert store.result("s-1") == new
+    assert retractions.of(new) is None
+
+
+def test_a_note_that_cannot_be_read_takes_it_out_all_the_same(store: Store) -> None:
+    new = result(store)
+    (new / "retracted.json").write_text("{")
+    assert store.result("s-1") is None
+    assert retractions.of(new) == retractions.Retracted("its note cannot be read", "someone", "")
+
+
+def test_all_that_was_tried(store: Store) -> None:
+    old = result(store)
+    failed = store.new_attempt("s-1")
+    write_json(failed / "failure.json", {"status": "failed", "step": "load", "message": "it ended with exit status 1"})
+    new, last = result(store), result(store)
+    retractions.retract(store, last, "why not")
+    running = store.new_attempt("s-1")
+    found = tried(store, "s-1")
+    assert [(each.folder, each.standing) for each in found] == [
+        (old, "older"),
+        (failed, "failed"),
+        (new, "counts"),
+        (last, "retracted"),
+        (running, "running"),
+    ]
+    assert (found[0].seconds, found[0].host, found[0].status) == (90.0, "bench-7", "done")
+    assert found[1].said == "load: it ended with exit status 1"
+    assert found[3].said.endswith(" UTC: why not")

@@ -1,0 +1,52 @@
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from stepgrid.host.locks import Busy, holders
+from stepgrid.store import run_lock
+from stepgrid.store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "outputs")
+
+
+def test_a_run_excludes_another_and_says_what_it_is(store):
+    before = datetime.now(UTC)
+    with run_lock.run_lock(store, "a.yaml"):
+        with pytest.raises(Busy) as busy, run_lock.run_lock(store, "b.yaml"):
+            pass
+        found = run_lock.active(store, busy.value.holders)
+    assert (found.pid, found.spec) == (os.getpid(), "a.yaml")
+    assert before <= found.started <= before + timedelta(minutes=1)
+    with run_lock.run_lock(store, "b.yaml"):
+        assert run_lock.record(store).spec == "b.yaml"
+
+
+def test_a_record_of_a_run_before_is_not_taken_for_that_of_the_holder(store):
+    """Between taking the lock and writing the record: nobody may be told to kill a process that is not ours."""
+    with run_lock.run_lock(store, "a.yaml"):
+        pass
+    assert run_lock.record(store).pid == os.getpid()
+    assert run_lock.active(store, [1]) is None
+    assert run_lock.active(store, [1, os.getpid()]).spec == "a.yaml"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": 1, "started": "x", "spec": "s"}'])
+def test_a_record_that_cannot_be_read_is_none(store, text):
+    store.lock("run").parent.mkdir(parents=True)
+    store.lock("run").write_text(text)
+    assert run_lock.record(store) is None
+
+
+def test_holders_outside_this_container_have_no_number(store, monkeypatch, tmp_path):
+    path = tmp_path / "lock"
+    path.touch()
+    rows = f"1: FLOCK  ADVISORY  WRITE 0 fe:00:{path.stat().st_ino} 0 EOF\n"
+    read = type(path).read_text
+    monkeypatch.setattr(
+        type(path), "read_text", lambda p, *a, **k: rows if str(p) == "/proc/locks" else read(p, *a, **k)
+    )
+    assert holders(path) == []

@@ -1,0 +1,65 @@
+import os
+from datetime import UTC, datetime, timedelta
+
+from stepgrid.host.durable_writes import write_json
+from stepgrid.store import timestamps
+from stepgrid.store.store import Store
+
+FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since
+
+
+def test_the_name_is_the_present_time():
+    before = datetime.now(UTC)
+    made = datetime.strptime(timestamps.name(["20200101T000000.000000Z", "no time"]), timestamps.NAME).replace(
+        tzinfo=UTC
+    )
+    assert before <= made <= before + timedelta(seconds=10)
+
+
+def test_after_the_clock_was_set_back_names_still_follow_each_other():
+    assert timestamps.name([FUTURE, "20200101T000000.000000Z"]) == "29990101T000000.000008Z"
+
+
+def test_an_attempt_follows_results_and_attempts(tmp_path):
+    store = Store(tmp_path)
+    (store.results_of("s-1") / FUTURE).mkdir(parents=True)
+    assert store.new_attempt("s-1").name == "29990101T000000.000008Z"
+    assert store.new_attempt("s-1").name == "29990101T000000.000009Z"
+    assert store.new_attempt("s-2").name < FUTURE
+
+
+def _set(path, seconds):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (seconds, seconds))
+
+
+def test_a_result_that_is_published_is_newer_than_every_report(tmp_path):
+    store, ahead = Store(tmp_path), 4e9
+    _set(store.stamps("p", "r")[1], ahead)
+    attempt = store.new_attempt("s-1")
+    write_json(attempt / "result.json", {})
+    assert (store.publish_result("s-1", attempt) / "result.json").stat().st_mtime > ahead
+
+
+def test_tables_and_report_are_newer_than_the_results_they_are_made_of(tmp_path):
+    store, ahead = Store(tmp_path), 4e9
+    result = tmp_path / "results" / "s-1" / "x" / "result.json"
+    _set(result, ahead)
+    tables, report = (stamp for stamp in store.stamps("p", "r"))
+    for path in (tables.with_name("steps.parquet"), report.with_name("index.html")):
+        _set(path, 1)
+    store.stamp_tables("p", "r", [result])
+    store.stamp_report("p", "r")
+    made = [tables.with_name("steps.parquet"), tables, report.with_name("index.html"), report]
+    times = [path.stat().st_mtime for path in made]
+    assert ahead < times[0] <= times[1] < times[2] <= times[3]
+
+
+def test_a_look_of_another_clock_does_not_count(tmp_path):
+    store = Store(tmp_path)
+    store.summary("p").mkdir(parents=True)
+    store.note_look("p", 4e9)
+    assert store.looked("p") == float("-inf")
+    store.note_look("p", 1e9)
+    assert store.looked("p") == 1e9

@@ -1,0 +1,226 @@
+"""What becomes of claims: what holds, what fails, what nobody can tell yet."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.collect.job import collect
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.claims.claim_intervals import Beside
+from stepgrid.summarize.claims.outcomes import Claim, claims
+from stepgrid.summarize.comparisons.builds import caveat
+from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.job import read
+from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.scenario import NEW, OLD
+from tests.summarize.synthetic import Experiment
+
+READS = {"step": "readww", "threads": "1", "build": NEW}
+
+
+def made(found: Experiment) -> Report:
+    collect(found.store, found.plan)
+    return read(found.store, found.plan.digest)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return made(scenario.experiment(tmp_path_factory.mktemp("claims")))
+
+
+def claim(report: Report, expect: str, **where: Any) -> Claim:
+    points = [point for section in report.sections for point in section.points]
+    return claims([{"claim": "c", "expect": expect, "where": where}], report.axes, points)[0]
+
+
+def numbers(found: Claim) -> list[str]:
+    return [said for case in found.cases for said in case.said]
+
+
+@pytest.mark.parametrize(
+    ("expect", "result", "said"),
+    [
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.4", "holds", "1.50 [1.49, 1.51]"),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.6", "fails", "1.50 [1.49, 1.51]"),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.5", "undecided", "1.50 [1.49, 1.51]; not enough repeats"),
+        ("1.6 > qps(cache='hyper') / qps(cache='lru')", "holds", "1.50 [1.49, 1.51]"),
+        ("qps(cache='hyper') >= 2 * qps(cache='lru')", "fails", "14,999 against 19,999: 0.75 [0.75, 0.75]x"),
+        ("qps(cache='hyper') - qps(cache='lru') < 0", "fails", "14,999 against 10,000: 1.50 [1.49, 1.51]x"),
+        ("qps(cache='hyper') - 15050 > 0", "undecided", "14,999 [14,631, 15,377]; not enough repeats"),
+        ("qps(cache='hyper') - 15050 > -15050", "holds", "-50.00"),
+        ("qps(cache='hyper') - 20000 > qps(cache='lru') - 20000", "holds", "-5,000 against -10,000"),
+        ("qps(cache='hyper') - 14990 > qps(cache='lru') - 10010", "undecided",
+         "10.00 against -10.00; not enough repeats"),
+        ("ops_sec(cache='hyper') > 1", "holds", "14,999 [14,631, 15,377]"),
+        ("not qps(cache='hyper') > 1", "fails", None),
+        ("qps(cache='hyper') > 1 and qps(cache='lru') > 1e9", "fails", None),
+        ("qps(cache='hyper') > 1 or stall_pct(cache='lru') > 2", "holds", None),
+        ("stall_pct(cache='lru') > 2", "undecided", "stall_pct(cache='lru'): readww has no such figure"),
+        ("10 < p50_us(cache='lru') < 200", "holds", None),
+        ("qps(cache='hyper') / (qps(cache='lru') - qps(cache='lru')) > 1", "undecided",
+         "it has no value: a division by 0, or the like"),
+    ],
+)  # fmt: skip
+def test_one_point(report: Report, expect: str, result: str, said: str | None) -> None:
+    found = claim(report, expect, **READS)
+    assert found.result == result
+    assert said is None or numbers(found) == [said]
+
+
+def test_what_is_left_open_means_for_all(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 1.05", build=NEW, threads="1")
+    assert found.result == "holds"
+    assert [case.where for case in found.cases] == ["readww", "overwrite"]  # nothing of fillseq has a cache
+    assert claim_text.at_all(found) == ", at all 2 points"
+
+
+def test_a_missing_cell_leaves_it_undecided(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 1.05", step="readww", build=NEW)
+    assert found.result == "undecided"
+    assert next((case.where, case.result, case.said) for case in found.cases) == (
+        "threads=2", "undecided", ("qps(cache='hyper'): failed",)
+    )  # fmt: skip
+
+
+def test_one_that_fails_anywhere_fails(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 1.3", build=[OLD, NEW], threads="1")
+    assert found.result == "fails"
+    assert [(case.where, case.result) for case in found.worst] == [(f"overwrite, {NEW}", "fails")]
+
+
+def test_nowhere(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') > 1", step="fillseq")
+    assert (found.result, numbers(found)) == ("undecided", ["no cell of the sweep is at these points"])
+
+
+@pytest.mark.parametrize(
+    ("least", "result", "more"), [(1.1, "holds", ""), (2.0, "fails", ""), (1.4, "undecided", "; not enough repeats")]
+)
+def test_one_load_decides_what_is_far_off(tmp_path: Path, least: float, result: str, more: str) -> None:
+    found = Experiment(tmp_path, loads=1, threads=("1",))
+    found.add_build(NEW)
+    found.add_load(NEW, 0)
+    for cache, rate in (("lru", 10_000), ("hyper", 15_000)):
+        found.add(NEW, cache, "1", 0, {"readww": rate, "overwrite": rate})
+    said = claim(made(found), f"qps(cache='hyper') / qps(cache='lru') >= {least}", step="readww")
+    assert said.result == result
+    assert numbers(said) == [f"1.50; one load, ±25 % assumed{more}"]
+
+
+def two_loads(root: Path, *rates: float) -> Report:
+    found = Experiment(root, loads=len(rates), threads=("1",))
+    found.add_build(NEW)
+    for load, rate in enumerate(rates):
+        found.add_load(NEW, load)
+        found.add(NEW, "lru", "1", load, {"readww": 10_000, "overwrite": 10_000})
+        found.add(NEW, "hyper", "1", load, {"readww": rate, "overwrite": rate})
+    return made(found)
+
+
+@pytest.mark.parametrize("least", [2, 10])
+def test_what_its_interval_does_not_exclude_is_undecided(tmp_path: Path, least: float) -> None:
+    """As in any table: two loads that lie far apart exclude nothing."""
+    said = claim(
+        two_loads(tmp_path, 10_000, 20_000), f"qps(cache='hyper') / qps(cache='lru') >= {least}", step="readww"
+    )
+    assert (said.result, numbers(said)) == ("undecided", ["1.41 [unbounded]; not enough repeats"])
+
+
+def test_two_loads_that_agree_exclude_what_is_far_off(tmp_path: Path) -> None:
+    report = two_loads(tmp_path, 10_000, 11_000)
+    said = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 10", step="readww")
+    assert (said.result, numbers(said)) == ("fails", ["1.05 [0.57, 1.92]"])
+
+
+@pytest.mark.parametrize(
+    ("least", "floor", "result", "said"),
+    [
+        (0.95, 1.86, "undecided", "9,000 against 9,500: 0.95x; one load, noise floor 186 %; not enough repeats"),
+        (3.0, 1.86, "fails", "9,000 against 30,000: 0.30x; one load, noise floor 186 %"),
+        (0.25, 1.86, "holds", "9,000 against 2,500: 3.60x; one load, noise floor 186 %"),
+        (1.2, 0.02, "fails", "9,000 against 12,000: 0.75x; one load, ±25 % assumed"),
+        (1.2, None, "fails", "9,000 against 12,000: 0.75x; one load, ±25 % assumed"),
+    ],
+)
+def test_of_one_load_what_equal_arms_differ_in_decides_nothing(
+    tmp_path: Path, least: float, floor: float | None, result: str, said: str
+) -> None:
+    report = two_loads(tmp_path, 9_000)
+    found = beside(report, f"qps(cache='hyper') >= {least} * qps(cache='lru')", floor)
+    assert (found.result, numbers(found)) == (result, [said])
+
+
+@pytest.mark.parametrize(
+    ("floor", "result", "more"), [(0.01, "fails", ""), (0.08, "undecided", "; within the noise floor (8 %)")]
+)
+def test_within_the_noise_floor_nothing_is_decided(tmp_path: Path, floor: float, result: str, more: str) -> None:
+    found = beside(two_loads(tmp_path, 9_000, 9_100, 8_900), "qps(cache='hyper') >= 0.95 * qps(cache='lru')", floor)
+    assert (found.result, numbers(found)) == (result, [f"9,000 against 9,500: 0.95 [0.92, 0.97]x{more}"])
+
+
+def beside(report: Report, expect: str, floor: float | None) -> Claim:
+    points = [point for section in report.sections for point in section.points]
+    said = [{"claim": "c", "expect": expect, "where": {"step": "readww"}}]
+    return claims(said, report.axes, points, beside=Beside(lambda _, __: floor))[0]
+
+
+def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) -> None:
+    """Equal arms of one load each, measured three times on a host whose figures lie up to a factor of 3 apart."""
+    expect = "qps(cache='c3') >= 0.95 * qps(cache='lru')"
+    rates = {"lru": (20, 10, 30), "c1": (10, 20, 20), "c2": (30, 30, 10), "c3": (10, 15, 25)}
+    found = Experiment(
+        tmp_path, caches=tuple(rates), threads=("1",), loads=1, claims=[{"claim": "c", "expect": expect, "where": {}}]
+    )
+    found.add_build(NEW)
+    found.add_load(NEW, 0)
+    for age in (2, 1, 0):
+        for cache, each in rates.items():
+            found.add(NEW, cache, "1", 0, {"readww": 1000.0 * each[age], "overwrite": 1000.0 * each[age]})
+    report = made(found)
+    entry = next(each for each in report.sections if each.step == "readww").comparisons[0].lines[0].entries[3]
+    assert entry.floor is not None
+    assert entry.floor > 1
+    assert [each.result for each in report.claims] == ["undecided"]
+    said = f"10,000 against 19,000: 0.53x; one load, noise floor {entry.floor * 100:.3g} %; not enough repeats"
+    assert numbers(report.claims[0]) == [said] * 2
+
+
+def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
+    """In claims it is scaled as the claim scales it, and turned round."""
+    points = [point for section in report.sections for point in section.points]
+    table = next(each for section in report.sections for each in section.comparisons if each.step == "readww")
+    entry = next(line.entries[1] for line in table.lines if line.labels == (NEW, "1"))
+    assert entry.interval is not None
+    known = Beside(interval=ratio_intervals([table]).of)
+    for expect, scale in (
+        ("qps(cache='hyper') >= 2 * qps(cache='lru')", 0.5),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1", 1.0),
+    ):
+        (found,) = claims([{"claim": "c", "expect": expect, "where": READS}], report.axes, points, beside=known)
+        low, high = entry.interval.low * scale, entry.interval.high * scale
+        assert f"[{low:.2f}, {high:.2f}]" in numbers(found)[0]
+    (found,) = claims(
+        [{"claim": "c", "expect": "qps(cache='lru') <= qps(cache='hyper')", "where": READS}],
+        report.axes, points, beside=known,
+    )  # fmt: skip
+    assert f"[{1 / entry.interval.high:.2f}, {1 / entry.interval.low:.2f}]" in numbers(found)[0]
+
+
+def test_a_claim_across_builds_of_different_quality_is_marked(report: Report) -> None:
+    expect = f"qps(build='{NEW}') >= qps(build='{OLD}') / 2"
+    points = [point for section in report.sections for point in section.points]
+    said = [{"claim": "c", "expect": expect, "where": {"step": "readww", "cache": "lru", "threads": "1"}}]
+    (found,) = claims(said, report.axes, points, partial(caveat, report.builds))
+    assert found.result == "holds"
+    assert numbers(found)[1:] == [
+        f"* {NEW} and {OLD} were built differently: suite bookworm / bullseye",
+    ]
+    (alike,) = claims(
+        [{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, partial(caveat, report.builds)
+    )
+    assert not any(each.startswith("*") for each in numbers(alike))

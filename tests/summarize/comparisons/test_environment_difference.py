@@ -1,0 +1,41 @@
+from stepgrid.summarize.comparisons.environment_difference import Surroundings
+from stepgrid.summarize.comparisons.steadiness import marks
+from tests.summarize.made import point, run
+
+ARM, BASE = point(run("x", 0, 100.0)), point(run("y", 0, 100.0))
+
+
+def around(arm, base, **more):
+    return Surroundings({"s-x-0-0/1": arm, "s-y-0-0/1": base}, **more)
+
+
+def test_alike_they_have_no_mark():
+    assert around({"kernel": "6.1"}, {"kernel": "6.1"}).marks(ARM, BASE) == ()
+
+
+def test_what_differs_is_told_the_base_first():
+    arm = {"hostname": "one", "kernel": "6.12", "governor": "performance"}
+    base = {"hostname": "two", "kernel": "6.1", "governor": "powersave"}
+    assert around(arm, base).marks(ARM, BASE) == (
+        "another host",
+        "kernel 6.1 / 6.12",
+        "governor powersave / performance",
+    )
+
+
+def test_what_was_not_recorded_is_not_different():
+    assert around({"kernel": "6.1"}, {}).marks(ARM, BASE) == ()
+
+
+def test_figures_more_than_a_week_apart_are_marked():
+    late = point(run("x", 0, 100.0, minutes=8 * 1440))
+    assert around({}, {}).marks(late, BASE) == ("measured 8d00h from the base",)
+    assert around({}, {}, within=9 * 86400.0).marks(late, BASE) == ()
+    assert around({}, {}, within=60.0).marks(late, BASE) == ("measured 8d00h from the base",)
+
+
+def test_runs_without_a_steady_state_are_counted():
+    steady, not_steady = {"steady_change_pct": 1.0, "steady_from_s": 5.0}, {"steady_change_pct": -20.0}
+    arm = point(run("x", 0, 100.0, **not_steady), run("x", 1, 100.0, **steady), run("x", 2, 100.0))
+    assert list(marks(arm, BASE)) == ["no steady state in 1 of 2 runs, in 0 of 0 of the base"]
+    assert list(marks(BASE, BASE)) == []

@@ -1,0 +1,33 @@
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.multiple_comparisons import sentences
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+
+
+def table(*ratios, verdict="faster", caveat=None):
+    """Each ratio by itself, found with 4 degrees of freedom and an error of 1 %."""
+    intervals = [Interval(ratio, ratio / 1.03, ratio * 1.03, 5, 0.01, 4) for ratio in ratios]
+    entries = [Entry(RATIO, None, each, each.ratio, verdict, caveat) for each in intervals]
+    return Comparison("readww", Layout({"arm": "base"}, ("arm",), ()), (("base",),), (Line((), tuple(entries)),))
+
+
+EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="inconclusive") for _ in range(10)]
+
+
+def test_one_weak_difference_among_many_comparisons_is_told():
+    assert list(sentences([table(1.055), *EQUAL], 0.02)) == [
+        "1 of the 1 differences would not be one, were the 41 comparisons of all tables judged together: a twentieth "
+        "of such differences is chance"
+    ]
+
+
+def test_a_clear_one_stands_among_them():
+    assert list(sentences([table(1.5), *EQUAL], 0.02)) == []
+
+
+def test_one_table_holds_together_by_itself():
+    assert list(sentences([table(1.055)], 0.02)) == []
+
+
+def test_ratios_without_a_verdict_do_not_count():
+    assert list(sentences([table(1.055, caveat="made otherwise"), *EQUAL], 0.02)) == []

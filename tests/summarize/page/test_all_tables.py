@@ -1,0 +1,33 @@
+"""The order in which a report's tables are listed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.summarize.page import all_tables
+from tests.summarize import scenario
+
+
+def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: Path) -> None:
+    found = scenario.report(scenario.experiment(tmp_path))
+    own = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
+    names = {
+        asked: [table.title for table in all_tables.tables(replace(found, tables=(own,), asked=asked))]
+        for asked in (True, False)
+    }
+    first = {asked: (titles.index("mine"), titles.index("absolute figures")) for asked, titles in names.items()}
+    assert first[True][0] < first[True][1]
+    assert first[False][0] > first[False][1]
+    assert sorted(names[True]) == sorted(names[False])
+
+
+def test_a_step_before_the_sweep_has_no_label_of_it(tmp_path: Path) -> None:
+    found = scenario.report(scenario.experiment(tmp_path))
+    (table,) = (table for table in all_tables.tables(found) if table.title.startswith("QPS relative to rocksdb"))
+    labels = [column.name for column in table.columns if column.label]
+    fill = next(row for row in table.rows if row[0].text == "fillseq")
+    assert [cell.text for cell in fill[: len(labels)]] == ["fillseq", *["-"] * (len(labels) - 1)]
+    other = next(row for row in table.rows if row[0].text == "readww")
+    assert "-" not in [cell.text for cell in other[: len(labels)]]
