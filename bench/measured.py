@@ -11,7 +11,7 @@ from pathlib import Path
 from stepgrid.model.plan import PlannedStage
 from stepgrid.store.store import Store
 from stepgrid.workflow import remaining_work, run_request
-from stepgrid.workflow.finished_plan import Products
+from stepgrid.workflow.plan_cache import Products
 
 
 def make(spec: str) -> None:

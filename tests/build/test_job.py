@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build import job
-from stepgrid.build.changed_programs import changed
 from stepgrid.build.error import BuildError
 from stepgrid.build.local_pins import pin
-from stepgrid.build.programs import programs
+from stepgrid.build.programs import changed, programs
 from stepgrid.engines.program import Program
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.tree_checksum import content

@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.build.secrets import hidden
+from stepgrid.build.command_runner import hidden
 
 
 @pytest.mark.parametrize(

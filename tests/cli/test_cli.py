@@ -77,4 +77,4 @@ def test_help_names_every_command_and_imports_none(capsys: pytest.CaptureFixture
     assert end.value.code == 0
     said = capsys.readouterr().out
     assert all(f"\n  {command}  " in said for command in COMMANDS)
-    assert "\nmore:\n" not in said, "a command that is in no group: compiler/stepgrid/cli/command_groups.py"
+    assert "\nmore:\n" not in said, "a command that is in no group: compiler/stepgrid/cli/__init__.py"

@@ -4,7 +4,7 @@ import pytest
 
 from stepgrid.collect.figures import probes
 from stepgrid.drivers.db_bench.parser import compaction, histogram, levels, stalls, volumes
-from stepgrid.model.level_columns import LEVELS
+from stepgrid.model.result_schema import LEVELS
 from stepgrid.plugins import published_columns
 from stepgrid.plugins.driver import Declares
 from stepgrid.plugins.drivers import kinds, runnable

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from stepgrid.host.json_lines import records
+from stepgrid.host.file_reader import records
 
 
 def test_what_is_damaged_or_something_else_is_left_out() -> None:

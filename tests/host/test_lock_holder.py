@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stepgrid.host.lock_holder import described
+from stepgrid.host.locks import described
 
 
 def test_a_job_is_told_by_what_it_does_and_where(tmp_path: Path) -> None:

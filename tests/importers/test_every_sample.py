@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importers import KINDS
-from stepgrid.transfer.published_files import write
-from stepgrid.transfer.published_folder import read
+from stepgrid.transfer.published_folder import read, write
 
 RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
     "sysbench": ("sb.o.*", "sb.io.*", "sb.vm.*", "qps.abs.*"),

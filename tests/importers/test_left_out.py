@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.folder_fault import Wrong
+from stepgrid.plugins.importer import Wrong
 from stepgrid.transfer.published_folder import Found, read
 from tests.importers.db_bench.made import HEAD, log, report, row
 from tests.importers.insert_benchmark import made as inserts

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.folder_fault import Wrong
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import Measured, Wrong
 from stepgrid.transfer.published_folder import Found, read
 from tests.importers.made import TABLE, run, sysbench
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.folder_fault import Wrong
+from stepgrid.plugins.importer import Wrong
 from stepgrid.transfer.published_folder import read
 
 LINES = (

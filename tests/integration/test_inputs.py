@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from tests.integration.conftest import Lab
 
 SPEC = """\
@@ -34,7 +34,7 @@ def test_a_script_and_its_data(tmp_path: Path) -> None:
     folder = tmp_path / "outputs/results" / result.rpartition("/result.json")[0]
     (output,) = folder.glob("**/steps/0-put/stdout")
     assert output.read_text() == f"2 rows in {tmp_path}/my.sh\n"
-    assert list(json_file.read(output.parents[2] / "attempt.json")["contents"]) == ["0/./my.sh", "0/data.csv"]
+    assert list(file_reader.read(output.parents[2] / "attempt.json")["contents"]) == ["0/./my.sh", "0/data.csv"]
     assert measured() == 1
     (tmp_path / "data.csv").write_text("1\n2\n3\n")
     assert measured() == 2

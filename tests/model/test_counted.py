@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from stepgrid.expand.builds import Build
 from stepgrid.expand.steps.setup import Setup
 from stepgrid.language.problems.problem import Where
-from stepgrid.plan.planned_setup import Setups
+from stepgrid.plan.stage_tree import Setups
 
 CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Where("a.yaml", 1, 1))
 

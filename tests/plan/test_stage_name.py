@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from stepgrid.plan.stage_name import called
+from stepgrid.model.plan import called
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.folder_fault import Faults, Mistake, Wrong
+from stepgrid.plugins.importer import Faults, Mistake, Wrong
 
 
 def test_a_fault_shows_its_place_and_line() -> None:

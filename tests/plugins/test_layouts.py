@@ -21,8 +21,7 @@ from stepgrid.layouts import (
 from stepgrid.layouts.shared import colours
 from stepgrid.layouts.shared.colours import Marked
 from stepgrid.model import published_numbers
-from stepgrid.plugins.layout import Block, Spot
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, Spot
 from stepgrid.plugins.layouts import NAMES, by_name, defaults
 from tests.layouts.made import compared, spot, subjects, texts
 

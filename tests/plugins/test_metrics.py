@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.collect.metrics_page import page
 from stepgrid.drivers.db_bench.parser import compaction, histogram, stalls, totals
-from stepgrid.model.sample_columns import PER_SECOND
+from stepgrid.model.result_schema import PER_SECOND
 from stepgrid.plugins.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]

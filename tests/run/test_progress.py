@@ -18,7 +18,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, R
 from stepgrid.run import progress
 from stepgrid.run.live_throughput import rate
 from stepgrid.store import plans
-from stepgrid.store.status.progress_count import Tally, count
+from stepgrid.store.status.reader import Tally, count
 from stepgrid.store.store import Store
 from tests.waiting import until
 

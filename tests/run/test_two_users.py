@@ -27,7 +27,7 @@ with host_lock(shared=True):
     print("it is my turn")
 """
 READ = """
-from stepgrid.store.status.progress_count import count
+from stepgrid.store.status.reader import count
 from stepgrid.store.store import Store
 store = Store("outputs")
 found = count(store, "p")

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import threading
 
-from stepgrid.workflow import child_jobs
+from stepgrid.workflow import snakemake_hooks
 
 
 def test_a_child_of_another_thread_is_told_too():
@@ -13,6 +13,6 @@ def test_a_child_of_another_thread_is_told_too():
     thread.start()
     thread.join()
     own = subprocess.Popen(["sleep", "60"])
-    assert {own.pid, started[0].pid} <= set(child_jobs.pids())
-    child_jobs.tell(signal.SIGTERM)
+    assert {own.pid, started[0].pid} <= set(snakemake_hooks.pids())
+    snakemake_hooks.tell(signal.SIGTERM)
     assert [child.wait(timeout=60) for child in (own, started[0])] == [-signal.SIGTERM] * 2

@@ -14,9 +14,8 @@ from stepgrid.cli import main
 from stepgrid.model.plan import Plan
 from stepgrid.plan import compilation as compiling
 from stepgrid.store.store import Store
-from stepgrid.workflow import finished_plan, plan_cache, run_request
-from stepgrid.workflow.finished_plan import Products
-from stepgrid.workflow.plan_cache import Request
+from stepgrid.workflow import plan_cache, run_request
+from stepgrid.workflow.plan_cache import Products, Request
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
@@ -167,9 +166,9 @@ LOSSES: dict[str, Callable[[Measured], object]] = {
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_any_loss_is_looked_at_closely(loss: str, measured: Measured) -> None:
-    assert finished_plan.answer(measured[0], REQUEST)
+    assert plan_cache.answer(measured[0], REQUEST)
     LOSSES[loss](measured)
-    assert finished_plan.answer(measured[0], REQUEST) is None
+    assert plan_cache.answer(measured[0], REQUEST) is None
 
 
 def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measured) -> None:
@@ -178,9 +177,9 @@ def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measure
     shutil.rmtree(result / "steps")
     (result / "result.json").write_text(f'{{"stage": "{plan.stages[0].id}", "status": "unsupported"}}')
     finished.summarize(store, plan)
-    assert finished_plan.answer(store, REQUEST)
+    assert plan_cache.answer(store, REQUEST)
     (result / "steps").mkdir()
-    assert finished_plan.answer(store, REQUEST) is None
+    assert plan_cache.answer(store, REQUEST) is None
 
 
 def test_a_lost_plan_is_compiled_and_kept_again(measured: Measured) -> None:

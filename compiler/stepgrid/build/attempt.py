@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build import abandoned_processes
-from stepgrid.build.environment_variables import TEMPORARY
+from stepgrid.build.environment_variables import COOKIE, TEMPORARY
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import end_of
+from stepgrid.host.processes import process_marks
 from stepgrid.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"
@@ -22,7 +22,7 @@ _HISTORY = ".git"
 
 def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keeps why and the log, drops the rest; gives the end of the log."""
-    abandoned_processes.end(attempt)
+    end(attempt)
     log = attempt / LOG
     tail = end_of(log)
     clear(attempt)
@@ -40,7 +40,7 @@ def sweep(store: Store, build: str) -> None:
         if not (attempt / FAILURE).exists():
             fail(attempt, build, "interrupted", "the build was killed")
         elif any(entry.name not in _KEPT for entry in attempt.iterdir()):
-            abandoned_processes.end(attempt)
+            end(attempt)
             clear(attempt)
 
 
@@ -72,3 +72,10 @@ def _again(remove: Callable[[str], Any], name: str, _why: object) -> None:
             shutil.rmtree(name, ignore_errors=True)
         else:
             remove(name)
+
+
+# What a killed attempt left running: a keeper ends its command with the job, unless somebody killed the keeper too.
+
+
+def end(attempt: Path) -> None:
+    process_marks.end(COOKIE, attempt)

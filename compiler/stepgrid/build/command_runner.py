@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -14,7 +15,6 @@ from typing import IO
 
 from stepgrid.build import environment_variables
 from stepgrid.build.error import BuildError
-from stepgrid.build.secrets import hidden
 
 _SUBREAPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("subreaper.py")))
 
@@ -120,3 +120,13 @@ def _status(argv: Sequence[str], report: bytes) -> int:
     if "status" not in said:
         raise BuildError(f"{argv[0]} was stopped from outside: {hidden(shlex.join(argv))}")
     return int(said["status"])
+
+
+# Logs and reports are shown to others: what lets someone in stays out of them.
+
+# a password, and a name without one: of https it may be a token
+_IN_URL = re.compile(r"(https?://)[^\s/]+@|(\w+://[^\s/@:]+):[^\s/]+@")
+
+
+def hidden(text: str) -> str:
+    return _IN_URL.sub(lambda found: f"{found[1] or found[2] + ':'}***@", text)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shutil
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-
-from stepgrid.cli.argument_parser import Parser
-from stepgrid.cli.command_groups import overview
 
 COMMANDS = {
     "check": "compile a spec and show every problem in it",
@@ -110,3 +109,53 @@ def _version() -> str:
     from stepgrid import __version__
 
     return f"stepgrid {__version__}"
+
+
+# Options may stand anywhere, also before or between the names of what a command is about.
+
+_OF_ANOTHER = (argparse.REMAINDER, argparse.PARSER)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse takes a list of names for empty when an option stands before it: `redo SPEC --load CELL`."""
+
+    _inside = False  # its own way of mixing them asks the plain way twice
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        if self._inside or any(action.nargs in _OF_ANOTHER for action in self._actions):
+            return super().parse_known_args(args, namespace)
+        self._inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._inside = False
+
+
+# What `stepgrid --help` says of the commands: by what one is about to do.
+
+GROUPS = {
+    "a spec": ("new", "check", "explain", "plan", "lock", "schema"),
+    "a run": ("doctor", "builds", "run", "status", "watch"),
+    "its results": ("report", "query", "results", "redo", "retract", "export", "import", "parse"),
+    "its disk": ("images", "gc"),
+}
+INDENT = 13
+
+
+def overview(commands: Mapping[str, str]) -> str:
+    """`commands`: what each does. One that is in no group comes last."""
+    grouped = {name for names in GROUPS.values() for name in names}
+    others = tuple(name for name in commands if name not in grouped)
+    groups = {**GROUPS, **({"more": others} if others else {})}
+    return "\n\n".join("\n".join(_group(title, names, commands)) for title, names in groups.items())
+
+
+def _group(title: str, names: tuple[str, ...], commands: Mapping[str, str]) -> Iterator[str]:
+    yield f"{title}:"
+    width = max(shutil.get_terminal_size().columns - 2, 40)
+    for name in names:
+        if name in commands:
+            first = f"  {name:<{INDENT - 2}}"
+            yield textwrap.fill(commands[name], width, initial_indent=first, subsequent_indent=" " * INDENT)

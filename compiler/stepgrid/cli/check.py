@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from stepgrid.cli import spec_arguments
 from stepgrid.language.lock_file import spec_of
 from stepgrid.language.problems.problem import Problem
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
-from stepgrid.model.units import duration
+from stepgrid.model.units import counted, duration
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

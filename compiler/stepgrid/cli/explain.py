@@ -11,7 +11,6 @@ from typing import Any
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.cell_selection import Nothing, found
 from stepgrid.cli.plan_text import may_be_size, value
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -23,6 +22,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.units import counted
 
 Catalogue = Mapping[str, Any] | None
 

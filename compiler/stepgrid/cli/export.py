@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli import output_file, spec_arguments
 from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
-from stepgrid.model.counted import counted
-from stepgrid.model.units import size
+from stepgrid.model.units import counted, size
 
 if TYPE_CHECKING:
     from stepgrid.language.input_record import Witness
@@ -53,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
-    from stepgrid.transfer import bundle, result_export, spec_texts
+    from stepgrid.transfer import bundle, result_export
 
     bundle.check_name(args.file)
     if result_export.has_results(store, plan):
         _summarized(store, plan)
-    texts = spec_texts.of(seen, os.environ.get(GIVEN)) or spec_texts.kept(store.texts(plan.digest))
+    texts = result_export.of(seen, os.environ.get(GIVEN)) or result_export.kept(store.texts(plan.digest))
     return result_export.export(store, plan, args.file, args.attempts, texts)
 
 

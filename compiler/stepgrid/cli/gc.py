@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.plan_text import size
 from stepgrid.host.locks import Busy
-from stepgrid.model.counted import counted
-from stepgrid.model.units import duration
+from stepgrid.model.units import counted, duration
 from stepgrid.store import trash
 from stepgrid.store.store import Store
 from stepgrid.store.trash import Left

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
-from stepgrid.model.counted import counted
-from stepgrid.model.units import duration, size
+from stepgrid.model.units import counted, duration, size
 
 if TYPE_CHECKING:
     from stepgrid.store.images import Image

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.plugins.importers import KINDS
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
 from stepgrid.language.problems.problem import nearest
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.plugins.importers import KINDS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         print(wrong, file=sys.stderr)
         return USAGE
     spec_arguments.wrong_site(args)
-    from stepgrid.plugins.folder_fault import Wrong
+    from stepgrid.plugins.importer import Wrong
 
     try:
         return _imported(args)
@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _imported(args: argparse.Namespace) -> int:
-    from stepgrid.plugins.folder_fault import Wrong
-    from stepgrid.transfer import published_files
+    from stepgrid.plugins.importer import Wrong
+    from stepgrid.transfer import published_folder
     from stepgrid.transfer.published_folder import read
     from stepgrid.transfer.published_results import publish
     from stepgrid.workflow import host_plan
@@ -70,7 +70,7 @@ def _imported(args: argparse.Namespace) -> int:
     taken = publish(host_plan.store(), found.planned)
     print("\n".join((*_told(found.planned, taken), *_not_read(found))))
     if args.legacy is not None:
-        published_files.write(args.legacy, found.legacy, found.beside)
+        published_folder.write(args.legacy, found.legacy, found.beside)
         print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
         print("".join(f"left out of {args.legacy}: {each}\n" for each in found.unsummarized), end="")
     return _reported(found.planned.plan.digest)
@@ -98,7 +98,7 @@ def _named(paths: Sequence[Path]) -> str:
 
 
 def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
-    from stepgrid.transfer.published_files import BESIDE
+    from stepgrid.transfer.published_folder import BESIDE
 
     yield f"{folder}: {counted(len(files), 'summary file')} as published"
     if beside:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from stepgrid.cli import spec_arguments
 from stepgrid.language import lock_file
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
+from stepgrid.model.units import counted
 
 if TYPE_CHECKING:
     from stepgrid.build.lock_file_resolver import Answers, Wanted

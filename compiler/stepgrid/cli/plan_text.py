@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from stepgrid.model.counted import counted
-from stepgrid.model.units import duration
+from stepgrid.model.units import counted, duration
 from stepgrid.model.units import size as size  # every command shows sizes so
 from stepgrid.plan import actions
 from stepgrid.plan.preview import Node, Outlook

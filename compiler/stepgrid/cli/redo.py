@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import selection as chosen
+from stepgrid.cli import cell_selection as chosen
 from stepgrid.cli.cell_selection import Nothing
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
+from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan
+from stepgrid.model.units import counted
 from stepgrid.plan import identity
 from stepgrid.plan.compilation import scales
 from stepgrid.plan.files import plan_file

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import selection as chosen
+from stepgrid.cli import cell_selection as chosen
 from stepgrid.cli.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import duration

@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _was_over(args: argparse.Namespace) -> bool:
     """Says so, when everything is measured and nothing has changed since a run that found it so."""
-    from stepgrid.workflow import finished_plan, host_plan
+    from stepgrid.workflow import host_plan, plan_cache
 
-    answer = finished_plan.answer(host_plan.store(), _request(args))
+    answer = plan_cache.answer(host_plan.store(), _request(args))
     if answer:
         warnings, said = answer
         print(warnings, end="\n" if warnings else "", file=sys.stderr)

@@ -122,11 +122,11 @@ def quietly(args: argparse.Namespace, spec: str) -> Plan | None:
 def _imported(args: argparse.Namespace, name: str) -> Plan | None:
     if not _DIGEST.fullmatch(name) or Path(name).exists():
         return None
-    from stepgrid.transfer import imported_plans
+    from stepgrid.transfer import published_plan
     from stepgrid.workflow import host_plan
 
     wrong_site(args)
-    return imported_plans.named(host_plan.store(), name) or imported_plans.brought(host_plan.store(), name)
+    return published_plan.named(host_plan.store(), name) or published_plan.brought(host_plan.store(), name)
 
 
 def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:

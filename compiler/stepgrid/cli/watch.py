@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from types import FrameType
 
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
+from stepgrid.store.status.reader import Looker
 
 LEFT = 130  # by Ctrl-C
 
@@ -34,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _followed(plan: Plan) -> Status:
     from stepgrid.cli.status.colours import Paint, is_terminal
-    from stepgrid.cli.status.polling import follow
     from stepgrid.cli.status.status_text import SHOWN, told
     from stepgrid.store.status.reader import Looker
     from stepgrid.workflow import host_plan
@@ -87,3 +90,25 @@ class _Drawn:
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+# Look after look until the run is over, at a price that a measurement beside it does not notice.
+
+PERIOD = 1.0  # seconds between two views
+SHARE = 300  # at least so many times what a look took lies between two of them
+
+
+def follow(looker: Looker, show: Callable[[Status], None], period: float = PERIOD) -> Status:
+    """Shows every view; ends when a run has ended, or when there is nothing to wait for."""
+    was_active, due, status = False, 0.0, looker.look()
+    while True:
+        if time.monotonic() >= due:
+            began = time.thread_time()
+            status = looker.look()
+            due = time.monotonic() + SHARE * (time.thread_time() - began)
+        status = replace(status, now=time.time())
+        if not status.is_active and (was_active or status.is_complete) and not looker.look().is_active:
+            return looker.look()
+        was_active = was_active or status.is_active
+        show(status)
+        time.sleep(period)

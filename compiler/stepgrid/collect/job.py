@@ -13,7 +13,7 @@ from stepgrid.collect.tables import steps as rows
 from stepgrid.collect.tables.columns import columns
 from stepgrid.collect.tables.part import FIGURES
 from stepgrid.collect.tables.parts import Parts
-from stepgrid.collect.tables.step_table import PLANNED, joined
+from stepgrid.collect.tables.steps import PLANNED, joined
 from stepgrid.drivers.command.metrics import own
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.host.lock_holder import described
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import Busy, described, locked
 from stepgrid.host.locks import holders as lock_holders
 from stepgrid.host.noise.tuning import restore_left
 from stepgrid.host.processes import cgroup

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -91,3 +92,77 @@ def _same(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+# Who it is that something waits for, as far as a person may know.
+
+VERBS = {"stepgrid.run": "measures", "stepgrid.build": "builds"}
+
+
+def described(pids: Iterable[int]) -> str:
+    return " and ".join(map(_process, pids)) or "a process that cannot be seen from here"
+
+
+def _process(pid: int) -> str:
+    words = _words(pid)
+    for module, verb in VERBS.items():
+        if module in words:
+            return f"process {pid}, which {verb} {words[-1]}{_where(pid)}"
+    text = " ".join(" ".join(words).split())[:80]
+    return f"process {pid} ({text})" if text else f"process {pid}"
+
+
+def _words(pid: int) -> list[str]:
+    try:
+        return [os.fsdecode(word) for word in Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")]
+    except OSError:
+        return []
+
+
+def _where(pid: int) -> str:
+    """Another user's is not told."""
+    try:
+        folder = Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        return " in another checkout"
+    return " in this checkout" if folder == Path.cwd() else f" in {folder}"
+
+
+# Which locks are held, and by whom: one look at what the kernel lists, which takes no lock and disturbs nobody.
+
+LOCKS = Path("/proc/locks")
+
+
+class Held:
+    def __init__(self) -> None:
+        self._by_inode = _holders()
+
+    def of(self, path: Path) -> tuple[int, ...]:
+        try:
+            return self._by_inode.get(path.stat().st_ino, ())
+        except OSError:
+            return ()
+
+    def inside(self, folder: Path) -> dict[str, tuple[int, ...]]:
+        """By the names of the lock files of a folder: those that are held."""
+        if not self._by_inode:
+            return {}
+        try:
+            with os.scandir(folder) as entries:
+                found = {entry.name: self._by_inode.get(entry.inode(), ()) for entry in entries}
+        except OSError:
+            return {}
+        return {name: pids for name, pids in found.items() if pids}
+
+
+def _holders() -> Mapping[int, tuple[int, ...]]:
+    found: dict[int, list[int]] = defaultdict(list)
+    try:
+        lines = LOCKS.read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        words = line.split()
+        if "->" not in words and words[1] == "FLOCK" and int(words[4]) > 0:  # -> waits; 0: outside this container
+            found[int(words[5].rpartition(":")[2])].append(int(words[4]))
+    return {inode: tuple(sorted(pids)) for inode, pids in found.items()}

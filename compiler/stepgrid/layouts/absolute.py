@@ -8,8 +8,7 @@ from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, cell
-from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, cell
 
 QPS, ROWS = "qps", "rows_per_s"
 ROOM = 60  # for the names of arms

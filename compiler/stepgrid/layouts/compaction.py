@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.plugins.layout import Block, Level, Spot, lacking
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, Level, Spot, lacking
 
 LEVEL, SUM = "level", "Sum"
 Show = Callable[[float], str]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from stepgrid.layouts import compaction
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Layout
 
 LAYOUT = Layout("compaction, all levels", compaction.sums, levels=True)

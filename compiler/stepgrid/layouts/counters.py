@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 
 from stepgrid.layouts.shared.legend import legend
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, Spot, cell
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",

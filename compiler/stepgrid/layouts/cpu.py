@@ -8,8 +8,7 @@ from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, Spot, cell
 
 SERVER, CLIENT = "server_cpu_us_per_op", "client_cpu_us_per_op"
 ROOM = 60  # for the names of arms

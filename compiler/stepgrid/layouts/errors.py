@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from stepgrid.layouts import figures
 from stepgrid.model.table import Table
-from stepgrid.plugins.layout import Block
-from stepgrid.plugins.layout_protocol import ARMS, RANGE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout
 
 ERRORS = ("ignored_errors", "reconnects")
 

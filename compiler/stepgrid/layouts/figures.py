@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
 
 QPS = "qps"
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from stepgrid.layouts import relative
 from stepgrid.model.table import Table
-from stepgrid.plugins.layout import Block
-from stepgrid.plugins.layout_protocol import ARMS, BASE, RANGE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout
 
 POINTS, RANGES, AGGREGATING, WRITES, OTHERS = GROUPS = (
     "point queries", "range queries without aggregation", "range queries with aggregation", "writes", "others",

@@ -8,8 +8,7 @@ from stepgrid.layouts import insert_metrics
 from stepgrid.layouts.shared.colours import Marked, coloured, relative_colour
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Column, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 SUSTAINED = 0.95  # of the target

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
 
 INSERTS = "insert_seconds"  # only a load has it
 SIZES = {"data_bytes": "data", "index_bytes": "indexes", "database_bytes": "files"}

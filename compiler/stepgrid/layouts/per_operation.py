@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import ARMS, BASE, RANGE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, Spot, cell
 
 HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
 LEGEND = (

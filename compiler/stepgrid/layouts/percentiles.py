@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from stepgrid.layouts.shared import averages
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Layout
 
 FIGURES: averages.Figures = {
     "p50": (("p50_us",), 1),

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, cell
-from stepgrid.plugins.layout_protocol import ARMS, STEP, Layout
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, cell
 
 
 def tables(block: Block) -> list[Table]:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, lacking
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, lacking
 
 LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
 RECALL, QPS = "recall", "qps"

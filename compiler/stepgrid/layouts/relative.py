@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from stepgrid.layouts.shared import legend
 from stepgrid.layouts.shared import ratio_cells as marks
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, cell
-from stepgrid.plugins.layout_protocol import ARMS, BASE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, BASE, STEP, Block, Layout, cell
 
 QPS = "qps"
 ROOM = 70  # for the names of steps

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, Spot, cell
 
 LIMITS: Mapping[str, float] = {  # of each class, in microseconds
     "256us": 256, "1ms": 1e3, "4ms": 4e3, "16ms": 16e3, "64ms": 64e3, "256ms": 256e3, "1s": 1e6, "4s": 4e6,

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from stepgrid.layouts.shared.legend import legend
 from stepgrid.model import published_numbers
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Block, Layout, Spot, cell
 
 COUNTERS: Mapping[str, str] = {
     "cf-l0-file-count-limit-delays-with-ongoing-compaction": "stall_l0_compacting_delays",

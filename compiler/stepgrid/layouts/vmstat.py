@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from stepgrid.layouts.shared import averages
-from stepgrid.plugins.layout_protocol import Layout
+from stepgrid.plugins.layout import Layout
 
 FIGURES: averages.Figures = {
     "cs": (("context_switches_per_s",), 0),

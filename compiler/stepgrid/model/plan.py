@@ -187,3 +187,16 @@ class Plan:
     warnings: tuple[str, ...] = ()
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
+
+
+# What the steps of a stage are called together, where a line of the screen is for them.
+
+MOST = 12
+FIRST = 3
+
+
+def called(steps: Sequence[str]) -> str:
+    """Of many the first and the last."""
+    if len(steps) <= MOST:
+        return ", ".join(steps)
+    return f"{', '.join(steps[:FIRST])}, … {steps[-1]} ({len(steps)} steps)"

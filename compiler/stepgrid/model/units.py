@@ -98,3 +98,12 @@ def _why(match: re.Match[str] | None, kind: str) -> str:
     if kind in ("size", "rate") and unit in ("K", "k", "M", "G", "B", "KB", "MB", "GB", "kB"):
         return ": sizes are KiB, MiB, GiB only"
     return ""
+
+
+# So many of something, in words.
+
+
+def counted(number: int, noun: str) -> str:
+    one, *other = noun.split(" or ")
+    plural = " or ".join(f"{each}s" for each in (one, *other))
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -16,8 +16,8 @@ from stepgrid.plan.cells import Cells
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.measurement_order import ranks
 from stepgrid.plan.pins import Pins
-from stepgrid.plan.planned_setup import Setups
 from stepgrid.plan.report import report_check as report_of
+from stepgrid.plan.stage_tree import Setups
 
 BUILD = "build"
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
-from stepgrid.model.plan import PlannedStep, Repeat, contents_of
+from stepgrid.expand.steps.setup import Setup
+from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, called, contents_of
 from stepgrid.plan import identity
-from stepgrid.plan.planned_setup import Setups
 from stepgrid.plan.seeds import Seeding, Seeds
-from stepgrid.plan.stage_name import called
 
 Labels: TypeAlias = Mapping[str, str]
 
@@ -141,3 +140,25 @@ def _draft(
 
 def _common(one: Labels, other: Labels) -> Labels:
     return {axis: label for axis, label in one.items() if other.get(axis) == label}
+
+
+# Steps' setups as a plan has them: a client is there by the id of its build.
+
+
+class Setups:
+    """`builds`: ids by the builds' names."""
+
+    def __init__(self, builds: Mapping[str, str]) -> None:
+        self._builds = builds
+        self._known: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
+
+    def client(self, setup: Setup) -> str | None:
+        return None if setup.client is None else self._builds[setup.client.name]
+
+    def values(self, setup: Setup) -> Mapping[str, Json]:
+        """One object for all steps that share the setup, which is written once."""
+        if setup.client is None:
+            return setup.values
+        if id(setup) not in self._known:
+            self._known[id(setup)] = setup, {**setup.values, CLIENT: self.client(setup)}
+        return self._known[id(setup)][1]

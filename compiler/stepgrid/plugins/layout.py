@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.model.table import ABSENT, Cell
+from stepgrid.model.table import ABSENT, Cell, Table
 
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
 
@@ -86,3 +86,26 @@ def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
 def lacking(status: str) -> Cell:
     kind = "same as" if status.startswith("same as") else status
     return Cell("-" if kind == ABSENT else status, kind)
+
+
+# What a layout is: the figures that it shows, how a table that says no more is arranged, what makes it.
+
+STEP = "step"
+RANGE = "range"  # of microbenchmarks: a part of their published names
+ARMS = "*arms"  # all axes that vary and stand nowhere else
+BASE = "*base"  # those of the base
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    title: str
+    tables: Callable[[Block], Sequence[Table]]
+    rows: tuple[str, ...] = (ARMS,)
+    columns: tuple[str, ...] = ()
+    by: tuple[str, ...] = (STEP,)
+    metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
+    levels: bool = False  # likewise, of the levels of an LSM tree
+    times: bool = False  # and of the histograms of latencies
+    compares: bool = False  # needs a base
+    own_metrics: bool = False  # a table may name others
+    sizes: bool = False  # it tells of the database as it was before what is measured, and at the end

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepgrid.plugins.layout_protocol import Layout
+    from stepgrid.plugins.layout import Layout
 
 NAMES = (
     "figures", "relative", "groups", "percentiles", "stalls", "compaction", "compaction_sum", "iostat", "vmstat",

@@ -9,25 +9,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from stepgrid.collectors.perf_stat_metrics import COLLECTED
+from stepgrid.collectors.perf_stat import COLLECTED
 from stepgrid.drivers.insert_benchmark.metrics import INSERT_BENCHMARK
 from stepgrid.drivers.quiesce.metrics import QUIET
 from stepgrid.drivers.sql.metrics import SQL
 from stepgrid.drivers.sysbench.metrics import SYSBENCH
-from stepgrid.model.metrics.answers import ANSWERS
-from stepgrid.model.metrics.device import DEVICE
-from stepgrid.model.metrics.host import HOST
+from stepgrid.model.metrics.host import DEVICE, HOST, MEMORY
 from stepgrid.model.metrics.latency import BY_OPERATION, LATENCY
-from stepgrid.model.metrics.memory import MEMORY
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.metrics.per_operation import PER_OPERATION
 from stepgrid.model.metrics.processes import PROCESSES
 from stepgrid.model.metrics.series import VARIANCE
-from stepgrid.model.metrics.sizes import SIZES
-from stepgrid.model.metrics.stalls import STALLS
-from stepgrid.model.metrics.throughput import THROUGHPUT
-from stepgrid.model.metrics.tree import TREE
-from stepgrid.model.metrics.work import WORK
+from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT
+from stepgrid.model.metrics.work import SIZES, STALLS, TREE, WORK
 from stepgrid.plugins import published_columns
 
 SECTIONS: Mapping[str, tuple[Metric, ...]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
 from stepgrid.run.live_throughput import current, rate
-from stepgrid.store.status.progress_count import Tally, count
+from stepgrid.store.status.reader import Tally, count
 from stepgrid.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere

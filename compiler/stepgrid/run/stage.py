@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.changed_programs import changed
+from stepgrid.build.programs import changed
 from stepgrid.host.failure import StageError, UnsupportedError, disk_full, is_disk_full
 from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked

@@ -31,14 +31,13 @@ from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collector_drawings import draw
 from stepgrid.run.collectors import Collecting, collecting
-from stepgrid.run.database_files import keep
 from stepgrid.run.probes import AFTER, BEFORE, Probed, Probing
 from stepgrid.run.server import server_statistics
 from stepgrid.run.server.external_server import Running
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import Reached
 from stepgrid.run.server.service import serving
-from stepgrid.run.step_files import attach, forget
+from stepgrid.run.step_files import attach, forget, keep
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.host.file_reader import content
 from stepgrid.host.locks import holders
 from stepgrid.language import input_record
@@ -54,7 +54,7 @@ def ids(store: Store) -> list[str]:
 def kept(store: Store, build: str) -> Kept:
     if store.has_build(build):
         folder = store.build(build)
-        return Kept(build, BUILT, json_file.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
+        return Kept(build, BUILT, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
     attempts = store.attempts(build)
     if holders(store.lock(build)):
         return Kept(build, RUNNING, log=_log(attempts[-1]) if attempts else None)
@@ -63,7 +63,7 @@ def kept(store: Store, build: str) -> Kept:
 
 def record(store: Store, build: str) -> dict[str, Any]:
     """build.json; nothing of a build that is not there."""
-    return json_file.read(store.build(build) / RECORD)
+    return file_reader.read(store.build(build) / RECORD)
 
 
 def made(store: Store, build: str) -> Made | None:
@@ -93,7 +93,7 @@ def planned(store: Store) -> dict[str, Planned]:
     """What the plans that are kept say of the builds that they name."""
     found: dict[str, Planned] = {}
     for folder in sorted(_folders(store.plan("_").parent)):
-        header = json_file.read(folder / "plan.json")
+        header = file_reader.read(folder / "plan.json")
         for build in header.get("builds", ()):
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
             found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
@@ -101,7 +101,7 @@ def planned(store: Store) -> dict[str, Planned]:
 
 
 def _tried(build: str, attempt: Path) -> Kept:
-    failure = json_file.read(attempt / FAILURE)
+    failure = file_reader.read(attempt / FAILURE)
     why = str(failure.get("message") or "the build was killed")
     return Kept(build, FAILED, why=why, log=_log(attempt))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
 from stepgrid.store.folders import below
@@ -52,7 +52,7 @@ class Stored(NamedTuple):
 def stored(store: Store) -> Iterator[Stored]:
     """A header that cannot be read says nothing: then there is no spec."""
     for folder in below(store.plan("_").parent):
-        said = json_file.read(folder / plan_file.HEADER)
+        said = file_reader.read(folder / plan_file.HEADER)
         hardware = said.get("hardware") or {}
         machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
         yield Stored(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.store.code_revision import revision
 from stepgrid.store.store import Store
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import json_file, temporary_files
+from stepgrid.host import file_reader, temporary_files
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below, publish
@@ -43,7 +43,7 @@ class Store(Places):
 
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Path -> mark and checksum, of files that were read before."""
-        found = json_file.read(self.known_checksums())
+        found = file_reader.read(self.known_checksums())
         return {path: (str(mark), str(known)) for path, (mark, known) in found.items()}
 
     def note_checksums(self, seen: Mapping[str, tuple[str, str]]) -> None:

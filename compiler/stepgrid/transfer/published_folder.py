@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.importers.shared.text_files import plain
-from stepgrid.plugins.folder_fault import Faults, Mistake, Wrong, in_order
-from stepgrid.plugins.importer import Beside, Measured
+from stepgrid.plugins.importer import Beside, Faults, Measured, Mistake, Wrong, in_order
 from stepgrid.plugins.importers import KINDS, kind
 from stepgrid.transfer.published_plan import Planned, planned, several
 
@@ -84,3 +83,19 @@ def _holds(name: str, folder: Path) -> bool:
         return bool(kind(name).measured(kind(name).read(folder, faults))) and not list(faults)
     except Wrong:
         return False
+
+
+# The published summary files in a folder, and beside them a table of the figures that we have otherwise.
+
+BESIDE = "legacy-and-clean.tsv"
+_HEADS = ("file", "row", "figure", "legacy", "clean", "why")
+
+
+def write(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+    if beside:
+        rows = [_HEADS, *((e.file, e.row, e.figure, e.legacy, e.clean, e.why) for e in beside)]
+        (folder / BESIDE).write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from stepgrid.collect.figures import imported_figures
 from stepgrid.model.plan import (
     STAGE_PREFIX,
+    Axis,
     CellStep,
     Plan,
     PlannedBuild,
@@ -25,7 +26,7 @@ from stepgrid.plan import identity
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.importer import Measured
-from stepgrid.transfer.published_axes import axes
+from stepgrid.store.store import Store
 
 HARDWARE = {"id": "elsewhere"}
 SPEC = "import"  # how the `spec` of such a plan begins
@@ -147,3 +148,44 @@ def _build(kind: str, step: Measured) -> PlannedBuild:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# The axes of what was measured: builds, what differs beside them, what was tried on one database.
+
+
+def axes(steps: Sequence[Measured]) -> Iterator[Axis]:
+    yield Axis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
+    for name in dict.fromkeys(name for step in steps for name in step.labels):
+        yield Axis(name, _ordered(step.labels[name] for step in steps if name in step.labels))
+    for name in dict.fromkeys(name for step in steps for name in step.variables):
+        having = [step for step in steps if name in step.variables]
+        changed = tuple(dict.fromkeys(step.step for step in having))
+        yield Axis(name, _ordered(step.variables[name] for step in having), changed)
+
+
+def _ordered(labels: Iterable[str]) -> tuple[str, ...]:
+    """Numbers as such, others as they come."""
+    found = tuple(dict.fromkeys(labels))
+    return tuple(sorted(found, key=int)) if all(label.isdecimal() for label in found) else found
+
+
+# Plans of results that were imported from published scripts: no spec comes to them, and they stay.
+
+
+def named(store: Store, digest: str) -> Plan | None:
+    """None where there is no such plan, or a spec comes to it."""
+    folder = store.plan(digest)
+    try:
+        return plan_file.read(folder) if imported(plan_file.read_header(folder)["spec"]) else None
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def brought(store: Store, digest: str) -> Plan | None:
+    """One that came with results of another checkout, which its own spec may not come to here."""
+    if not store.texts(digest).is_dir():
+        return None
+    try:
+        return plan_file.read(store.plan(digest))
+    except (OSError, ValueError, KeyError):
+        return None

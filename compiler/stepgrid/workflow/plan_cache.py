@@ -16,14 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import stepgrid
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.language.input_record import Witness, digest, watching
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.plan.files import plan_file
+from stepgrid.store.redo_requests import all_pending
+from stepgrid.store.report_files import Products
+from stepgrid.store.status import result_times
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
+
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
 
@@ -65,7 +69,7 @@ def find(store: Store, request: Request) -> Remembered | None:
 def requests(store: Store) -> Iterator[Kept]:
     """All that were ever run here."""
     for path in sorted(store.remembered("_").parent.glob("[!.]*.json")):
-        kept = json_file.read(path)
+        kept = file_reader.read(path)
         with suppress(KeyError, IndexError, ValueError, TypeError):
             yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
 
@@ -174,3 +178,29 @@ def _tree(path: str, mark: str, was: str) -> bool:
     from stepgrid.build.local_pins import as_it_was
 
     return as_it_was(path, mark, was)
+
+
+# The answer when everything is measured, for a plan that need not be compiled, or even read, again.
+
+
+def answer(store: Store, request: Request) -> tuple[str, str] | None:
+    """The compilation's warnings, and that there is nothing to do; None when that is not certain."""
+    found = find(store, request)
+    if found is None or not _over(store, found):
+        return None
+    return found.said, Products.of(store, found.plan).nothing_to_do(found.cells, found.stages)
+
+
+def _over(store: Store, found: Remembered) -> bool:
+    try:
+        folder, looked = store.plan(found.plan), store.looked(found.plan)
+        stages = plan_file.ids(folder)
+        records = [store.build(build) / "build.json" for build in plan_file.builds(folder)]
+        if len(stages) != found.stages or any(record.stat().st_ctime >= looked for record in records):
+            return False
+        if all_pending(store, stages):
+            return False
+        times, made = result_times.times(store, stages), Products.of(store, found.plan).made
+    except (OSError, ValueError):
+        return False
+    return times is not None and times.made <= made and times.touched < looked

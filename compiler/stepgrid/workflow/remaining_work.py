@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.host.locks import holders
 from stepgrid.host.machines import elsewhere
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.store import contents, plans
 from stepgrid.store.report_files import Products
 from stepgrid.store.run_lock import NAME as RUN

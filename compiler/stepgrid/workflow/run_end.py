@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.units import counted, duration
 from stepgrid.run.attempt import FAILED, JOURNAL, write_failure
+from stepgrid.run.run_end_time import in_force
+from stepgrid.store import skipped_stages
+from stepgrid.store.status.reader import count
 from stepgrid.workflow.remaining_work import Work
 
 WHY = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"
@@ -35,3 +40,35 @@ def _closed(work: Work, node: str, attempt: Path) -> StageError:
     failure = StageError(WHY)
     write_failure(attempt, node, failure, FAILED)
     return failure
+
+
+# The last word about stages that a run left because they would not have ended in time.
+
+
+class Unstarted(NamedTuple):
+    sentence: str
+    in_order: bool  # nothing failed: the run did what it was asked for
+
+
+def unstarted(work: Work) -> Unstarted | None:
+    until, noted = in_force(), skipped_stages.noted(work.store)
+    if until is None or not noted:
+        return None
+    tally = count(work.store, work.plan.digest)
+    first = min(noted, key=work.rank)
+    takes = noted[first]
+    needs = "takes a time that is not known" if takes is None else f"needs about {duration(takes)}"
+    far = f"{tally.left} of {counted(tally.total, 'stage')} left, the next {needs}"
+    return Unstarted(f"stopped at {until.text}: {far}", not tally.failed and _all_explained(work, noted))
+
+
+def _all_explained(work: Work, noted: Collection[str]) -> bool:
+    """Whether every stage that lacks a result was left itself, or waits for one that was."""
+    lacking = [stage for stage in work.stages if stage in work.lacking and not work.store.mark(stage).exists()]
+    return all(_waits(work, stage, noted) for stage in lacking)
+
+
+def _waits(work: Work, stage: str | None, noted: Collection[str]) -> bool:
+    while stage is not None and stage not in noted:
+        stage = work.stages[stage].parent
+    return stage is not None

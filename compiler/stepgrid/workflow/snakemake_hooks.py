@@ -10,8 +10,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn
 
@@ -22,18 +23,18 @@ from stepgrid.host.processes import exit_signals
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.host.processes.signals import nothing
 from stepgrid.language.site import site_file as sites
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import reserve, skipped_stages
 from stepgrid.store.run_lock import NAME, Record, active, run_lock
 from stepgrid.store.status.integrity import set_aside
-from stepgrid.store.status.progress_count import count
-from stepgrid.workflow import child_jobs, host_plan, run_end
+from stepgrid.store.status.reader import count
+from stepgrid.workflow import host_plan, run_end
 from stepgrid.workflow.doctor import collector_tools
-from stepgrid.workflow.late_stages import unstarted
 from stepgrid.workflow.redo import ask_for_bases
 from stepgrid.workflow.remaining_work import Work, work
+from stepgrid.workflow.run_end import unstarted
 from stepgrid.workflow.run_request import refused
 
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
@@ -161,7 +162,7 @@ class Hooks:
         for again in exit_signals.SIGNALS:
             signal.signal(again, nothing)
         self.stopped = signal.Signals(number).name
-        child_jobs.tell(signal.SIGTERM)
+        tell(signal.SIGTERM)
         threading.Thread(target=_end_jobs, daemon=True).start()
         raise KeyboardInterrupt
 
@@ -171,8 +172,8 @@ def _end_jobs() -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         time.sleep(PATIENCE / 10)
-        child_jobs.tell(signal.SIGTERM)
-    child_jobs.tell(signal.SIGKILL)
+        tell(signal.SIGTERM)
+    tell(signal.SIGKILL)
 
 
 def refusal(record: Record | None, holders: Sequence[int]) -> str:
@@ -187,3 +188,21 @@ def refusal(record: Record | None, holders: Sequence[int]) -> str:
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+# The jobs of this process: its direct children, whichever thread started them.
+
+
+def pids() -> list[int]:
+    found: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that just ended
+            found += [int(pid) for pid in (task / "children").read_text().split()]
+    return found
+
+
+def tell(number: int) -> None:
+    """Sends a signal to each."""
+    for pid in pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -9,7 +9,7 @@ from stepgrid.cli.status.colours import Paint
 from stepgrid.model import status as model
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import Node, Run, Status
-from stepgrid.store.status.remaining_time import _is_ahead
+from stepgrid.store.status.eta import _is_ahead
 
 NOW = 1_800_000_000.0
 PLAN = Plan("p", "what is measured", "a.yaml", "smoke", (), (), (), (), {}, Report())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.cli.status.log_tail import FIRST, Tail
+from stepgrid.cli.status.host_load import FIRST, Tail
 
 
 def test_whole_lines_and_what_comes_later(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stepgrid.collect.samples.measured_part import Window, measurement
-from stepgrid.collect.samples.resource_usage import of, usage
+from stepgrid.collect.samples.resource_usage import Window, measurement, of, usage
 from stepgrid.collect.samples.sample_figures import SERIES
 from stepgrid.collect.samples.sample_format import PLACES, Sample, numbers
 

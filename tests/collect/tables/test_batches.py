@@ -1,7 +1,7 @@
 import pytest
 
-from stepgrid.collect.tables import batches as module
-from stepgrid.collect.tables.batches import batches
+from stepgrid.collect.tables import parts as module
+from stepgrid.collect.tables.parts import batches
 from stepgrid.model.plan import PlannedStage
 from stepgrid.store.status.results import DONE, State
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import batches, part_index, parts, table_views
 from stepgrid.collect.tables import part as module
+from stepgrid.collect.tables import part_index, parts, table_views
 from stepgrid.store import retractions
 from tests.summarize.synthetic import Experiment
 
@@ -132,7 +132,7 @@ def test_a_collect_that_was_killed_is_begun_again(experiment):
 
 def test_large_parts_stay_apart(experiment, monkeypatch):
     monkeypatch.setattr(parts, "LARGE", 1)
-    monkeypatch.setattr(batches, "MOST", 1)
+    monkeypatch.setattr(parts, "MOST", 1)
     collect(experiment.store, experiment.plan)
     assert sorted(path.name for path in folder(experiment).glob("series*")) == ["series.1.parquet", "series.parquet"]
     assert rows(experiment, "SELECT count(*), count(DISTINCT stage) FROM series") == [(4 + 8, 2)]

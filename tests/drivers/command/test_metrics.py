@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from stepgrid.drivers.command.metrics import own
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import STEP
+from stepgrid.model.metrics.metric import STEP, Metric
 from stepgrid.model.plan import PlannedStage, PlannedStep
 
 

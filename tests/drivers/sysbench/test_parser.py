@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.sysbench.parser import facts, fatal, parse
+from stepgrid.drivers.sysbench.parser import facts, fatal, parse, series
 from stepgrid.drivers.sysbench.parser.histogram import buckets, figures
 from stepgrid.drivers.sysbench.parser.report import report
-from stepgrid.drivers.sysbench.parser.series import series
 from stepgrid.plugins.driver import ParseError, rows
 
 HEAD = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.engines.mysqld.option_choices import choices
+from stepgrid.engines.mysqld.option_help import choices
 
 
 @pytest.mark.parametrize(

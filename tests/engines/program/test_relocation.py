@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines.program.relocation import stays
+from stepgrid.engines.program.recipe import stays
 from tests.build.compilers import needs_compiler
 
 

@@ -11,8 +11,7 @@ import pytest
 from stepgrid.host import sysfs
 from stepgrid.host.sampling import counters
 from stepgrid.host.sampling.process_group import Group
-from stepgrid.host.sampling.sampler import Sampler
-from stepgrid.host.sampling.sampling_interval import Seldom
+from stepgrid.host.sampling.sampler import Sampler, Seldom
 
 BUSY = """
 import os, sys, time

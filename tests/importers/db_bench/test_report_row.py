@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.importers.db_bench import logs, report_row, step_figures
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 from tests.importers.db_bench.made import log
 
 OLD = (

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepgrid.importers.shared import iostat
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 from tests.importers.made import IOSTAT
 
 PATH = Path("sb.io")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.importers.sysbench import qps
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 from tests.importers.made import TABLE
 
 PATH = Path("qps.abs.a.tsv")

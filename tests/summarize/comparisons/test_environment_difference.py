@@ -1,5 +1,5 @@
 from stepgrid.summarize.comparisons.environment_difference import Surroundings
-from stepgrid.summarize.comparisons.steadiness import marks
+from stepgrid.summarize.comparisons.evidence import marks
 from tests.summarize.made import point, run
 
 ARM, BASE = point(run("x", 0, 100.0)), point(run("y", 0, 100.0))

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from stepgrid.build.command_runner import Completed
+from stepgrid.build.command_runner import Completed, hidden
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
-from stepgrid.build.secrets import hidden
 from stepgrid.build.task import Order
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -7,10 +7,10 @@ import shlex
 import shutil
 from collections.abc import Mapping
 
+from stepgrid.build.command_runner import hidden
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.git import COMMIT, Git, complaint
-from stepgrid.build.secrets import hidden
 from stepgrid.build.task import Order
 
 _HISTORY = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")

@@ -7,7 +7,7 @@ from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import READY
+from stepgrid.language.builds.sources import READY, runs_already
 from stepgrid.model.plan import PlannedBuild
 
 
@@ -23,3 +23,16 @@ class Ready:
         what = source_of(order.build.source).describe(order.build.source)
         paths = find_programs(material.prefix, order.programs, what)
         return Made({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})
+
+
+# A server that already runs: there is nothing to make.
+
+
+class Running:
+    name = "running"
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return runs_already(build.source)
+
+    def make(self, order: Order, material: Material) -> Made:
+        return Made({})

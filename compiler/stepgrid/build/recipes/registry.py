@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.build.recipe import Recipe
-from stepgrid.build.recipes.existing_programs import Ready
-from stepgrid.build.recipes.external_server import Running
+from stepgrid.build.recipes.existing_programs import Ready, Running
 from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.engines.mysqld.recipe import MySQLdCMake
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure

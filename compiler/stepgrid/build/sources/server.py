@@ -38,7 +38,7 @@ class RunningServer:
 
 def _asked(name: str, order: Order) -> Described:
     from stepgrid.build import external_server
-    from stepgrid.build.server_connection import UnansweredError, connected
+    from stepgrid.build.external_server import UnansweredError, connected
 
     try:
         found = external_server.of(order.build, order.site)

@@ -25,7 +25,7 @@ from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.plan_text import WIDTH
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.store import builds
 from stepgrid.store.status.node_records import catalogue
 from stepgrid.store.store import Store

@@ -13,8 +13,8 @@ from typing import Any
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.plan_text import WIDTH, size
 from stepgrid.language.builds.sources import kind_of
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Json, Plan
+from stepgrid.model.units import counted
 from stepgrid.store import builds
 from stepgrid.store.builds import Kept
 from stepgrid.store.store import Store

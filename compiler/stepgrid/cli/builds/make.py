@@ -17,9 +17,8 @@ from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import find, of_plan
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.parent_death import PARENT
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.model.units import duration
+from stepgrid.model.units import counted, duration
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow.support_check import of_builds

@@ -12,7 +12,7 @@ from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.plan_text import size
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 
 
 def exported(args: argparse.Namespace, words: Sequence[str]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.cli.status import header, status_text
-from stepgrid.cli.status.clock_time import clock
 from stepgrid.cli.status.colours import Paint
+from stepgrid.cli.status.header import clock
 from stepgrid.model import status
 from stepgrid.model.status import Node, Status
 from stepgrid.model.units import duration

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
-from stepgrid.cli.status.clock_time import clock
 from stepgrid.cli.status.colours import Paint
 from stepgrid.model import status as model
 from stepgrid.model.status import Run, State, Status
@@ -106,3 +106,12 @@ def _makes(status: Status) -> str:
     """Between the last stage and the end."""
     idle = status.is_complete and not any(node.work for node in status.nodes)
     return "; makes the tables and the report" if idle else ""
+
+
+# Points in time as a person reads them: the time of day, with the day where it is another one.
+
+
+def clock(when: float, now: float, seconds: bool = True) -> str:
+    then, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
+    time = f"{then:%H:%M:%S}" if seconds else f"{then:%H:%M}"
+    return time if then.date() == today.date() else f"{then:%Y-%m-%d} {time}"

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from stepgrid.cli.status import header, status_text
-from stepgrid.cli.status.clock_time import clock
 from stepgrid.cli.status.colours import Paint
-from stepgrid.cli.status.header import cut
+from stepgrid.cli.status.header import clock, cut
 from stepgrid.cli.status.host_load import Load
 from stepgrid.cli.status.sparkline import BLOCKS, spark
 from stepgrid.model import status as model

@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from stepgrid.cli.status import header
-from stepgrid.cli.status.clock_time import clock
 from stepgrid.cli.status.colours import Paint
-from stepgrid.cli.status.header import cut
+from stepgrid.cli.status.header import clock, cut
 from stepgrid.model import status as model
 from stepgrid.model.status import End, Node, State, Status, Step, Work
 from stepgrid.model.units import duration

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.collect.figures import collectors, imported_figures, lookups, metrics_cache, series, server
-from stepgrid.collect.samples.measured_part import Window
-from stepgrid.collect.samples.resource_usage import Usage, measured, usages
+from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.driver import Buckets, Figures, ParseError
 from stepgrid.plugins.drivers import running

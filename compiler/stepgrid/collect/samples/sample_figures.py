@@ -11,7 +11,7 @@ from stepgrid.collect.samples.gauges import AVERAGED, at_the_end, averaged
 from stepgrid.collect.samples.rates import RATES, RATIOS, WORK, rates, ratios, work
 from stepgrid.collect.samples.sample_arrays import Pairs, Trace
 from stepgrid.host.file_reader import content
-from stepgrid.model.sample_columns import PER_SECOND
+from stepgrid.model.result_schema import PER_SECOND
 
 if TYPE_CHECKING:
     from stepgrid.collect.samples.sample_arrays import Array

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stepgrid.collect.tables.parquet import Row
-from stepgrid.model.level_columns import ABOUT, LEVELS
 from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.result_schema import ABOUT, LEVELS
 from stepgrid.plugins.metrics import METRICS
 
 _KEY = {

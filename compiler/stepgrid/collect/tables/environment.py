@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.tables.parquet import Row
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.model.plan import Option, Options, Plan, PlannedStage, Value
 from stepgrid.store import retractions
 from stepgrid.store.status.results import State
@@ -25,7 +25,7 @@ def rows(store: Store, plan: Plan) -> Iterator[Row]:
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         records = store.build_record(build.id)
-        yield from _rows("build", build.id, {"name": build.name, **json_file.read(records / "build.json")})
+        yield from _rows("build", build.id, {"name": build.name, **file_reader.read(records / "build.json")})
         yield from _rows("default", build.id, _defaults(records / "catalogue.json"))
     for node, options in requested(plan.stages).items():
         yield from _rows("requested", node, options)
@@ -44,12 +44,12 @@ def _unknown_contents(store: Store, stage: PlannedStage) -> Iterator[Row]:
     """Of results that do not say what was in the files that their commands read."""
     files = sorted({name.partition("/")[2] for name in stage.contents})
     for result in store.results(stage.id) if files else ():
-        if "contents" not in json_file.read(result / "attempt.json"):
+        if "contents" not in file_reader.read(result / "attempt.json"):
             yield from _rows("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
 
 
 def _defaults(path: Path) -> dict[str, str]:
-    return {name: str(info.get("default", "")) for name, info in json_file.read(path).items()}
+    return {name: str(info.get("default", "")) for name, info in file_reader.read(path).items()}
 
 
 def requested(stages: Iterable[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:
@@ -77,14 +77,14 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
 
 def attempt(subject: str, state: State, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
     """Of one result: `said` are the facts of its steps."""
-    found = json_file.read(f"{state.result}/attempt.json")
+    found = file_reader.read(f"{state.result}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     yield from _rows("image", subject, found.get("image") or {})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, (step, folder) in enumerate(zip(state.steps, state.folders, strict=True)):
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
-        yield from _rows("command", f"{subject}/{index}", {**json_file.read(f"{folder}/command.json"), **facts})
+        yield from _rows("command", f"{subject}/{index}", {**file_reader.read(f"{folder}/command.json"), **facts})
     for index, each in enumerate(said):
         yield from _rows("facts", f"{subject}/{index}", each)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from stepgrid.collect.figures.metrics_cache import Metrics, kept
 from stepgrid.collect.figures.step_figures import figures
 from stepgrid.collect.tables.parquet import Row
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.history import earlier_plans
 from stepgrid.store.status.results import BrokenResult, changed, read
@@ -113,5 +113,5 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Me
 
 
 def _host(result: Path) -> str | None:
-    name = (json_file.read(result / "attempt.json").get("host") or {}).get("hostname")
+    name = (file_reader.read(result / "attempt.json").get("host") or {}).get("hostname")
     return name if isinstance(name, str) else None

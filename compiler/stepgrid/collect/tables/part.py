@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,6 @@ from stepgrid.collect.figures import missed_lookups
 from stepgrid.collect.figures import probes as probed
 from stepgrid.collect.figures.step_figures import StepFigures, every
 from stepgrid.collect.tables import environment, parquet_columns
-from stepgrid.collect.tables.latencies import percentile
 from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
 from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
 from stepgrid.model import result_schema
@@ -23,6 +23,7 @@ from stepgrid.store.status.results import Broken, State
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
 
 ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
 FIGURES, SECONDS = "figures", "step_seconds"
@@ -139,3 +140,15 @@ def _buckets(found: Buckets) -> Columns:
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     own: Iterator[tuple[str, str, float]] = ((ENGINE, name, value) for name, value in found.counters.items())
     return [*own, *probed.counted(record)]
+
+
+# Percentiles by name: which metrics are rows of the table `latencies`.
+
+_PERCENTILE = re.compile(r"(?:(?P<operation>[a-z]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
+
+
+@lru_cache(4096)  # of the same few names for every step
+def percentile(metric: str) -> tuple[str | None, float] | None:
+    """p99_9_us -> (None, 99.9), read_p50_us -> ("read", 50); None for a metric that is no percentile."""
+    match = _PERCENTILE.fullmatch(metric)
+    return (match["operation"], float(f"{match['whole']}.{match['rest'] or 0}")) if match else None

@@ -8,12 +8,11 @@ merged, each with one at most twice as large, so that a row is written again but
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.collect.tables import parquet, part_index
-from stepgrid.collect.tables.batches import batches
 from stepgrid.collect.tables.part import Part
 from stepgrid.collect.tables.part_index import Entry, Listed
 from stepgrid.host.durable_writes import make_folder
@@ -23,6 +22,7 @@ from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
 
 SMALL, LARGE = 20_000, 600_000  # rows: parts below are always merged, parts above never
 PLANS = 8  # others that are looked at, the newest first
@@ -200,3 +200,28 @@ def _others(store: Store, plan: str, folder: Path) -> list[Path]:
     found = store.summary("_").parent.glob(f"*/{folder.name}/{part_index.FILE}")
     newest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
     return [path.parent for path in newest if path.parent != folder and path.parent.parent.name != plan][:PLANS]
+
+
+# Results that are read together: as many as make it cheaper, and no more than memory holds, however long they ran.
+
+MOST = 16  # results: more of them take as much CPU each
+SECONDS = 5_000.0  # of steps, as each has a sample; a result that is longer is read alone
+Result = tuple[PlannedStage, State]
+
+
+def batches(results: Iterable[Result]) -> Iterator[list[Result]]:
+    some, seconds = list[Result](), 0.0
+    for result in results:
+        own = _seconds(result)
+        if some and (len(some) == MOST or seconds + own > SECONDS):
+            yield some
+            some, seconds = [], 0.0
+        some.append(result)
+        seconds += own
+    if some:
+        yield some
+
+
+def _seconds(result: Result) -> float:
+    said = (step.get("seconds") for step in result[1].steps)
+    return sum(seconds for seconds in said if isinstance(seconds, int | float))

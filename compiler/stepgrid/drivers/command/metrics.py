@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import STEP
+from stepgrid.model.metrics.metric import STEP, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plugins.metrics import METRICS
 

@@ -11,9 +11,9 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.command.jsonpath import PathError, parts
 from stepgrid.model import result_schema
 from stepgrid.plugins.command_line import misplaced
-from stepgrid.plugins.field_types import DURATION, Seconds
-from stepgrid.plugins.field_types import Settings as Model
 from stepgrid.plugins.quantity import Nested
+from stepgrid.plugins.settings import DURATION, Seconds
+from stepgrid.plugins.settings import Settings as Model
 
 _TAKEN = frozenset(result_schema.steps((), ()))
 

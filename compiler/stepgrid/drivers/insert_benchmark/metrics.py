@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import STEP
+from stepgrid.model.metrics.metric import STEP, Metric
 
 INSERT_BENCHMARK = (
     Metric(

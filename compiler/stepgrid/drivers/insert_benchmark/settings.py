@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from stepgrid.plugins.field_types import COUNT, DURATION, Count, Flag, WholeSeconds
-from stepgrid.plugins.settings import ByAction, Uses, uses
+from stepgrid.plugins.settings import COUNT, DURATION, ByAction, Count, Flag, Uses, WholeSeconds, uses
 
 Action = Literal["load", "index", "insert", "query"]
 _ALL = "clients tables"

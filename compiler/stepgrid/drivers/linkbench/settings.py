@@ -10,9 +10,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from stepgrid.plugins.field_types import COUNT, DURATION, SIZE, Count, WholeSeconds
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import ByAction, Uses, uses
+from stepgrid.plugins.settings import COUNT, DURATION, SIZE, ByAction, Count, Uses, WholeSeconds, uses
 
 Operation = Literal[
     "addlink",

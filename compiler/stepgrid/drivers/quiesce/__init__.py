@@ -42,7 +42,7 @@ class Quiesce:
         return parse(folder)
 
     def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.quiesce.refusal import complaint
+        from stepgrid.drivers.quiesce.request import complaint
 
         return complaint(folder)
 

@@ -14,8 +14,7 @@ from typing import Any
 from stepgrid.drivers.quiesce.device import Device
 from stepgrid.drivers.quiesce.drain_process import Drained
 from stepgrid.drivers.quiesce.polling import Look, Outcome, watch
-from stepgrid.drivers.quiesce.refusal import sentence
-from stepgrid.drivers.quiesce.request import Request, read
+from stepgrid.drivers.quiesce.request import Request, read, sentence
 from stepgrid.drivers.quiesce.settle_request import Asking, of_server
 from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import Access, Seen

@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.quiesce.amounts import AMOUNTS, END, START
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from stepgrid.model.metrics.metric import Metric
+
+# Which of the things that are looked at have figures of their own, one at the start and one at the end.
+
+START, END = "start", "end"
+
+
+class Amount(NamedTuple):
+    name: str
+    unit: str
+    what: str  # for the definition of the metric
+
+    def metric(self, when: str) -> str:
+        return f"quiesce_{self.name}_{when}"
+
+
+AMOUNTS: Mapping[str, Amount] = {
+    "dirty pages": Amount("dirty_pages", "pages", "Dirty pages in InnoDB's buffer pool"),
+    "history list": Amount("history_list", "transactions", "Length of InnoDB's history list: what is left to purge"),
+    "change buffer": Amount("change_buffer", "pages", "InnoDB's change buffer, its root included"),
+    "memtables": Amount("memtable_bytes", "B", "Size of the memtables of MyRocks"),
+    "memtables to flush": Amount("memtables", "memtables", "Memtables of MyRocks that wait for their flush"),
+    "pending compactions": Amount("pending_compactions", "families", "Column families with a compaction pending"),
+    "compactions": Amount("compactions", "jobs", "Compactions of MyRocks under way"),
+    "tables due for autovacuum": Amount("tables_due", "tables", "Tables that autovacuum will take"),
+    "log since the checkpoint": Amount("wal_bytes", "B", "Write-ahead log of PostgreSQL since its last checkpoint"),
+    "level 0 files": Amount("l0_files", "files", "Files of level 0 (db_bench)"),
+    "pending compaction bytes": Amount("pending_bytes", "B", "Compaction debt as RocksDB estimates it (from 9.0)"),
+    "device busy": Amount("device_busy_pct", "%", "Time in which the device was at work, of the last second"),
+    "device writes": Amount("device_write_bytes_per_s", "B/s", "What was written to the device in the last second"),
+}
+
 
 _WINDOWS = {
     START: "at the first look, before anything was asked for",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers.db_bench.parser import compaction
-from stepgrid.drivers.quiesce.amounts import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, OUTPUT
+from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.settle_request import UNDER_WAY
 from stepgrid.plugins.driver import Figures, ParseError
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from stepgrid.plugins.field_types import DURATION, Seconds, ServerSettings
+from stepgrid.plugins.settings import DURATION, Seconds, ServerSettings
 
 Statement = Annotated[str, StringConstraints(pattern=r"\S")]
 

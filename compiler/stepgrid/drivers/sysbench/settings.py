@@ -12,9 +12,8 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.sysbench.command import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
 from stepgrid.language.problems.problem import nearest
-from stepgrid.plugins.field_types import COUNT, DURATION, Count, Flag, WholeSeconds
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import ByAction, Uses, uses
+from stepgrid.plugins.settings import COUNT, DURATION, ByAction, Count, Flag, Uses, WholeSeconds, uses
 
 _RUN = "threads tables duration events prepared distribution primary_key"
 

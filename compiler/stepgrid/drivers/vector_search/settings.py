@@ -9,10 +9,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.plugins.field_types import COUNT, Count, InnerCount
-from stepgrid.plugins.field_types import Settings as Model
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import ByAction, Uses, uses
+from stepgrid.plugins.settings import COUNT, ByAction, Count, InnerCount, Uses, uses
+from stepgrid.plugins.settings import Settings as Model
 
 _EXPECTED = "a data set is named like fashion-mnist-784-euclidean, or is {generated: {rows: …, dimensions: …}}"
 DISTANCES = ("euclidean", "angular")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from stepgrid.engines.mysqld.option_choices import choices
 from stepgrid.plugins.engine import OptionInfo
 
 # in a default, in place of what differs from machine to machine
@@ -92,3 +91,25 @@ def _type(entry: _Entry) -> str:
     if re.search(r"\b[Aa]ny combination of", entry.help):
         return "set"
     return "enum" if re.search(r"\bOne of: |\b[Pp]ossible values (?:are|for)", entry.help) else "text"
+
+
+# The names of an enumeration, as far as the help of mysqld and mariadbd lists them.
+
+_ALL = re.compile(r"\bOne of: (.+)$")  # MariaDB writes it itself: all that it takes
+_SAID = re.compile(r"\bPossible values are:? ([^;]+?)(?:; default is \w+)?\.?$")  # somebody's words
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_NEXT = re.compile(r",? (?:and|or) |, ")
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_PLUGIN = "FORCE"  # whoever takes it also takes FORCE_PLUS_PERMANENT, which MySQL does not list
+
+
+def choices(help_: str, default: str) -> tuple[str, ...]:
+    """None where the list is not clear, or does not even have the default."""
+    every = _ALL.search(help_)
+    match = every or _SAID.search(help_)
+    if match is None:
+        return ()
+    names = tuple(_NEXT.split(_ASIDE.sub("", match[1]).rstrip(".")))
+    plain = all(_NAME.fullmatch(name) for name in names)
+    whole = bool(every) or _PLUGIN not in names
+    return names if plain and whole and default.lower() in (name.lower() for name in names) else ()

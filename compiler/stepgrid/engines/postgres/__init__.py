@@ -69,7 +69,7 @@ class Postgres:
         return reached(version, _SINCE)
 
     def identify(self, run: Run) -> Identity:
-        from stepgrid.engines.postgres import identity
+        from stepgrid.engines.postgres import options as identity
 
         return identity.identify(run)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.engines.postgres.identity import ASSERTIONS
+from stepgrid.engines.postgres.options import ASSERTIONS
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
 from stepgrid.plugins.server import Connection, Described, Effective, Since
 

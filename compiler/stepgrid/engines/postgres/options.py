@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stepgrid.engines.mysqld.binary import last
-from stepgrid.plugins.engine import IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run
 
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing
@@ -117,3 +117,23 @@ def _choices(run: Run, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def _unlisted(name: str, found: str) -> OptionInfo:
     kind = "bool" if found in ("on", "off") else "number" if found.isdigit() else "text"
     return OptionInfo(name, kind, found, "An option for developers.")
+
+
+# What a postgres binary says it is.
+
+_SAID = re.compile(r"^\S+ \(PostgreSQL\) (?P<version>\S+).*$", re.MULTILINE)
+ASSERTIONS = "Assertions are enabled (configured with --enable-cassert): they make it slow"
+_FACTS = {"block size": "block_size", "WAL block size": "wal_block_size"}
+
+
+def identify(run: Run) -> Identity:
+    stdout, stderr = run("postgres", ("--version",))
+    match = _SAID.search(stdout)
+    if match is None:
+        raise IdentityError(f"postgres --version does not say which version it is; it said: {last(stdout + stderr)}")
+    with empty_configuration() as folder:
+        asserting = value(run, "debug_assertions", folder)
+        asked = {fact: value(run, name, folder) for fact, name in _FACTS.items()}
+    assertions = None if asserting is None else asserting == "on"
+    facts = {"said": match[0], **{fact: said for fact, said in asked.items() if said is not None}}
+    return Identity(match["version"], (ASSERTIONS,) if assertions else (), assertions, facts)

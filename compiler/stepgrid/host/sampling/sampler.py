@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,7 +14,6 @@ from stepgrid.host import devices
 from stepgrid.host.file_tree import size
 from stepgrid.host.sampling import counters
 from stepgrid.host.sampling.process_group import Group
-from stepgrid.host.sampling.sampling_interval import Seldom
 from stepgrid.host.sampling.sensors import Sensors
 
 PERIOD = 1.0
@@ -88,3 +88,35 @@ class Sampler:
 def _write(file: TextIO, sample: dict[str, Any]) -> None:
     file.write(json.dumps(sample, separators=(",", ":")) + "\n")
     file.flush()
+
+
+# How often something is looked at: the dearer it is, the less often.
+
+SHARE = 300  # times what the last look took: how long it is left alone at least
+EARLY = 0.05  # seconds: what is due with the next tick may not miss it by a hair
+
+
+class Seldom:
+    """`clock`: by which a look is dear; what waits for a disk is so without using a processor."""
+
+    def __init__(
+        self,
+        name: str,
+        look: Callable[[], Any],
+        least: float = 0.0,
+        share: int = SHARE,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self.name, self._look, self._least, self._share, self._clock = name, look, least, share, clock
+        self._next = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def look(self) -> Any:
+        """None where nothing was found."""
+        began, cost = time.monotonic(), self._clock()
+        found = self._look()
+        self._next = began + max(self._least, self._share * (self._clock() - cost)) - EARLY
+        return None if found == {} else found

@@ -11,8 +11,7 @@ from stepgrid.importers.db_bench.columns import Row
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.db_bench.result_set import Column, Source
 from stepgrid.plugins.driver import Figures, ParseError
-from stepgrid.plugins.folder_fault import Faults, Mistake
-from stepgrid.plugins.importer import Beside, Kind, Measured
+from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 NO_RESULT = "the published row says that it failed"
 

@@ -12,7 +12,7 @@ from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.db_bench.names import Cut
 from stepgrid.importers.db_bench.summary_file import Grouped
 from stepgrid.importers.shared import text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, PRINTING
 from stepgrid.importers.shared import text_files
 from stepgrid.importers.shared.awk import field, number
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 PREFIX, SUFFIX = "benchmark_", ".log"
 TIME, SERIES = ".time", ".r.csv"

@@ -14,7 +14,7 @@ from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.db_bench.names import Cut
 from stepgrid.importers.db_bench.result_set import Column, Source
 from stepgrid.importers.db_bench.summary_file import Grouped
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 
 def sources(folder: Folder, faults: Faults) -> list[Source]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepgrid.importers.db_bench.columns import COLUMNS, FAILED, HEAD, LATER, METRICS, NONE, Row
 from stepgrid.importers.db_bench.names import REPORT
 from stepgrid.importers.shared import awk, text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 Block = Sequence[Row | None]  # None: the report of that build has no such line
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from stepgrid.importers.insert_benchmark import differences, folder, probe, results, summaries
 from stepgrid.importers.insert_benchmark.folder import Records
-from stepgrid.plugins.folder_fault import Faults, Mistake
-from stepgrid.plugins.importer import Beside, Kind, Measured
+from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 
 class InsertBenchmark:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.importers.shared import text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 PREFIX = "o.ib."
 FIRST = "i_sec"

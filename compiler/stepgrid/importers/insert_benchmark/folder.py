@@ -11,7 +11,7 @@ from stepgrid.importers.insert_benchmark.probe import Probe
 from stepgrid.importers.insert_benchmark.raw_files import Raw
 from stepgrid.importers.insert_benchmark.table import Row, Table
 from stepgrid.importers.shared import text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 SUMMARY, MERGED = "o.sum.t.", "mrg."
 

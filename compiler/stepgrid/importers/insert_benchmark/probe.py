@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 PREFIX, SORTED = "o.getmin", ".r"
 STEPS = ("l.i0", "q100", "q500", "q1000")

@@ -10,7 +10,7 @@ from stepgrid.importers.insert_benchmark import client_output, outcome
 from stepgrid.importers.insert_benchmark.client_output import Client
 from stepgrid.importers.insert_benchmark.outcome import Outcome
 from stepgrid.importers.shared import iostat, text_files, vmstat
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 IOSTAT, VMSTAT = "o.io.", "o.vm."
 

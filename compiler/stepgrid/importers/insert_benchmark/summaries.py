@@ -11,7 +11,7 @@ from stepgrid.importers.insert_benchmark.folder import MERGED, SUMMARY, Records
 from stepgrid.importers.insert_benchmark.merged_tables import Cells, relative
 from stepgrid.importers.insert_benchmark.raw_files import Raw
 from stepgrid.importers.insert_benchmark.table import COLUMNS, Table, written
-from stepgrid.plugins.folder_fault import Mistake
+from stepgrid.plugins.importer import Mistake
 
 RELATIVE, TIMES = "rel.", "o.rt.t."
 

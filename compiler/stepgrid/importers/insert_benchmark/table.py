@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.importers.shared import awk, text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 BREAK = "-"  # a line between groups; the row after it is the base of the next group
 TAG, FIRST = "tag", "ips"

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 GZ = ".gz"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.importers.shared import text_files
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 Sample = Mapping[str, float]
 NEEDED = ("cs", "us", "sy", "id", "wa")

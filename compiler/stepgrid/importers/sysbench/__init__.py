@@ -10,8 +10,7 @@ from stepgrid.importers.shared import text_files
 from stepgrid.importers.sysbench import device, differences, qps, results, runs, summaries, summary
 from stepgrid.importers.sysbench.qps import Table
 from stepgrid.importers.sysbench.runs import Run
-from stepgrid.plugins.folder_fault import Faults, Mistake
-from stepgrid.plugins.importer import Beside, Kind, Measured
+from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 MADE = (f"{qps.RELATIVE}.", summary.NAME)
 

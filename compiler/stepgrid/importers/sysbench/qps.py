@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.importers.sysbench import names
-from stepgrid.plugins.folder_fault import Faults
+from stepgrid.plugins.importer import Faults
 
 ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"
 

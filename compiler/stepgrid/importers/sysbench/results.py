@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from stepgrid.importers.shared import iostat, vmstat
-from stepgrid.importers.sysbench import command, names, scan
+from stepgrid.importers.sysbench import names, scan
 from stepgrid.importers.sysbench.qps import Row, Table
 from stepgrid.importers.sysbench.rate import definition, scanned
 from stepgrid.importers.sysbench.runs import Run
 from stepgrid.plugins.driver import Figures
-from stepgrid.plugins.folder_fault import Faults
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import Faults, Measured
 
 Labels = Mapping[str, str]
 
@@ -73,7 +73,7 @@ def _run(run: Run, several: Sequence[str], device: str | None, guessed: str | No
         failure=output.failure,
         seconds=figures.metrics.get("seconds"),
         started=_started(run),
-        argv=command.argv(output.command),
+        argv=argv(output.command),
         host={name: value for name, value in host.items() if value is not None},
     )
 
@@ -130,3 +130,12 @@ def _listed(table: Table) -> Iterator[Measured]:
 
 def _metric(row: Row) -> str:
     return "scan_rate" if row.name.startswith((f"{names.SCAN}_", f"{names.SCAN}.")) else "qps"
+
+
+# The command that a run's output begins with, without what is nobody's business.
+
+_SECRET = re.compile(r"(--[a-z-]*password=).*")
+
+
+def argv(line: str) -> tuple[str, ...]:
+    return tuple(_SECRET.sub(r"\1…", word) for word in line.split())

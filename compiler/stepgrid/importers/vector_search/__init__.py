@@ -9,8 +9,7 @@ from stepgrid.importers.shared import text_files
 from stepgrid.importers.vector_search import plot, summaries
 from stepgrid.importers.vector_search.plot import Plot, Search
 from stepgrid.plugins.driver import Figures
-from stepgrid.plugins.folder_fault import Faults, Mistake
-from stepgrid.plugins.importer import Beside, Kind, Measured
+from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 STEP = "search"
 PLOT = "plot"  # the axis, where there are several

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stepgrid.language.problems.password_mask import masked_all
 from stepgrid.language.problems.problem import Problem
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 
 WIDTH = 100  # of what is shown of a line
 _HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import BENCHMARK
+from stepgrid.model.metrics.metric import BENCHMARK, Metric
 
 _LATENCY: Mapping[str, str] = {
     "avg_us": "Mean latency",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import MEASURED, STEP
+from stepgrid.model.metrics.metric import MEASURED, STEP, Metric
 
 PROCESSES = (
     Metric(

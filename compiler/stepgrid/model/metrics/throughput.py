@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import BENCHMARK
+from stepgrid.model.metrics.metric import BENCHMARK, STEP, Metric
 
 THROUGHPUT = (
     Metric(
@@ -67,4 +66,25 @@ THROUGHPUT = (
     ),
     Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put (from RocksDB 7.1).", BENCHMARK),
     Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph (from RocksDB 7.1).", BENCHMARK),
+)
+
+
+# Metrics of inserts and of searches, whatever asked for them.
+
+ANSWERS = (
+    Metric(
+        "inserts_per_s",
+        "rows/s",
+        "higher",
+        "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
+        STEP,
+    ),
+    Metric(
+        "recall",
+        "1",
+        "higher",
+        "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most 0.001 "
+        "farther than the k-th true one counts. The mean over queries.",
+        STEP,
+    ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.metrics.windows import OPENED
+from stepgrid.model.metrics.metric import DUMP, END, OPENED, Metric
 
 DRAIN_BEGINS = "when the step begins to wait for compactions"
 
@@ -95,4 +94,83 @@ WORK = (
         "Block cache hits, of hits and misses; needs the option `statistics`.",
         OPENED,
     ),
+)
+
+
+# Metrics of how large a database is.
+
+SIZES = (
+    Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
+    Metric(
+        "tables_bytes",
+        "B",
+        None,
+        "Size of the tables and their indexes, without the server's logs and other databases: of published results.",
+        END,
+    ),
+    Metric("data_bytes", "B", None, "Size of the tables' data, as the server tells it.", END),
+    Metric(
+        "index_bytes",
+        "B",
+        None,
+        "Size of the tables' indexes, as the server tells it: of InnoDB and MyRocks the secondary ones, since the "
+        "primary key's has the data; of PostgreSQL all.",
+        END,
+    ),
+)
+
+
+# Metrics of writes that had to wait.
+
+
+def _stall(name: str, what: str) -> Metric:
+    return Metric(f"stall_{name}", "count", "lower", what, OPENED)
+
+
+STALLS = (
+    Metric(
+        "stall_pct",
+        "%",
+        "lower",
+        "Time in which writes were delayed or stopped, of the uptime; of a step that awaits a drain behind its "
+        "benchmark, of the benchmark's time.",
+        OPENED,
+    ),
+    Metric(
+        "stall_pct_published",
+        "%",
+        "lower",
+        "The same of such a step as published summaries have it: of the uptime, and so of the drain too. For "
+        "comparison with those, and nothing else.",
+        OPENED,
+    ),
+    Metric("stall_seconds", "s", "lower", "Time in which writes were delayed or stopped.", OPENED),
+    Metric("stalls", "count", "lower", "stall_delays + stall_stops.", OPENED),
+    _stall("delays", "Delays of every cause: level 0, memtables, compaction debt."),
+    _stall("stops", "Stops of every cause: level 0, memtables, compaction debt."),
+    _stall("l0_delays", "Delays because of many level 0 files (before 8.1: level0_slowdown)."),
+    _stall("l0_stops", "Stops because of too many level 0 files (before 8.1: level0_numfiles)."),
+    _stall("l0_compacting_delays", "Those of stall_l0_delays that met a compaction of level 0 at work."),
+    _stall("l0_compacting_stops", "Those of stall_l0_stops that met a compaction of level 0 at work."),
+    _stall("memtable_delays", "Delays because of many memtables (before 8.1: memtable_slowdown)."),
+    _stall("memtable_stops", "Stops because of too many memtables (before 8.1: memtable_compaction)."),
+    _stall("pending_delays", "Delays because of compaction debt."),
+    _stall("pending_stops", "Stops because of compaction debt."),
+    _stall("write_buffer_manager_stops", "Stops by the write buffer manager, of the whole database (from 8.1)."),
+)
+
+
+# Metrics of the state of an LSM tree.
+
+TREE = (
+    Metric("lsm_bytes", "B", None, "Size of the live SST files, as the compaction table sums it.", DUMP),
+    Metric("lsm_files", "files", None, "Live SST files, as the compaction table sums them.", DUMP),
+    Metric("l0_bytes", "B", None, "Size of level 0.", DUMP),
+    Metric("l0_files", "files", None, "Files of level 0. Absent when the level was never filled.", DUMP),
+    Metric("blob_bytes", "B", None, "Size of the blob files; printed in tenths of a GiB.", DUMP),
+    Metric("pending_compaction_bytes", "B", "lower", "Compaction debt as RocksDB estimates it (from 9.0).", DUMP),
+    Metric("memtable_bytes", "B", None, "Memory of all memtables; needs the benchmark `memstats`.", DUMP),
+    Metric("block_cache_bytes", "B", None, "What the block cache holds (from RocksDB 7.7).", DUMP),
+    Metric("block_cache_capacity_bytes", "B", None, "What the block cache may hold (from RocksDB 6.22).", DUMP),
+    Metric("uptime_seconds", "s", None, "How long the database has been open.", DUMP),
 )

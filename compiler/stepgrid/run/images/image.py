@@ -10,8 +10,8 @@ from typing import Any
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.file_tree import Tree, scan
-from stepgrid.model.counted import counted
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.units import counted
 from stepgrid.run.attempt import Attempt, now
 from stepgrid.run.images.checksums import first_wrong
 from stepgrid.run.images.clone import Cloned, clone

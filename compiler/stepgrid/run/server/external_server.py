@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build import external_server
-from stepgrid.build.server_connection import UnansweredError, connected
+from stepgrid.build.external_server import UnansweredError, connected
 from stepgrid.host import devices
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError

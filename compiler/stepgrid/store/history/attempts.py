@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.store import retractions
 from stepgrid.store.store import Store
 
@@ -34,7 +34,7 @@ def tried(store: Store, stage: str) -> list[Tried]:
 
 
 def _result(folder: Path, counts: bool) -> Tried:
-    record, note = json_file.read(folder / "result.json"), retractions.of(folder)
+    record, note = file_reader.read(folder / "result.json"), retractions.of(folder)
     standing = RETRACTED if note else COUNTS if counts else OLDER
     started, ended = record.get("started"), record.get("ended")
     said = note.said if note else record.get("reason") or ""
@@ -42,14 +42,17 @@ def _result(folder: Path, counts: bool) -> Tried:
 
 
 def _attempt(folder: Path) -> Tried:
-    failure, started = json_file.read(folder / "failure.json"), json_file.read(folder / "attempt.json").get("started")
+    failure, started = (
+        file_reader.read(folder / "failure.json"),
+        file_reader.read(folder / "attempt.json").get("started"),
+    )
     step = f"{failure['step']}: " if failure.get("step") else ""
     said = f"{step}{failure.get('message', '')}"
     return Tried(folder, str(failure.get("status") or RUNNING), None, started, None, _host(folder), said)
 
 
 def _host(folder: Path) -> str | None:
-    name = (json_file.read(folder / "attempt.json").get("host") or {}).get("hostname")
+    name = (file_reader.read(folder / "attempt.json").get("host") or {}).get("hostname")
     return None if name is None else str(name)
 
 

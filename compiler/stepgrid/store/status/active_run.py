@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.host.held_locks import Held
+from stepgrid.host.locks import Held
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Run
 from stepgrid.plan.files import plan_file

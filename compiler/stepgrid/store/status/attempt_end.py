@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.host import json_file
+from stepgrid.host import file_reader
 from stepgrid.model.status import End
 from stepgrid.store.status.running_attempt import began
 
@@ -24,7 +24,7 @@ def end(attempts: Sequence[Path]) -> End | None:
     if is_open(newest):
         message = "the process that ran it was killed, and could not say so"
         return End(KILLED, message, "", newest, began(newest) or 0.0, len(attempts))
-    record = json_file.read(newest / FAILURE)
+    record = file_reader.read(newest / FAILURE)
     return End(
         status=str(record.get("status") or "failed"),
         message=str(record.get("message") or "it does not say why"),

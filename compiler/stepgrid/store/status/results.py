@@ -10,8 +10,7 @@ from typing import Any
 
 from stepgrid.host.file_reader import content
 from stepgrid.host.machines import elsewhere
-from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.plan.stage_name import called
+from stepgrid.model.plan import Plan, PlannedStage, called
 from stepgrid.store import checksums
 from stepgrid.store.store import Store
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import json_file
-from stepgrid.host.json_lines import records
+from stepgrid.host import file_reader
+from stepgrid.host.file_reader import records
 from stepgrid.model.status import Step, Work
 from stepgrid.store.timestamps import NAME
 
@@ -21,7 +21,7 @@ Event = Mapping[str, Any]
 
 def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> Work:
     """`titles` of stages: one of them may be run again first. `waits` for the host is left to who asks."""
-    record, events = json_file.read(attempt / RECORD), _events(attempt / JOURNAL)
+    record, events = file_reader.read(attempt / RECORD), _events(attempt / JOURNAL)
     work = Work(pids, attempt, str(record.get("hostname") or ""), _since(attempt, record))
     step = _step(attempt, events)
     work = replace(work, replays=_replayed(attempt, step, events, titles))

@@ -20,7 +20,7 @@ from stepgrid.plan.report.claim_expression import (
     figures,
     parsed,
 )
-from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layout import STEP
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
 from stepgrid.summarize.data.measurements import Point

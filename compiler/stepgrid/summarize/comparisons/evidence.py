@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from stepgrid.collect.figures.series import NOT_STEADY
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.comparisons import builds, steadiness
+from stepgrid.summarize.comparisons import builds
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.environment_difference import Surroundings
@@ -15,7 +16,7 @@ from stepgrid.summarize.comparisons.judgement import Caveat, Evidence
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
 from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.parquet_reader import Run, Tables
 from stepgrid.summarize.data.series import Series
 
 
@@ -57,5 +58,25 @@ def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:
 
 def _marks(around: Surroundings, point: Point, base: Point) -> Iterator[str]:
     yield from around.marks(point, base)
-    yield from steadiness.marks(point, base)
+    yield from marks(point, base)
     yield from missed_lookups.marks(point, base)
+
+
+# Which runs of a comparison never came to a steady state: their figures are of a state on its way.
+
+
+def marks(point: Point, base: Point) -> Iterator[str]:
+    """`no steady state in 2 of 5 runs, in 1 of 5 of the base`"""
+    arm, against = (_counted(each) for each in (point, base))
+    if arm[0] or against[0]:
+        yield f"{NOT_STEADY} in {arm[0]} of {arm[1]} runs, in {against[0]} of {against[1]} of the base"
+
+
+def unsteady(run: Run) -> bool:
+    """It was tested, and has no start of a steady part."""
+    return "steady_change_pct" in run.metrics and "steady_from_s" not in run.metrics
+
+
+def _counted(point: Point) -> tuple[int, int]:
+    tested = [run for run in point.runs if "steady_change_pct" in run.metrics]
+    return sum(map(unsteady, tested)), len(tested)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, INCONCLUSIVE, INDICATIVE, ONE_LOAD, VERDICTS
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stepgrid.collect.tables import table_views
+from stepgrid.collect.tables.part import ENGINE
 from stepgrid.layouts.insert_benchmark import TARGET
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.layout import Level
 from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize.data import time_windows
-from stepgrid.summarize.data.counters import counted
 from stepgrid.summarize.data.parquet_reader import Place, Tables
 from stepgrid.summarize.data.response_times import Shares, shares
 from stepgrid.summarize.data.time_windows import Figures, Window
@@ -51,3 +53,22 @@ def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[st
             rate, clients = step.settings.get("insert_rate"), step.settings.get("clients")
             if step.kind == KIND and isinstance(rate, int | float) and isinstance(clients, int | float):
                 yield (stage.id, position), {TARGET: float(rate * clients)}
+
+
+# The counters that tables of a report ask for: of a server by its own names, of a probe as `probe.name`.
+
+_NAMED = f"CASE source WHEN '{ENGINE}' THEN name ELSE source || '.' || name END"
+
+
+def counted(folder: Path, tables: Iterable[Mapping[str, Any]]) -> dict[Place, dict[str, float]]:
+    """Seldom asked for, and many: no others are read."""
+    patterns = sorted({str(pattern) for table in tables for pattern in table.get("counters", ())})
+    found: dict[Place, dict[str, float]] = defaultdict(dict)
+    if not patterns:
+        return found
+    wanted = " OR ".join(["called GLOB ?"] * len(patterns))
+    query = f"SELECT * FROM (SELECT stage, position, {_NAMED} AS called, grown FROM counters) WHERE {wanted}"
+    with table_views.opened(folder) as connection:
+        for stage, position, name, grown in connection.execute(query, patterns).fetchall():
+            found[stage, position][name] = grown
+    return found

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.plan.stage_name import called
+from stepgrid.model.plan import called
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.formats import figure_format
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.summarize.data.parquet_reader import Run
 
 

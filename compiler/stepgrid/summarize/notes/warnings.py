@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from stepgrid.model.units import counted
 from stepgrid.plugins.hit_rate import SAID
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.parquet_reader import Run, Tables
-from stepgrid.summarize.notes import database_origin, retractions, unknown_contents
+from stepgrid.summarize.notes import database_origin, unknown_contents
 
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 
@@ -27,7 +28,7 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from _noisy(tables.facts.get("noise", {}), tables.runs)
     yield from measurement_gap.whole(tables.runs)
     yield from database_origin.mixed(tables.runs, tables.facts.get("image", {}))
-    yield from retractions.sentences(tables.facts.get("retracted", {}), tables.runs)
+    yield from sentences(tables.facts.get("retracted", {}), tables.runs)
     yield from unknown_contents.sentences(tables.facts.get("unknown contents", {}), tables.runs)
 
 
@@ -89,3 +90,20 @@ def _subject(run: Run) -> str:
 
 def _sentence(text: str) -> str:
     return text.removeprefix("WARNING:").strip()
+
+
+# Results that were retracted: how many, and why.
+
+
+def sentences(retracted: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
+    """`retracted`: stage/time -> why, who, when. One for each reason, with the steps that the results were of."""
+    steps: dict[str, dict[str, None]] = {}
+    for run in runs:
+        steps.setdefault(run.place[0], {})[f"{run.step} of {run.build}"] = None
+    reasons: dict[str, list[str]] = {}
+    for subject, note in retracted.items():
+        reasons.setdefault(note.get("why", "no reason given"), []).append(subject.partition("/")[0])
+    for why, stages in reasons.items():
+        of = list(dict.fromkeys(step for stage in stages for step in steps.get(stage, ())))
+        named = f"{', '.join(of[:3])}{' and others' if len(of) > 3 else ''}"
+        yield f"{counted(len(stages), 'result')} retracted ({named}): {why}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import headline as headlines
 from stepgrid.summarize.comparisons import phrases
 from stepgrid.summarize.comparisons.comparison import Comparison

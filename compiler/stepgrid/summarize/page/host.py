@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.summarize.formats import figure_format
 
 SIZES = ("memory", "swap_bytes", "free_bytes")

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.counted import counted
+from stepgrid.model.units import counted
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import phrases

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.model.counted import counted
 from stepgrid.model.table import Table
+from stepgrid.model.units import counted
 from stepgrid.store.status.results import DONE, UNSUPPORTED
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins.layout_protocol import ARMS, BASE, STEP, Layout
+from stepgrid.plugins.layout import ARMS, BASE, STEP, Layout
 from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables.point_filter import label

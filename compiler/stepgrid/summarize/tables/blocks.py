@@ -9,8 +9,7 @@ from statistics import median
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ELSEWHERE as AWAY
-from stepgrid.plugins.layout import OWN, Block, Level, Spot
-from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layout import OWN, STEP, Block, Level, Spot
 from stepgrid.store.status.results import DONE, ELSEWHERE
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
 from stepgrid.summarize.comparisons.ratios import ratio

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.layouts import FIGURES, by_name
 from stepgrid.summarize.data.parquet_reader import Run
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from stepgrid.expand.axes.label import Label
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.measurements import Point
 
 Wanted = Mapping[str, object]  # axis or `step` -> a label, or any of several

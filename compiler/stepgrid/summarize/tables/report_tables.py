@@ -10,7 +10,7 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ABSENT, ROWS, Table
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins.layout_protocol import STEP
+from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.layouts import by_name, defaults
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching

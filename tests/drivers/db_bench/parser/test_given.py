@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.db_bench.parser import given
+from stepgrid.drivers.db_bench.parser import standalone_output
 from stepgrid.plugins.driver import ParseError
 
 
@@ -15,7 +15,7 @@ def test_half_a_line_is_left_out(tmp_path: Path) -> None:
     """It could end in half a number."""
     path = tmp_path / "a.log"
     path.write_text("rocksdb.block.cache.miss COUNT : 7284\nrocksdb.block.cache.hit COUNT : 31")
-    assert given.read(path) == (
+    assert standalone_output.read(path) == (
         "rocksdb.block.cache.miss COUNT : 7284\n",
         ("the file ends in the middle of a line, which is left out",),
     )
@@ -23,7 +23,7 @@ def test_half_a_line_is_left_out(tmp_path: Path) -> None:
 
 def test_line_ends_of_another_system(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(b"Uptime(secs): 4.2 total, 1.0 interval\r\n\r\n")
-    assert given.read(tmp_path / "a.log") == ("Uptime(secs): 4.2 total, 1.0 interval\n\n", ())
+    assert standalone_output.read(tmp_path / "a.log") == ("Uptime(secs): 4.2 total, 1.0 interval\n\n", ())
 
 
 def test_a_packed_file_that_is_damaged(tmp_path: Path) -> None:
@@ -31,4 +31,4 @@ def test_a_packed_file_that_is_damaged(tmp_path: Path) -> None:
     for content in (packed[:40], packed[:12] + b"\xff" * 20 + packed[32:]):
         (tmp_path / "a.gz").write_bytes(content)
         with pytest.raises(ParseError, match=r"a\.gz cannot be read: "):
-            given.read(tmp_path / "a.gz")
+            standalone_output.read(tmp_path / "a.gz")

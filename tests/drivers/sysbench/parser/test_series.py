@@ -1,6 +1,6 @@
 """Rates per interval, of a run with and without a warmup."""
 
-from stepgrid.drivers.sysbench.parser.series import series
+from stepgrid.drivers.sysbench.parser import series
 
 
 def line(second: int, qps: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from stepgrid.drivers.db_bench.live_throughput import per_second
 from stepgrid.drivers.db_bench.parser import content
-from stepgrid.drivers.db_bench.report_rates import per_second
 from stepgrid.plugins.driver import ParseError
 
 LONGEST_HEAD = 4096  # bytes

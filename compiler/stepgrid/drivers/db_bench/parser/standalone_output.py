@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,6 @@ from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.command import REPORT
 from stepgrid.drivers.db_bench.parser import (
-    given,
     header,
     histogram,
     intervals,
@@ -54,7 +55,7 @@ class Part(NamedTuple):
 def printed(path: Path) -> list[PrintedStep]:
     if report.is_one(path):
         return [PrintedStep(REPORT_FILE, Figures({}, qps=report.read(path)))]
-    found = given.read(path)
+    found = read(path)
     if not _STATE.search(found.text) and next(result.every(found.text), None) is None:
         raise ParseError(f"{path} is no output of db_bench: {_why(found.text, path)}")
     runs = _runs(_beside(path) + found.text)
@@ -129,3 +130,31 @@ def _with_series(step: PrintedStep, path: Path) -> PrintedStep:
     if there is None or step.name == WITHOUT_RESULT:
         return step
     return replace(step, figures=replace(step.figures, qps=report.read(there)))
+
+
+# A file that people already have: packed or not, with the line ends of another system, cut off anywhere.
+
+CUT = "the file ends in the middle of a line, which is left out"
+
+
+class Given(NamedTuple):
+    """Whole lines: half of one can end in half a number."""
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def read(path: Path) -> Given:
+    """What is not text is none."""
+    text = _content(path).decode("utf-8", errors="replace").replace("\r\n", "\n")
+    whole = text.rfind("\n") + 1
+    return Given(text[:whole], (CUT,) if text[whole:].strip() else ())
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except FileNotFoundError:
+        raise ParseError(f"there is no file {path}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ParseError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None

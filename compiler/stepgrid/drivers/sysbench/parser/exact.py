@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.json_lines import records
+from stepgrid.host.file_reader import records
 
 REPORT = "report.jsonl"
 MICROSECONDS = 1e6  # of a second
