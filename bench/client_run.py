@@ -13,7 +13,8 @@ from bench.server import serving
 from stepgrid.build.programs import absolute
 from stepgrid.drivers.sysbench import DRIVER, Sysbench
 from stepgrid.host.processes.supervision import environment
-from stepgrid.plugins.driver import Command, Context
+from stepgrid.model.command import Command
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.run.step_files import attach
 

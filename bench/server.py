@@ -12,8 +12,8 @@ from stepgrid.build.programs import programs
 from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.host.processes.unprivileged_user import User, give, ordinary
+from stepgrid.model.command import Command
 from stepgrid.plugins import engines
-from stepgrid.plugins.driver import Command
 from stepgrid.plugins.server import Access, Home, Serving
 from stepgrid.run.server import readiness
 from stepgrid.run.server.process import Server

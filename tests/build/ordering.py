@@ -8,8 +8,8 @@ from typing import Any
 
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.task import Order
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.site import Site
 from tests.build.snake import Snake
 
 

@@ -6,7 +6,8 @@ import re
 import sys
 from collections.abc import Mapping
 
-from stepgrid.build.local_pins import key, pin
+from stepgrid.build.local_pins import pin
+from stepgrid.language.builds.sources import key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import Identity, OptionInfo, Run

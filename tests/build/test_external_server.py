@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build import external_server
-from stepgrid.language.site.site_file import Site, SiteServer
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.server import Access
 
 NAMED = SiteServer("u", "d", socket="/run/prod/mysqld.sock", password="secret")

@@ -17,7 +17,7 @@ from stepgrid.collect.figures import step_figures
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import history, table_views
 from stepgrid.host.locks import locked
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 from stepgrid.store.status.node_records import known
 from stepgrid.store.status.results import DONE, FAILED, MISSING
 from stepgrid.workflow.remaining_work import work

@@ -2,7 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.failure import StageError, end_of, is_from_outside, killed_by, read_only, telling
+from stepgrid.host.disk_errors import read_only
+from stepgrid.host.failure import StageError, is_from_outside
+from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.processes.child_process import killed_by
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):

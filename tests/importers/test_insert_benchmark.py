@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.importers.insert_benchmark import merged_tables, probe, steps
 from stepgrid.layouts.insert_benchmark import sustained
-from stepgrid.plugins.driver import rows
+from stepgrid.model.figures import rows
 from stepgrid.plugins.importer import Measured, Wrong
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.transfer.published_folder import Found, read

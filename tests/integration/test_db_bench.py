@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.db_bench.benchmarks import TIMED
-from stepgrid.plugins.driver import Context, Figures
+from stepgrid.model.figures import Figures
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.engine import Run
 from stepgrid.plugins.engines import engine

@@ -12,11 +12,11 @@ from typing import Any
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import text_format
 from stepgrid.language.problems.problem import Problem, Problems, SpecError
-from stepgrid.language.site.site_file import Site
 from stepgrid.language.site.site_file import read as read_site
 from stepgrid.language.spec_file import read
 from stepgrid.lint import check
 from stepgrid.model.plan import Plan
+from stepgrid.model.site import Site
 from stepgrid.plan import option_check, program_check
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.host_plan import differing

@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup, launch, launch_gate
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 from stepgrid.run.images import page_cache
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)

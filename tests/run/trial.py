@@ -12,7 +12,9 @@ from typing import Any
 
 import stepgrid.plugins.drivers
 import stepgrid.plugins.engines
-from stepgrid.plugins.driver import Command, Context, Figures, ParseError
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins.driver import Context
 
 
 class TrialDriver:

@@ -8,8 +8,8 @@ from stepgrid.collect.figures import imported_figures
 from stepgrid.collect.figures.step_figures import figures
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import table_views
+from stepgrid.model.figures import Buckets, Figures, ParseError, rows
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.driver import Buckets, Figures, ParseError, rows
 from stepgrid.plugins.importer import Measured
 from stepgrid.store.status.results import State, changed, states
 from stepgrid.store.store import Store

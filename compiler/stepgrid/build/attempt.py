@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.build.environment_variables import COOKIE, TEMPORARY
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import end_of
+from stepgrid.host.log_tail import end_of
 from stepgrid.host.processes import process_marks
 from stepgrid.store.store import Store
 

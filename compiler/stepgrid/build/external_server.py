@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from stepgrid.language.builds.sources import SERVER, runs_already
 from stepgrid.language.problems.problem import nearest
-from stepgrid.language.site.site_file import DEFAULT, Site, SiteServer
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.language.site.site_file import DEFAULT
+from stepgrid.model.plan import SERVER, PlannedBuild, runs_already
+from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins import engines
 from stepgrid.plugins.server import Access, Answering, Connection
 

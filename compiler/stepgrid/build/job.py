@@ -12,16 +12,18 @@ from stepgrid.build import record
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import patches
-from stepgrid.build.local_pins import key, parts, pin
+from stepgrid.build.local_pins import pin
 from stepgrid.build.programs import RECORD
 from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
 from stepgrid.build.verification import check
-from stepgrid.host.failure import DISK_FULL, disk_full, end_of, is_disk_full
+from stepgrid.host.disk_errors import disk_full, is_disk_full
 from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked
+from stepgrid.host.log_tail import DISK_FULL, end_of
 from stepgrid.host.processes.signals import Interrupted
+from stepgrid.language.builds.sources import key, parts
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError

@@ -3,48 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stepgrid.language import input_record
-from stepgrid.language.builds.sources import SOURCES, kind_of
 from stepgrid.language.tree_checksum import content, stamp
 
 MISSING = "not found"
-_NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant
-_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source"})
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
-
-def key(source: Mapping[str, Any]) -> str:
-    """What a lock file calls a source: `git https://… v1.0`. Of a source whose values are complete."""
-    kind = kind_of(source)
-    if kind is None:
-        return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
-    names = (name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _NO_NAME)
-    return " ".join([kind, *(_text(source[name]) for name in names if not isinstance(source[name], Mapping))])
-
-
-def _text(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The source itself, and those that it takes along: each has a pin of its own."""
-    yield source
-    for value in source.values():
-        if isinstance(value, Mapping):
-            yield from parts(value)
-
-
-def moves(source: Mapping[str, Any]) -> bool:
-    """Whether a lock file can hold it still: a tag and a branch move, an artifact is what a registry says it is."""
-    if "git" in source:
-        return not _COMMIT.fullmatch(str(source.get("ref", "")))
-    return kind_of(source) in _ARTIFACTS and "sha256" not in source
 
 
 def pin(source: Mapping[str, Any]) -> str:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.build.source import Resolving
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.site.site_file import Site
+from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built
 from stepgrid.plugins.engines import engine
 

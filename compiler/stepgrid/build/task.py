@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.command_runner import Commands
-from stepgrid.build.local_pins import key
 from stepgrid.language.builds import program_flags
-from stepgrid.language.site.site_file import Site
+from stepgrid.language.builds.sources import key
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built
 
 

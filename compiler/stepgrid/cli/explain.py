@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
-    from stepgrid.store.status.node_records import catalogue
+    from stepgrid.store.status.records import catalogue
     from stepgrid.store.store import Store
 
     build = next(build for build in plan.builds if build.id == cell.build)

@@ -13,10 +13,11 @@ from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import NOTHING, UNSET, Reported, Scope
 from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.source_defaults import complete
-from stepgrid.language.builds.sources import SERVER, SOURCES, TREES, Fault, faults, kind_of, runs_already
+from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
 from stepgrid.language.option_scalars import described
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.yaml.nodes import Map, key_place, place, width
+from stepgrid.model.plan import SERVER, runs_already
 from stepgrid.plugins.engines import engine
 
 LISTED = frozenset({"debian"})  # takes several names

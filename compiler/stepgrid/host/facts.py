@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import devices, sysfs
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 
 GIB = 1 << 30
 FIRST_CPU = 8192  # bytes of /proc/cpuinfo: on a large host all of it takes long

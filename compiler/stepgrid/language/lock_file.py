@@ -24,7 +24,7 @@ _HINT = "`stepgrid lock` writes this file"
 class Lock(NamedTuple):
     pins: Mapping[
         str, str
-    ]  # source (stepgrid.build.local_pins.key) -> a commit, or a checksum with `sha256:` before it
+    ]  # source (stepgrid.language.builds.sources.key) -> a commit, or a checksum with `sha256:` before it
     at: Mapping[str, Where]  # where each stands
 
 

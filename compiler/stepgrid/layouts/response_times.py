@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model import published_numbers
+from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Layout, Spot, cell
 
-LIMITS: Mapping[str, float] = {  # of each class, in microseconds
-    "256us": 256, "1ms": 1e3, "4ms": 4e3, "16ms": 16e3, "64ms": 64e3, "256ms": 256e3, "1s": 1e6, "4s": 4e6,
-    "16s": 16e6, "gt": math.inf,
-}  # fmt: skip
-NAMES = tuple(LIMITS)
 FEW = "nonzero"  # some, and fewer than three decimals show
 LEGEND = (
     "per cent of the operations that took no longer than the class's limit, and longer than that of the one before; "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.language import lock_file
+from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems.problem import Problems
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject

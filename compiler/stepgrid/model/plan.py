@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Value: TypeAlias = bool | int | float | str
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -200,3 +200,11 @@ def called(steps: Sequence[str]) -> str:
     if len(steps) <= MOST:
         return ", ".join(steps)
     return f"{', '.join(steps[:FIRST])}, … {steps[-1]} ({len(steps)} steps)"
+
+
+SERVER = "server"  # the kind that brings nothing: a server that already runs, by its name in the site file
+
+
+def runs_already(source: Mapping[str, Any]) -> bool:
+    """Whether such a build is a server that is neither built nor started."""
+    return SERVER in source

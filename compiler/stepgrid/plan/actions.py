@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from stepgrid.language.builds.sources import runs_already
-from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage, runs_already
 
 State: TypeAlias = Literal[
     "new", "failed", "redo", "replayed", "elsewhere", "unsupported", "cached", "shared", "orphaned"

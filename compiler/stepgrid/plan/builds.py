@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
-from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.expand.builds import Build
+from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plan import identity
 from stepgrid.plan.pins import Pins

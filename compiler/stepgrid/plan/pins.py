@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from stepgrid.build.local_pins import key, moves, parts
 from stepgrid.expand.builds import Build
 from stepgrid.language import lock_file
+from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems.problem import Problems
 
 OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree

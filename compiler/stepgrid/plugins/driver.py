@@ -6,12 +6,12 @@ there for the kinds that this version runs: a kind that is only declared does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, repeat
-from operator import itemgetter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures, PrintedStep
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,61 +32,6 @@ class Context(NamedTuple):
     device: str | None = None  # that the database is on, where the site file says so
     client_version: str | None = None  # of the step's client, where that is a build of its own
     inputs: Mapping[str, str] = {}  # files that its command reads: the names that the spec gives them -> absolute paths
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    argv: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
-    duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
-    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
-    secrets: tuple[str, ...] = ()  # of `files`: gone when it has ended, also where it did not come to read them
-    keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
-
-
-class Buckets(NamedTuple):
-    """A histogram of latencies, by column, as a collect reads a million of its rows.
-
-    So many operations took longer than `least` microseconds, and at most `most`.
-    """
-
-    operation: str  # read, write …, "" for all
-    least: Sequence[float]
-    most: Sequence[float]
-    operations: Sequence[int]
-
-
-Bucket: TypeAlias = tuple[str, float, float, int]
-BUCKET = Buckets._fields
-
-
-def rows(histograms: Iterable[Buckets]) -> Iterator[Bucket]:
-    for each in histograms:
-        yield from zip(repeat(each.operation), each.least, each.most, each.operations)
-
-
-def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
-    """Those of one operation stand together."""
-    parts = ((name, zip(*part, strict=True)) for name, part in groupby(buckets, itemgetter(0)))
-    return [Buckets(name, least, most, operations) for name, (_, least, most, operations) in parts]
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
-
-    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS; of a `command`, by the spec's own names
-    facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
-    qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
-    warnings: Sequence[str] = ()  # what the engine says about itself
-    counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
-    levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
-    histograms: Sequence[Buckets] = ()  # whole; none is empty
-    window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
-
-
-class ParseError(Exception):
-    """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
 
 
 class RefusedError(Exception):
@@ -205,23 +150,6 @@ class WithPlaceholders(Protocol):
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Setting -> the names that there are. `server`: those by which the server of the stage is found."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedStep:
-    """One step of a log that people already have."""
-
-    name: str  # as the log has it: a benchmark, a script
-    figures: Figures
-    intervals: Sequence[Interval] = ()  # where clients report one by one; the rate of all together is figures.qps
-
-
-class Interval(NamedTuple):
-    """What one client did up to a second since the step's start."""
-
-    client: int
-    second: float
-    operations_per_s: float
 
 
 @runtime_checkable

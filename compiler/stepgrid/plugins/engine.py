@@ -86,3 +86,8 @@ class Choices(Protocol):
 
 class Built(Engine, Building, Protocol):
     """Both halves: an engine that this version builds."""
+
+
+def last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "nothing"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from stepgrid.model.figures import Figures
 from stepgrid.model.units import counted
-from stepgrid.plugins.driver import Figures
 
 Records = TypeVar("Records")
 

@@ -109,3 +109,6 @@ class Layout:
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others
     sizes: bool = False  # it tells of the database as it was before what is measured, and at the end
+
+
+MARK = "*"

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 from stepgrid.plugins.engine import Identity, OptionInfo
 from stepgrid.plugins.server_statistics import Looks
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins.driver import Command, Context
+from stepgrid.model.command import Command
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 
 FILE = "request.json"

@@ -8,20 +8,22 @@ import platform
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import facts, temporary_files
+from stepgrid.host import facts
+from stepgrid.host.disk_errors import is_disk_full
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError, is_disk_full
+from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.host.processes.process_marks import MARK
 from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
 from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
+from stepgrid.store.status.failures import write_failure
 from stepgrid.store.store import Store
+from stepgrid.store.timestamps import now
 
 JOURNAL = "journal.jsonl"
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
@@ -94,20 +96,6 @@ class Attempt:
         with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))
 
 
-def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
-    record = {
-        "node": node,
-        "attempt": folder.name,
-        "status": status,
-        "step": failure.step,
-        "message": failure.message,
-        "tail": failure.tail,
-        "log": str(failure.place) if failure.log else None,
-    }
-    temporary_files.below(folder)
-    write_json(folder / "failure.json", record)
-
-
 def refuse(job: Job, error: OSError) -> StageError:
     """A stage whose attempt could not begin, or end, gets one that says why, with the space kept in reserve."""
     node, full = job.stage.id, is_disk_full(error)
@@ -127,7 +115,3 @@ def close_abandoned(store: Store, stage: str) -> None:
         if not (folder / "failure.json").exists():
             orphans.end(store, folder / JOURNAL)
             write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat()

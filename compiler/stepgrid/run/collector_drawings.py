@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.failure import end_of, telling
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.child_process import MissingError, how
 from stepgrid.host.processes.supervision import environment, supervise
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Drawing
 from stepgrid.run.collectors import FOLDER, RECORD, note

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import end_of, telling
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import Group
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.command_line import argv

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from stepgrid.build.programs import absolute
 from stepgrid.host.failure import StageError
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedBuild, PlannedStage
+from stepgrid.model.site import Site
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError, end_of, telling
+from stepgrid.host.failure import StageError
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.supervision import MissingError, environment, supervise
+from stepgrid.model.command import Command
 from stepgrid.plugins import server_request
 from stepgrid.plugins.command_line import argv
-from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server_counters import difference
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import Reached

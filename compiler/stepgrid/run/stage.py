@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.programs import changed
-from stepgrid.host.failure import StageError, UnsupportedError, disk_full, is_disk_full
+from stepgrid.host.disk_errors import disk_full, is_disk_full
+from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked
 from stepgrid.host.machines import mismatch

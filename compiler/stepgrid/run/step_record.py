@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.host.failure import FOUND_NOTHING, disk_full, is_disk_full, killed_by, met_full_disk, read_only
+from stepgrid.host.disk_errors import disk_full, is_disk_full, met_full_disk, read_only
+from stepgrid.host.failure import FOUND_NOTHING
+from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.processes.supervision import Ended
+from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins import hit_rate
-from stepgrid.plugins.driver import Complains, ParseError, Runner
+from stepgrid.plugins.driver import Complains, Runner
 from stepgrid.run.probes import Probed
 from stepgrid.run.server.client_errors import refused
 from stepgrid.run.server.server_handle import Reached

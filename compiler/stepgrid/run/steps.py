@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.drivers.command.server_access import PASSWORDS
+from stepgrid.host.disk_errors import disk_full, is_disk_full
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError, disk_full, end_of, is_disk_full, telling
+from stepgrid.host.failure import StageError
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import process_marks
 from stepgrid.host.processes.cgroup import caged
 from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
@@ -22,8 +24,9 @@ from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import STARTED
 from stepgrid.host.processes.supervision import Ended, MissingError, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.plugins.driver import Command, Context, RefusedError, Runner
+from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import served
 from stepgrid.run import inputs, progress, step_record

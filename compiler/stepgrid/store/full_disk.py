@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from stepgrid.host.failure import DISK_FULL, disk_full, has_no_room, is_disk_full
+from stepgrid.host.disk_errors import disk_full, has_no_room, is_disk_full
+from stepgrid.host.log_tail import DISK_FULL
 from stepgrid.store import reserve
 from stepgrid.store.store import Store
 

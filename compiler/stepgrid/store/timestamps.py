@@ -40,3 +40,7 @@ def _modified(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

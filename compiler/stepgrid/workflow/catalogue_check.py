@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from stepgrid.plan import option_check, program_check
 from stepgrid.store.builds import record
-from stepgrid.store.status.node_records import catalogue, results
+from stepgrid.store.status.node_records import results
+from stepgrid.store.status.records import catalogue
 
 if TYPE_CHECKING:
     from stepgrid.language.problems.problem import Problem

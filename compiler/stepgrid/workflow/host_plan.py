@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.site.site_file import GIVEN, Site, chosen, of_environment, read
+from stepgrid.language.site.site_file import GIVEN, chosen, of_environment, read
+from stepgrid.model.site import Site
 
 if TYPE_CHECKING:
     from stepgrid.expand.hardware import Differs

@@ -12,9 +12,10 @@ from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.units import counted, duration
-from stepgrid.run.attempt import FAILED, JOURNAL, write_failure
+from stepgrid.run.attempt import FAILED, JOURNAL
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
+from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.reader import count
 from stepgrid.workflow.remaining_work import Work
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.machines import contradicted
-from stepgrid.language.builds.sources import runs_already
 from stepgrid.language.site.site_file import GIVEN, of_environment
+from stepgrid.model.plan import runs_already
 from stepgrid.run import run_end_time
 from stepgrid.store.full_disk import is_full, refusal, sentence
 from stepgrid.store.store import Store

@@ -5,7 +5,7 @@ import pytest
 from stepgrid.build.compilation import pruning
 from stepgrid.build.compilation.elf import SWITCHES, strings
 from stepgrid.build.error import BuildError
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.compilation.test_compiler_options import compiled
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order

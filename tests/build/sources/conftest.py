@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.fetching import Fetch
 from tests.build.ordering import order
 from tests.build.repository import Repository

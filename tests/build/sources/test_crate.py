@@ -10,7 +10,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.crate import Crate
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
 

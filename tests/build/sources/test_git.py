@@ -6,7 +6,7 @@ import pytest
 from stepgrid.build.attempt import tidy
 from stepgrid.build.source import Artifact
 from stepgrid.build.sources.git import GitSource
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.fetching import Fetch, log, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

@@ -6,7 +6,7 @@ import pytest
 from stepgrid.build.attempt import tidy
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.git_tree import checkout, submodules
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.fetching import Fetch, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository

@@ -8,7 +8,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.maven import Maven
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.fetch.test_archive_extraction import zipped
 from tests.build.ordering import order
 

@@ -15,7 +15,7 @@ from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
 from stepgrid.build.verification import check
 from stepgrid.engines.mysql import MySQL
-from stepgrid.language.site.site_file import Site, SiteServer
+from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engines import building
 from stepgrid.plugins.server import Access, Connection
 from tests.build.ordering import order

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.drivers import running
 
 DRIVER = running("command")

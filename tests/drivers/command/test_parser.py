@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 from stepgrid.plugins.drivers import running
 
 DRIVER = running("command")

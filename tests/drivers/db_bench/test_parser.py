@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 from stepgrid.plugins.drivers import driver
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s\n"

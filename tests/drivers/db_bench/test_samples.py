@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.plugins.driver import Printed, rows
+from stepgrid.model.figures import rows
+from stepgrid.plugins.driver import Printed
 from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.metrics import METRICS
 

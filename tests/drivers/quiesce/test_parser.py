@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.drivers import running
 from stepgrid.plugins.metrics import METRICS
 

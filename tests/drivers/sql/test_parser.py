@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.sql.parser import parse
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 SETTINGS = {"sql": ["select 1", "select *\n  from t"]}
 

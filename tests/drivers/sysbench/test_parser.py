@@ -8,7 +8,7 @@ import pytest
 from stepgrid.drivers.sysbench.parser import facts, fatal, parse, series
 from stepgrid.drivers.sysbench.parser.histogram import buckets, figures
 from stepgrid.drivers.sysbench.parser.report import report
-from stepgrid.plugins.driver import ParseError, rows
+from stepgrid.model.figures import ParseError, rows
 
 HEAD = """\
 sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)

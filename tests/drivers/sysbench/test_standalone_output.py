@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.sysbench.standalone_output import printed
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 from tests.drivers.sysbench.test_parser import END, HEAD, HISTOGRAM, SERIES
 from tests.importers.conftest import samples as samples
 

@@ -12,7 +12,7 @@ from stepgrid.build.recipe import Made
 from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.engines.sysbench.recipe import SysbenchConfigure
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.ordering import order
 
 AUTOTOOLS = dict.fromkeys(("cc", "c++", "autoreconf", "aclocal", "libtoolize", "pkg-config"), "true")

@@ -14,7 +14,7 @@ from stepgrid.host.noise import activity, background_processes, inspection, memo
 from stepgrid.host.noise import host_settings as noise_settings
 from stepgrid.host.noise.activity import Activity, Look
 from stepgrid.host.noise.background_processes import Process
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from stepgrid.store.store import Store
 from tests.run.machine import CPU, make, settings
 

@@ -14,7 +14,7 @@ from stepgrid.host.host_lock import OVERRIDE, clear_up, host_lock
 from stepgrid.host.noise import tuning_record as noise_record
 from stepgrid.host.noise.tuning import fixed, refused, restore
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.run.machine import CPU, make, settings
 
 BEFORE = {

@@ -15,7 +15,7 @@ from stepgrid.host import sysfs
 from stepgrid.host.processes import launch_check, launch_gate
 from stepgrid.host.processes.launch import LaunchError, launched
 from stepgrid.host.processes.launch_check import listed, processors, seen, watched
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 

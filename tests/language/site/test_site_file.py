@@ -14,7 +14,8 @@ from stepgrid.cli import schema
 from stepgrid.language.problems import text_format
 from stepgrid.language.problems.problem import Problems, SpecError
 from stepgrid.language.site import site_file, site_models
-from stepgrid.language.site.site_file import Site, SiteServer, chosen, of_environment, read
+from stepgrid.language.site.site_file import chosen, of_environment, read
+from stepgrid.model.site import Site, SiteServer
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = """\

@@ -16,8 +16,8 @@ import pytest
 
 import stepgrid.plugins.engines
 from stepgrid.host.failure import StageError
-from stepgrid.language.site.site_file import Site, SiteServer
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
 from stepgrid.plugins.server import Access, Connection, Described, Effective, Since
 from stepgrid.run.accepted_options import Accepted

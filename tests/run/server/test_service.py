@@ -15,7 +15,7 @@ import pytest
 import stepgrid.plugins.engines
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes.unprivileged_user import User
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.accepted_options import Accepted

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.store.status.node_records import head, results
+from stepgrid.store.status.node_records import results
+from stepgrid.store.status.records import head
 from stepgrid.store.store import Store
 
 WHOLE = {"stage": "s-1", "status": "done", "started": "2024-01-01T00:00:00", "ended": "2024-01-01T00:01:00"}

@@ -9,7 +9,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.parquet import connect, write
-from stepgrid.layouts.response_times import NAMES
+from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data.response_times import shares, together
 from tests.importers.insert_benchmark.made import run

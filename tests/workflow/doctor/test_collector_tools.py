@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.site import Site
 from stepgrid.workflow.doctor import collector_tools
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from stepgrid.build.error import BuildError
-from stepgrid.host.failure import is_disk_full
+from stepgrid.host.disk_errors import is_disk_full
 
 LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte

@@ -7,8 +7,8 @@ from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import READY, runs_already
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.language.builds.sources import READY
+from stepgrid.model.plan import PlannedBuild, runs_already
 
 
 class Ready:

@@ -9,8 +9,7 @@ from pathlib import Path
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import SERVER
-from stepgrid.model.plan import Json
+from stepgrid.model.plan import SERVER, Json
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Described
 

@@ -27,7 +27,7 @@ from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.plan_text import WIDTH
 from stepgrid.model.units import counted
 from stepgrid.store import builds
-from stepgrid.store.status.node_records import catalogue
+from stepgrid.store.status.records import catalogue
 from stepgrid.store.store import Store
 
 _NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest

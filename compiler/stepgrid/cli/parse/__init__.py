@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.language.problems.problem import nearest
-from stepgrid.plugins.driver import ParseError, Printed
+from stepgrid.model.figures import ParseError
+from stepgrid.plugins.driver import Printed
 from stepgrid.plugins.drivers import driver, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stepgrid.plugins.driver import PrintedStep
+    from stepgrid.model.figures import PrintedStep
 
 FINE, USAGE = 0, 2
 FORMATS = ("table", "csv", "json")

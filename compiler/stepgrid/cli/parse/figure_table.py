@@ -9,9 +9,9 @@ from pathlib import Path
 from stepgrid.cli.parse.records import unit
 from stepgrid.layouts import compaction
 from stepgrid.model import number_format
+from stepgrid.model.figures import Figures, PrintedStep
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.plugins.driver import Figures, PrintedStep
 from stepgrid.plugins.metrics import SECTIONS
 from stepgrid.summarize.formats.text import lines
 

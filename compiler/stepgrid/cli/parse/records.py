@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli import answer_formats
-from stepgrid.plugins.driver import BUCKET, PrintedStep, rows
+from stepgrid.model.figures import BUCKET, PrintedStep, rows
 from stepgrid.plugins.metrics import METRICS
 
 COLUMNS = ("step", "name", "metric", "value", "unit")

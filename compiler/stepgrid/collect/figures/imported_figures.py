@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins.driver import Bucket, Figures, ParseError, by_column, rows
+from stepgrid.model.figures import Bucket, Figures, ParseError, by_column, rows
 from stepgrid.plugins.importer import Measured
 
 NAME = "stated.json"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.collect.figures import collectors, imported_figures, lookups, metrics_cache, series, server
 from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
+from stepgrid.model.figures import Buckets, Figures, ParseError
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.driver import Buckets, Figures, ParseError
 from stepgrid.plugins.drivers import running
 
 if TYPE_CHECKING:

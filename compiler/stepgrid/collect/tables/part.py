@@ -17,8 +17,8 @@ from stepgrid.collect.tables import environment, parquet_columns
 from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
 from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
 from stepgrid.model import result_schema
+from stepgrid.model.figures import Buckets
 from stepgrid.model.plan import PlannedStage
-from stepgrid.plugins.driver import Buckets
 from stepgrid.store.status.results import Broken, State
 
 if TYPE_CHECKING:

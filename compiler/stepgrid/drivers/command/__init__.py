@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures
 from stepgrid.plugins import placeholders
 from stepgrid.plugins.command_line import argv, candidates
-from stepgrid.plugins.driver import Command, Context, Figures, Runner
+from stepgrid.plugins.driver import Context, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 PRINTED = ("stdout", "stderr")
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)

@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.drivers.command.jsonpath import find
 from stepgrid.drivers.command.outputs import PRINTED, Outputs
 from stepgrid.drivers.command.series import series
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "first": lambda found: found[0],

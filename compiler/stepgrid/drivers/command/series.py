@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.drivers.command.outputs import Outputs
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 

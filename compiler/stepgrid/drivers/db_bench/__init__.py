@@ -12,8 +12,10 @@ from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operati
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.command import Command
+    from stepgrid.model.figures import Figures, PrintedStep
     from stepgrid.model.plan import PlannedStep
-    from stepgrid.plugins.driver import Command, Context, Figures, PrintedStep, Runner
+    from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s

@@ -11,7 +11,8 @@ from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stepgrid.plugins.driver import Command, Context
+    from stepgrid.model.command import Command
+    from stepgrid.plugins.driver import Context
 
 REPORT = "report.csv"
 
@@ -41,7 +42,7 @@ OBSERVATION: Mapping[str, Any] = MappingProxyType(
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.plugins.driver import Command
+    from stepgrid.model.command import Command
 
     _refuse_without_database(settings, context.data)
     if refused := sorted(RESERVED.keys() & options.keys()):

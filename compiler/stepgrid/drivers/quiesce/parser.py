@@ -12,7 +12,7 @@ from stepgrid.drivers.db_bench.parser import compaction
 from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, OUTPUT
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.settle_request import UNDER_WAY
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 Thing = Mapping[str, Any]
 MIB, LARGE = 2**20, 1000

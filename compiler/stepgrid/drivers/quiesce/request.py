@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.drivers.quiesce import drain_command
-from stepgrid.plugins.driver import Command, Context
+from stepgrid.model.command import Command
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.plugins.server_request import FILE, HERE, taken
 

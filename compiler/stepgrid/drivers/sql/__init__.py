@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.driver import Command, Context, Figures, Runner
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures
+from stepgrid.plugins.driver import Context, Runner
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -11,7 +11,9 @@ from stepgrid.drivers.sysbench import command, workload_files
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from stepgrid.plugins.driver import Command, Context, Figures, PrintedStep, Runner
+    from stepgrid.model.command import Command
+    from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000

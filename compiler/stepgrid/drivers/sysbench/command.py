@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
 
 if TYPE_CHECKING:
-    from stepgrid.plugins.driver import Command, Context
+    from stepgrid.model.command import Command
+    from stepgrid.plugins.driver import Context
     from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
@@ -32,7 +33,7 @@ _SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
 
 
 def command(settings: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.plugins.driver import Command
+    from stepgrid.model.command import Command
 
     access = context.server
     if access is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.drivers.sysbench.parser import facts, fatal, parse
 from stepgrid.drivers.sysbench.parser.step import read
-from stepgrid.plugins.driver import Figures, ParseError, PrintedStep
+from stepgrid.model.figures import Figures, ParseError, PrintedStep
 
 _HEAD = re.compile(r"^sysbench \S+ \(using .+\)$", re.MULTILINE)
 _SCRIPT = re.compile(r"(?P<name>\w[\w.-]*)\.lua\b")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from tempfile import gettempdir
 
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
 
 _SAID = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<where>\S+ on \S+)")
 _LETTERS = "lower_case_table_names"
@@ -49,8 +49,3 @@ def catalogue(run: Run, program: str, more: Sequence[str] = ()) -> Mapping[str, 
         there, _ = run(program, (*asked, f"--datadir={gettempdir()}"))
         found[_LETTERS] = option_help.options(there).get(_LETTERS, found[_LETTERS])
     return found
-
-
-def last(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " / ".join(lines[-3:]) or "nothing"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language.version import Version
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
 from stepgrid.plugins.server_statistics import Looks
 

@@ -12,7 +12,7 @@ from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
-    from stepgrid.plugins.driver import Command
+    from stepgrid.model.command import Command
     from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
     from stepgrid.plugins.server_statistics import Looks
 

@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from stepgrid.engines.mysqld.binary import last
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
 
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing

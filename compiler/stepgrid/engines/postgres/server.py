@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 from stepgrid.plugins.server import Home
 
 OWNER = "stepgrid_owner"

@@ -12,7 +12,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.host.failure import end_of
+from stepgrid.host.log_tail import end_of
 from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.sources import READY
 from stepgrid.model.plan import PlannedBuild

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stepgrid.engines.mysqld.binary import last
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
 
 # of those that a release may not have, the help says nothing
 _TESTS = (

@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.host import sysfs
 from stepgrid.host.noise import tuning_record
 from stepgrid.host.noise.host_settings import Change, changes
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from resource import struct_rusage
 
-from stepgrid.host.failure import killed_by
 from stepgrid.host.processes.cgroup import Cage
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.host.processes.unprivileged_user import User
@@ -134,3 +133,18 @@ def ended(pid: int) -> int | None:
     if found is None:
         return None
     return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+MEANS = {
+    "SIGKILL": "by the kernel when memory runs out, or by someone",
+    "SIGXFSZ": "a file grew beyond the limit of `ulimit -f`",
+}
+
+
+def killed_by(number: int) -> str:
+    """The signal, for a sentence, with what it usually means."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} ({MEANS[name]})" if name in MEANS else name

@@ -13,7 +13,7 @@ from typing import Any
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup, launch_gate
-from stepgrid.plugins.driver import Command
+from stepgrid.model.command import Command
 
 LIBRARIES = {
     "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),

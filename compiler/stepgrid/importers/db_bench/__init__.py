@@ -10,7 +10,7 @@ from stepgrid.importers.db_bench import differences, folder, names, result_sets,
 from stepgrid.importers.db_bench.columns import Row
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.db_bench.result_set import Column, Source
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 NO_RESULT = "the published row says that it failed"

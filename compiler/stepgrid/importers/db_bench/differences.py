@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from stepgrid.importers.db_bench import deviation, short_tables
 from stepgrid.importers.db_bench.columns import COLUMNS, METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid.importers.db_bench.result_set import Source
-from stepgrid.plugins.driver import Figures
+from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Beside
 
 SHIFT = "c_wsecs, c_csecs, b_rgb and b_wgb from RocksDB 10.3 on"

@@ -11,7 +11,7 @@ from stepgrid.drivers.db_bench.parser.levels import levels
 from stepgrid.importers.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.shared.awk import field, number
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 KIB = 1024
 _ROUNDED = "figures of a published row: rounded as it prints them"

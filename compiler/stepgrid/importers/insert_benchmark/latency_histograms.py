@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stepgrid.importers.insert_benchmark.client_output import KINDS, MAX, Client
 from stepgrid.importers.shared.awk import number
-from stepgrid.layouts.response_times import LIMITS
-from stepgrid.plugins.driver import Bucket, Buckets, by_column
+from stepgrid.model.figures import Bucket, Buckets, by_column
+from stepgrid.model.latency_classes import LIMITS
 
 
 def longest(clients: Sequence[Client], kind: str) -> float | None:

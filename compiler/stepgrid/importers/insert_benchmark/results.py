@@ -10,7 +10,7 @@ from stepgrid.importers.insert_benchmark import metric_rows, probe, step_figures
 from stepgrid.importers.insert_benchmark.folder import Records
 from stepgrid.importers.insert_benchmark.merged_tables import short
 from stepgrid.importers.insert_benchmark.metric_rows import Sum
-from stepgrid.plugins.driver import Figures
+from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Measured
 
 ROWS = "rows"  # an axis: how many there were, as the tag has it

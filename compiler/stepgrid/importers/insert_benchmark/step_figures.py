@@ -11,7 +11,7 @@ from stepgrid.importers.insert_benchmark.raw_files import Raw
 from stepgrid.importers.insert_benchmark.table import NONE
 from stepgrid.importers.shared import iostat, vmstat
 from stepgrid.importers.shared.awk import number
-from stepgrid.plugins.driver import Figures
+from stepgrid.model.figures import Figures
 
 GIB, KIB = 2.0**30, 1024.0
 PROBE = "min_id_probe_seconds"

@@ -11,7 +11,7 @@ from stepgrid.importers.sysbench import names, scan
 from stepgrid.importers.sysbench.qps import Row, Table
 from stepgrid.importers.sysbench.rate import definition, scanned
 from stepgrid.importers.sysbench.runs import Run
-from stepgrid.plugins.driver import Figures
+from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Faults, Measured
 
 Labels = Mapping[str, str]

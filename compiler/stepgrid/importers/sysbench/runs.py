@@ -13,7 +13,7 @@ from stepgrid.importers.shared.iostat import Iostat
 from stepgrid.importers.shared.vmstat import Vmstat
 from stepgrid.importers.sysbench import names
 from stepgrid.importers.sysbench.names import Test
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.importer import Faults
 
 OUTPUT, IO, VM, MET = "sb.o.", "sb.io.", "sb.vm.", "sb.met."

@@ -8,7 +8,7 @@ from pathlib import Path
 from stepgrid.importers.shared import text_files
 from stepgrid.importers.vector_search import plot, summaries
 from stepgrid.importers.vector_search.plot import Plot, Search
-from stepgrid.plugins.driver import Figures
+from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
 
 STEP = "search"

@@ -5,15 +5,16 @@ A source of any kind that is listed here can be checked and planned; stepgrid.bu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from stepgrid.language.builds import source_values as v
 from stepgrid.language.builds.source_values import Check
+from stepgrid.model.plan import SERVER
 
 READY = ("debian", "system")  # kinds that bring programs which are made already
-SERVER = "server"  # the kind that brings nothing: a server that already runs, by its name in the site file
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds that can bring what is compiled
 
 
@@ -63,11 +64,6 @@ def kind_of(source: Mapping[str, Any]) -> str | None:
     """The one kind that a source is of; None when it has none, or several."""
     kinds = [key for key in source if key in SOURCES]
     return kinds[0] if len(kinds) == 1 else None
-
-
-def runs_already(source: Mapping[str, Any]) -> bool:
-    """Whether such a build is a server that is neither built nor started."""
-    return SERVER in source
 
 
 def faults(source: Mapping[str, Any]) -> Iterator[Fault]:
@@ -122,3 +118,36 @@ def extension_faults(extensions: Mapping[str, Any], engine: str, known: Sequence
             yield Fault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
         elif wrong := v.VERSION(_text(version)):
             yield Fault("wrong-source", name, f"`{name}: {_text(version)}` {wrong}")
+
+
+_NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant
+_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source"})
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def key(source: Mapping[str, Any]) -> str:
+    """What a lock file calls a source: `git https://… v1.0`. Of a source whose values are complete."""
+    kind = kind_of(source)
+    if kind is None:
+        return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
+    names = (name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _NO_NAME)
+    return " ".join([kind, *(_as_text(source[name]) for name in names if not isinstance(source[name], Mapping))])
+
+
+def _as_text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The source itself, and those that it takes along: each has a pin of its own."""
+    yield source
+    for value in source.values():
+        if isinstance(value, Mapping):
+            yield from parts(value)
+
+
+def moves(source: Mapping[str, Any]) -> bool:
+    """Whether a lock file can hold it still: a tag and a branch move, an artifact is what a registry says it is."""
+    if "git" in source:
+        return not _COMMIT.fullmatch(str(source.get("ref", "")))
+    return kind_of(source) in _ARTIFACTS and "sha256" not in source

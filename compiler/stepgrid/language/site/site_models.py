@@ -11,11 +11,11 @@ from pydantic import Field
 
 from stepgrid.language.fields import Label, Model, Size
 from stepgrid.language.problems.problem import Problems, Where, nearest
-from stepgrid.language.site.site_file import Site, SiteServer
 from stepgrid.language.site.site_server import Entry, known
 from stepgrid.language.validation import mended
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map, Text
+from stepgrid.model.site import Site, SiteServer
 
 DEVICES = Path("/sys/class/block")
 Noise = Literal["fix", "leave"]

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from stepgrid.language.fields import Label, Model
 from stepgrid.language.problems.problem import Problems, Where
-from stepgrid.language.site.site_file import SiteServer
 from stepgrid.language.yaml.nodes import Text
+from stepgrid.model.site import SiteServer
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout import MARK, Block, Spot
 
-MARK = "*"
 WIDE = 10.0  # farther than that says nothing more
 MARGIN = "±: the 95 % interval, its longer side; those of a step and base hold together"
 

@@ -12,13 +12,14 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.file_tree import Tree, scan
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
-from stepgrid.run.attempt import Attempt, now
+from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.checksums import first_wrong
 from stepgrid.run.images.clone import Cloned, clone
 from stepgrid.run.images.live_databases import DATA
 from stepgrid.run.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
 from stepgrid.store import images
 from stepgrid.store.store import Store
+from stepgrid.store.timestamps import now
 
 
 def verified(store: Store, stage: str) -> tuple[str | None, str]:

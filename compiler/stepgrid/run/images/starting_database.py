@@ -12,8 +12,7 @@ from typing import Any
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy
-from stepgrid.language.builds.sources import runs_already
-from stepgrid.model.plan import PlannedStage
+from stepgrid.model.plan import PlannedStage, runs_already
 from stepgrid.plugins.engines import engine
 from stepgrid.run import accepted_options
 from stepgrid.run.attempt import Attempt

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.drivers.command import server_access
-from stepgrid.host.failure import end_of, telling
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
 from stepgrid.plugins.command_line import OPTION, argv
-from stepgrid.plugins.driver import Command, Context
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.job_context import Job

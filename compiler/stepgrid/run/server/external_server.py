@@ -15,8 +15,7 @@ from stepgrid.host import devices
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes import child_process as children
-from stepgrid.language.builds.sources import SERVER
-from stepgrid.model.plan import PlannedStage
+from stepgrid.model.plan import SERVER, PlannedStage
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Access, Answering, Connection, Since
 from stepgrid.run.attempt import Attempt

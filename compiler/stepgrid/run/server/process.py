@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.failure import StageError, disk_full, end_of, killed_by, met_full_disk, telling
+from stepgrid.host.disk_errors import disk_full, met_full_disk
+from stepgrid.host.failure import StageError
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.sampling.process_group import Group
 from stepgrid.plugins.server import Access
 from stepgrid.run.server.server_log import crashed, first_complaint

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError, disk_full, end_of, met_full_disk, telling
+from stepgrid.host.failure import StageError
+from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.cgroup import Cage, caged
 from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
@@ -19,10 +21,9 @@ from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import SERVER
 from stepgrid.host.processes.supervision import Ended, environment, supervise
 from stepgrid.host.processes.unprivileged_user import UnreachableError, User, give, ordinary
-from stepgrid.language.builds.sources import runs_already
-from stepgrid.model.plan import PlannedStage
+from stepgrid.model.command import Command
+from stepgrid.model.plan import PlannedStage, runs_already
 from stepgrid.plugins import engines
-from stepgrid.plugins.driver import Command
 from stepgrid.plugins.server import Bounded, Connection, Home, Serving
 from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt

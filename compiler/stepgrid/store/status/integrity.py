@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.run.attempt import write_failure
+from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.results import BROKEN, Broken, BrokenResult, changed, read
 from stepgrid.store.store import Store
 

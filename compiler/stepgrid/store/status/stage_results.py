@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from stepgrid.store.status.durations import seconds
-from stepgrid.store.status.node_records import STATUSES, head
+from stepgrid.store.status.records import STATUSES, head
 from stepgrid.store.store import Store
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from stepgrid.expand.axes.label import Label
-from stepgrid.layouts.shared.ratio_cells import MARK
 from stepgrid.model.plan import Axis, Json
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.report.claim_expression import (
@@ -20,7 +19,7 @@ from stepgrid.plan.report.claim_expression import (
     figures,
     parsed,
 )
-from stepgrid.plugins.layout import STEP
+from stepgrid.plugins.layout import MARK, STEP
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
 from stepgrid.summarize.data.measurements import Point

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from stepgrid.collect.tables import table_views
-from stepgrid.layouts.response_times import LIMITS, NAMES
+from stepgrid.model.latency_classes import LIMITS, NAMES
 from stepgrid.summarize.data.parquet_reader import Place
 
 Shares = Mapping[str, Sequence[float]]  # operation, "" of all -> per cent in each class

@@ -11,8 +11,8 @@ from stepgrid.host.host_check import OK, STOPS, Finding
 from stepgrid.host.machines import contradicted, foreign
 from stepgrid.host.noise import inspection
 from stepgrid.host.processes import cgroup, launch, launch_check
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import Plan
+from stepgrid.model.site import Site
 from stepgrid.store.store import Store
 from stepgrid.workflow.doctor import collector_tools, folders, kernel, tools
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from stepgrid.host.host_check import WARNING, Finding
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.site import Site
 from stepgrid.plugins import collectors
 
 

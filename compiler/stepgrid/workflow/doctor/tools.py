@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding
 from stepgrid.host.processes import launch
-from stepgrid.language.site.site_file import Site
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.site import Site
 
 USES = {
     "numactl": "`launch: {numa}`",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.db_bench.parser import standalone_output
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 
 def test_half_a_line_is_left_out(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.drivers.db_bench.parser import histogram
-from stepgrid.plugins.driver import Buckets
+from stepgrid.model.figures import Buckets
 
 HEAD = (
     "fillseq      :       2.000 micros/op 500000 ops/sec;\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.drivers.db_bench.parser import report
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 
 @pytest.mark.parametrize(

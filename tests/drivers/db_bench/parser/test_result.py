@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.drivers.db_bench.parser import histogram, result
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 V1 = "{name:<12} : {usec:11.3f} micros/op {qps} ops/sec; {rate:6.1f} MB/s"
 V2 = "{name:<12} : {usec:11.3f} micros/op {qps} ops/sec {seconds:.3f} seconds {operations} operations; {rate:6.1f} MB/s"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.driver import ParseError, Printed, PrintedStep
+from stepgrid.model.figures import ParseError, PrintedStep
+from stepgrid.plugins.driver import Printed
 from stepgrid.plugins.drivers import driver
 
 HEAD = """RocksDB:    version {version}

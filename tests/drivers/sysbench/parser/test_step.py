@@ -10,7 +10,8 @@ import pytest
 
 from stepgrid.drivers.sysbench.live_throughput import TAIL, readings
 from stepgrid.drivers.sysbench.parser.step import complaint, of_folder
-from stepgrid.plugins.driver import Declares, ParseError
+from stepgrid.model.figures import ParseError
+from stepgrid.plugins.driver import Declares
 from stepgrid.plugins.drivers import driver
 from tests.drivers.sysbench.test_parser import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
 

@@ -11,7 +11,7 @@ from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
 from stepgrid.engines.postgres.recipes.meson import PostgresMeson
-from stepgrid.language.site.site_file import Site
+from stepgrid.model.site import Site
 from tests.build.ordering import order
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled

@@ -22,7 +22,7 @@ from stepgrid.drivers.db_bench.parser import (
     state,
     writer,
 )
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:

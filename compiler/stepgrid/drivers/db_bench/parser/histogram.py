@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepgrid.plugins.driver import Buckets
+from stepgrid.model.figures import Buckets
 
 MIXED = ("read", "write", "delete", "seek", "merge")  # kinds of operation that benchmarks mix
 PERCENTILES: Mapping[str, str] = {

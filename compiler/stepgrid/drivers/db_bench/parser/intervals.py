@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepgrid.plugins.driver import Interval
+from stepgrid.model.figures import Interval
 
 WRITER = 0  # the client that writes beside the readers of a *whilewriting benchmark
 

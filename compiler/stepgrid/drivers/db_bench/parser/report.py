@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.drivers.db_bench.live_throughput import per_second
 from stepgrid.drivers.db_bench.parser import content
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 LONGEST_HEAD = 4096  # bytes
 

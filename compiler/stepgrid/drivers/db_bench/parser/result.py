@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from stepgrid.drivers.db_bench.parser import mix
 from stepgrid.drivers.db_bench.parser.histogram import Histogram
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 Release: TypeAlias = tuple[int, ...]
 CLIENTS_TIME_SINCE: Release = (6, 0)

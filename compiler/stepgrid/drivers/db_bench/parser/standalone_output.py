@@ -23,7 +23,7 @@ from stepgrid.drivers.db_bench.parser import (
     state,
     writer,
 )
-from stepgrid.plugins.driver import Figures, ParseError, PrintedStep
+from stepgrid.model.figures import Figures, ParseError, PrintedStep
 
 LOOKED_FOR = (
     "it has no result line (`NAME : … micros/op … ops/sec`), no compaction table (`** Compaction Stats`), no "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from stepgrid.drivers.sysbench.parser import histogram
 from stepgrid.drivers.sysbench.parser.report import Report, report
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 LONGEST = 300  # characters of a message
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from stepgrid.plugins.driver import Buckets, by_column
+from stepgrid.model.figures import Buckets, by_column
 
 HEAD = "Latency histogram (values are in milliseconds)\n"
 PERCENTILES: Mapping[str, float] = {

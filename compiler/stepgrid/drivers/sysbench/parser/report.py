@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stepgrid.plugins.driver import ParseError
+from stepgrid.model.figures import ParseError
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _RATED = re.compile(rf"^ +([a-z ]+): +(\d+) +\({_NUMBER} per sec\.\)$", re.MULTILINE)

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.drivers.sysbench.command import LOAD
 from stepgrid.drivers.sysbench.parser import exact, facts, fatal, parse
-from stepgrid.plugins.driver import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError
 
 OUTPUT = "stdout"
 

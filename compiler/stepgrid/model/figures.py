@@ -1,0 +1,71 @@
+"""Figures: what the output of one step says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, repeat
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
+
+
+class Buckets(NamedTuple):
+    """A histogram of latencies, by column, as a collect reads a million of its rows.
+
+    So many operations took longer than `least` microseconds, and at most `most`.
+    """
+
+    operation: str  # read, write …, "" for all
+    least: Sequence[float]
+    most: Sequence[float]
+    operations: Sequence[int]
+
+
+Bucket: TypeAlias = tuple[str, float, float, int]
+BUCKET = Buckets._fields
+
+
+def rows(histograms: Iterable[Buckets]) -> Iterator[Bucket]:
+    for each in histograms:
+        yield from zip(repeat(each.operation), each.least, each.most, each.operations)
+
+
+def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
+    """Those of one operation stand together."""
+    parts = ((name, zip(*part, strict=True)) for name, part in groupby(buckets, itemgetter(0)))
+    return [Buckets(name, least, most, operations) for name, (_, least, most, operations) in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
+
+    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS; of a `command`, by the spec's own names
+    facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
+    qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
+    warnings: Sequence[str] = ()  # what the engine says about itself
+    counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
+    levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
+    histograms: Sequence[Buckets] = ()  # whole; none is empty
+    window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
+
+
+class ParseError(Exception):
+    """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedStep:
+    """One step of a log that people already have."""
+
+    name: str  # as the log has it: a benchmark, a script
+    figures: Figures
+    intervals: Sequence[Interval] = ()  # where clients report one by one; the rate of all together is figures.qps
+
+
+class Interval(NamedTuple):
+    """What one client did up to a second since the step's start."""
+
+    client: int
+    second: float
+    operations_per_s: float

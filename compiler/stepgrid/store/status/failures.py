@@ -1,0 +1,23 @@
+"""failure.json: why an attempt gave no result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stepgrid.host import temporary_files
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.failure import StageError
+
+
+def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
+    record = {
+        "node": node,
+        "attempt": folder.name,
+        "status": status,
+        "step": failure.step,
+        "message": failure.message,
+        "tail": failure.tail,
+        "log": str(failure.place) if failure.log else None,
+    }
+    temporary_files.below(folder)
+    write_json(folder / "failure.json", record)
