@@ -3,15 +3,16 @@ import sys
 
 sys.path.insert(0, f"{workflow.basedir}/compiler")
 
-from stepgrid.host.processes import exit_signals; from stepgrid.workflow import snakemake_metadata as metadata
+from stepgrid.host.processes import exit_signals
+from stepgrid.workflow import snakemake_metadata
 
 exit_signals.at_once()
-exit_signals.no_folder(workflow.snakemake_tmp_dir)
+guard = exit_signals.folder_guard(workflow.snakemake_tmp_dir)
 
-from stepgrid.workflow.snakemake_hooks import Hooks
 from stepgrid.store.code_revision import revision
-from stepgrid.workflow.snakemake_log import quieten
 from stepgrid.workflow.run_request import Fault, work_of
+from stepgrid.workflow.snakemake_hooks import Hooks
+from stepgrid.workflow.snakemake_log import quieten
 
 try:
     work = work_of(config)
@@ -28,7 +29,7 @@ quieten(hooks, workflow.output_settings)
 
 onstart:
     workflow.scheduler.job_rate_limiter = None  # with one it looks again and again, by timers, while jobs wait
-    metadata.spare(workflow.persistence)
+    snakemake_metadata.spare(workflow.persistence)
     hooks.start()
 
 
@@ -52,4 +53,4 @@ include: "rules/run.smk"
 include: "rules/collect.smk"
 include: "rules/summarize.smk"
 
-exit_signals.no_folder(workflow.snakemake_tmp_dir)  # the rules have been read
+guard.communicate()  # the rules have been read

@@ -8,7 +8,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -24,11 +27,15 @@ def at_once(status: int | None = None) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def no_folder(temporary: Path) -> None:
-    """Snakemake keeps its sources there while it reads them: a run that is killed, or leaves, would leave it behind."""
-    from shutil import rmtree
+def folder_guard(temporary: Path) -> Popen[bytes]:
+    """Removes a folder when its standard input is closed, or when this process ends, `kill -9` included.
 
-    rmtree(temporary, ignore_errors=True)
+    Snakemake keeps copies of the rules in its temporary folder while it reads them, and a run that is killed then would
+    leave them behind."""
+    from subprocess import DEVNULL, PIPE, Popen
+
+    remove = ["sh", "-c", 'read -r _; exec rm -rf -- "$1"', "sh", str(temporary)]
+    return Popen(remove, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, cwd="/", start_new_session=True)
 
 
 def leave(status: int | None = None) -> NoReturn:
