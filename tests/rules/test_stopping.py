@@ -33,6 +33,11 @@ def _alive(session: int) -> list[str]:
     return found
 
 
+def _sleeps(pid: int) -> bool:
+    """It has nothing left to print: a signal between two writes would put what is said into one line."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+
+
 def _slow(checkout: Any, until: Until) -> subprocess.Popen[str]:
     """A run whose third stage has just begun."""
     checkout.write_spec(seconds=0.1)
@@ -168,7 +173,7 @@ def test_a_signal_before_the_first_job_ends_it_without_a_traceback(
     os.mkfifo(checkout.folder / "pipe.json")
     argv = checkout.argv(spec="pipe.json") if way == "snakemake" else [sys.executable, "stepgrid_run.py", "pipe.json"]
     running = checkout.start(argv)
-    until(lambda: "compile_spec" in checkout.screen)
+    until(lambda: "compile_spec" in checkout.screen and _sleeps(running.pid))
     os.killpg(running.pid, number)
     assert running.wait(SOON) == (1 if way == "snakemake" else 3)
     said = [line for line in checkout.screen.splitlines() if not line.startswith(("Using workflow", "compile_spec"))]
