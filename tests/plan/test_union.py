@@ -90,7 +90,8 @@ def described(plan: Plan) -> Iterator[tuple[str, Any]]:
 
 
 def _stage(stage: PlannedStage) -> Any:
-    options = [{name: (o.value, o.unsupported) for name, o in step.options.items()} for step in stage.steps]
+    """Whether a lack makes the cell unsupported or is an error is the first cell's word, where cells share a stage."""
+    options = [{name: (o.value, o.unsupported == "drop") for name, o in step.options.items()} for step in stage.steps]
     settings = [(step.name, step.seed, step.settings, step.measured) for step in stage.steps]
     return stage.id, stage.parent, stage.seconds, stage.load, stage.run, options, settings
 
