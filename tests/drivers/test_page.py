@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.drivers.page import page
+from scripts.kinds_page import page
 from stepgrid.plugins.drivers import kinds
 from stepgrid.plugins.engines import names
 
@@ -10,7 +10,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/kinds.md"
 
 
 def test_the_page_is_made_of_the_models() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "python -m stepgrid.drivers.page > docs/kinds.md"
+    assert PAGE.read_text(encoding="utf-8") == page() + "\n", "python -m scripts.kinds_page > docs/kinds.md"
 
 
 def test_it_has_every_kind_and_engine() -> None:

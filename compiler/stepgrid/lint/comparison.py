@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepgrid.drivers.db_bench.lints.release_defaults import CHANGES, Change
-from stepgrid.drivers.db_bench.lints.step_facts import release_of
-from stepgrid.drivers.db_bench.lints.workloads import READ_ONLY
 from stepgrid.expand.builds import Build
 from stepgrid.language.builds.flags import SYSTEMS
 from stepgrid.language.builds.sources import TREES, kind_of
@@ -45,13 +42,13 @@ def _agree(labels: Mapping[str, str], base: Mapping[str, str]) -> bool:
 
 def _mixed(subject: Subject) -> Iterator[Finding]:
     """Builds made differently, where the report compares builds; or the clients that run one step."""
-    if _compares_builds(subject):
+    if compares_builds(subject):
         by_engine: dict[str, list[Build]] = {}
         for build in subject.expansion.builds:
             by_engine.setdefault(build.engine, []).append(build)
         for builds in by_engine.values():
             yield from _made_differently("builds", builds)
-    if _compares_builds(subject, *_axes_of_clients(subject)):
+    if compares_builds(subject, *_axes_of_clients(subject)):
         for clients in _clients(subject).values():
             yield from _made_differently("clients", clients)
 
@@ -83,7 +80,7 @@ def _axes_of_clients(subject: Subject) -> list[str]:
     return [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
 
 
-def _compares_builds(subject: Subject, *others: str) -> bool:
+def compares_builds(subject: Subject, *others: str) -> bool:
     """A base of other axes is compared with cells of its own build."""
     base: Mapping[str, Any] = subject.spec.report.base
     return not base or not base.keys().isdisjoint(("build", *others))
@@ -103,36 +100,7 @@ def _how(build: Build) -> str:
     return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
 
 
-def _defaults(subject: Subject) -> Iterator[Finding]:
-    """Releases on both sides of a change of a default that the spec leaves to them."""
-    for change in CHANGES if _compares_builds(subject) else ():
-        older, newer = _sides(subject, change)
-        if older and newer:
-            message = (
-                f"`{change.option}` is left to the builds: {change.before} in {older[0].name}, "
-                f"{change.after} in {newer[0].name}"
-            )
-            hint = f"say `{change.option}`, unless the change of its default is what is measured"
-            yield Finding(newer[0].where, message, hint, width=len(newer[0].family))
-
-
-def _sides(subject: Subject, change: Change) -> tuple[Sequence[Build], Sequence[Build]]:
-    given, benchmarks = subject.table.column(change.option), subject.table.column("benchmark")
-    silent: dict[str, Build] = {}
-    for row, value, benchmark in zip(subject.table.rows, given, benchmarks, strict=True):
-        if value is None and benchmark not in (None, *READ_ONLY):
-            silent[row.build.name] = row.build
-    known = [(number, build) for build in silent.values() if (number := release_of(build)) is not None]
-    return [b for n, b in known if n < change.since], [b for n, b in known if n >= change.since]
-
-
 RULES = (
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds of different quality in one comparison", _mixed),
-    Rule(
-        "defaults-differ",
-        "releases with different defaults of an option that the spec leaves to them",
-        _defaults,
-        reads=tuple(change.option for change in CHANGES),
-    ),
 )

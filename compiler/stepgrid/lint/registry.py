@@ -1,49 +1,35 @@
-"""All rules, in the order of their families."""
+"""The rules: those of any spec, and those that its engines and the kinds of its steps bring."""
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.lints import (
-    benchmarks,
-    block_cache,
-    direct_io,
-    levels,
-    lookups,
-    memtable,
-    mixgraph,
-    readahead,
-    tree_shape,
-)
-from stepgrid.engines.mysqld import lints
-from stepgrid.lint import checkpoints, clients, comparison, data_size, durations, loads, refs, repeats
-from stepgrid.lint.rule import Rule
-from stepgrid.lint.step_rules import EachStep
+from collections.abc import Iterable
 
-_FAMILIES = (
-    benchmarks,
-    mixgraph,
-    levels,
-    readahead,
-    block_cache,
-    memtable,
-    direct_io,
-    lints,
-    tree_shape,
-    loads,
-    lookups,
-    data_size,
-    clients,
-    durations,
-    comparison,
-    refs,
-    repeats,
-    checkpoints,
-)
-RULES: tuple[Rule, ...] = tuple(rule for family in _FAMILIES for rule in family.RULES)
+from stepgrid.lint import checkpoints, comparison, measured_steps, refs, repeats
+from stepgrid.lint.rule import Linting, Rule
+from stepgrid.lint.step_rules import EachStep
+from stepgrid.plugins import drivers, engines
+
+_OF_ANY_SPEC = (measured_steps, comparison, refs, repeats, checkpoints)
+
+
+def rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:
+    """Each once, in no particular order."""
+    owners = (*map(engines.engine, engine_names), *map(drivers.driver, kinds))
+    own = (rule for owner in owners if isinstance(owner, Linting) for rule in owner.rules())
+    return list(dict.fromkeys((*own, *(rule for family in _OF_ANY_SPEC for rule in family.RULES))))
+
+
+def every_rule() -> list[Rule]:
+    """One of each code."""
+    found = rules(engines.names(), drivers.kinds())
+    return list({rule.code: rule for rule in found}.values())
+
+
+def options_read(some: Iterable[Rule]) -> frozenset[str]:
+    """The names that they look at."""
+    return frozenset(name.removesuffix(".unsupported") for rule in some for name in _reads(rule))
 
 
 def _reads(rule: Rule) -> tuple[str, ...]:
     check = rule.check
     return (*rule.reads, *((*check.reads, *check.needs) if isinstance(check, EachStep) else ()))
-
-
-READ: frozenset[str] = frozenset(name.removesuffix(".unsupported") for rule in RULES for name in _reads(rule))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.language.problems.problem import Where
 
@@ -33,3 +33,10 @@ class Rule:
     check: Check
     severity: Literal["error", "warning"] = "warning"  # an error only where the run cannot be right
     reads: tuple[str, ...] = ()  # options that the check looks at, where it does not tell by itself
+
+
+@runtime_checkable
+class Linting(Protocol):
+    """An engine or a driver with rules of its own, for the specs that use it."""
+
+    def rules(self) -> Sequence[Rule]: ...

@@ -8,16 +8,19 @@ from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map
-from stepgrid.lint.registry import READ, RULES
+from stepgrid.lint import registry
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 
 
 def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
-    subject = Subject(document, expansion, READ)
+    segments = {id(segment): segment for cell in expansion.cells for segment in cell.segments}
+    kinds = {step.head.kind for segment in segments.values() for step in segment.steps}
+    rules = registry.rules({build.engine for build in expansion.builds}, kinds)
+    subject = Subject(document, expansion, registry.options_read(rules))
     allow = document.spec.allow
     silenced: set[str] = set()
-    for rule in RULES:
+    for rule in rules:
         merged = _merged(rule.check(subject))
         if rule.code in allow:
             silenced |= {rule.code} if merged else set()
@@ -56,7 +59,7 @@ def _counted(cells: set[int], subject: Subject) -> str:
 
 
 def _allowed(document: Document, allow: Mapping[str, str], silenced: set[str], problems: Problems) -> None:
-    known = {rule.code for rule in RULES}
+    known = {rule.code for rule in registry.every_rule()} if allow else set()
     nodes = document.nodes.get("allow")
     at = nodes.at if isinstance(nodes, Map) else {}
     for code in allow:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
-from stepgrid.drivers.db_bench.lints.step_facts import DERIVED, inside
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
+from stepgrid.plugins.driver import Describing
+from stepgrid.plugins.drivers import driver
 
 Place: TypeAlias = tuple[int, int]
+_OF_ANY_STEP: Mapping[str, Callable[[Row], Any]] = {
+    "step": lambda row: row.step.head.name,
+    "kind": lambda row: row.step.head.kind,
+    "measured": lambda row: row.step.head.measured,
+    "build": lambda row: row.build.name,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +61,24 @@ class Table:
         if head == "step" and rest:
             return [_hashable(row.step.settings.values.get(rest)) for row in self.rows]
         if head == "hardware":
-            return [inside(row.hardware, rest) for row in self.rows]
-        if name in DERIVED:
-            return [DERIVED[name](row.step, row.build) for row in self.rows]
+            return [_inside(row.hardware, rest) for row in self.rows]
+        if name in _OF_ANY_STEP:
+            return list(map(_OF_ANY_STEP[name], self.rows))
+        if any(name in facts for facts in self._facts):
+            return [facts.get(name) for facts in self._facts]
         take = _policy if rest == "unsupported" else _value
         return [value for group in self._groups for value in group.column(head, take)]
+
+    @cached_property
+    def _facts(self) -> Sequence[Mapping[str, Any]]:
+        """What the kinds of the steps know beyond options and settings."""
+        known: dict[tuple[int, int], Mapping[str, Any]] = {}
+        for row in self.rows:
+            if (key := (id(row.step.settings), id(row.build))) not in known:
+                kind = driver(row.step.head.kind)
+                told = kind.facts(row.step.settings.values, row.build) if isinstance(kind, Describing) else {}
+                known[key] = told
+        return [known[id(row.step.settings), id(row.build)] for row in self.rows]
 
 
 class _Group:
@@ -135,6 +156,14 @@ def _value(option: Any) -> Any:
 
 def _policy(option: Any) -> Any:
     return None if option is None else option.unsupported
+
+
+def _inside(facts: Mapping[str, Any], path: str) -> Any:
+    """facts["storage"]["max_sectors_kb"] by `storage.max_sectors_kb`; None where there is none."""
+    value: Any = facts
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _hashable(value: Any) -> Any:

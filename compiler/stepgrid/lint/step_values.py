@@ -13,7 +13,10 @@ _TRUE = (True, 1, "1", "true", "on", "ON")
 
 
 class Facts:
-    """Options by name, settings as `step.NAME`, hardware as `hardware.NAME`; what is not given is None."""
+    """Options and what the step's kind tells by name, settings as `step.NAME`, hardware as `hardware.NAME`.
+
+    What is not given is None.
+    """
 
     __slots__ = ("_values",)
 

@@ -90,6 +90,26 @@ class Live(Protocol):
         ...
 
 
+class DeclaredBuild(Protocol):
+    """A build, as far as the spec tells."""
+
+    @property
+    def engine(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def source(self) -> Mapping[str, Any]: ...
+
+
+@runtime_checkable
+class Describing(Protocol):
+    """A kind that knows more of a step than its settings say: for rules about steps."""
+
+    def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
+        """The same names for every step; None where it is not known."""
+        ...
+
+
 @runtime_checkable
 class Complains(Protocol):
     """A kind whose program says in its output why it failed."""

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.durations."""
+"""Rules of stepgrid.lint.measured_steps."""
 
 from tests.lint.rules import spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.loads."""
+"""Rules of stepgrid.drivers.db_bench.lints.loads."""
 
 from tests.lint.rules import WHILE, spec, step
 

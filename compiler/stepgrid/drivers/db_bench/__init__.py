@@ -12,10 +12,11 @@ from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operati
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.model.figures import Figures, PrintedStep
     from stepgrid.model.plan import PlannedStep
-    from stepgrid.plugins.driver import Context, Runner
+    from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
@@ -66,6 +67,31 @@ class DbBench:
         from stepgrid.drivers.db_bench.keyspace import found
 
         return found(steps)
+
+    def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
+        from stepgrid.drivers.db_bench.lints.step_facts import facts
+
+        return facts(settings, build)
+
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.drivers.db_bench.lints import (
+            benchmarks,
+            block_cache,
+            data_size,
+            direct_io,
+            levels,
+            loads,
+            lookups,
+            memtable,
+            mixgraph,
+            readahead,
+            release_defaults,
+            tree_shape,
+        )
+
+        families = (benchmarks, mixgraph, levels, readahead, block_cache, memtable, direct_io)
+        spanning = (tree_shape, loads, lookups, data_size, release_defaults)
+        return [rule for family in (*families, *spanning) for rule in family.RULES]
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return live_throughput.readings(folder)

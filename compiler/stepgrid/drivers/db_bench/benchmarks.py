@@ -4,64 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+
+def _named(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # print and are done
-PRINTING = frozenset(
-    {
-        "stats",
-        "levelstats",
-        "memstats",
-        "sstables",
-        "resetstats",
-        "stats_history",
-        "block_cache_entry_stats",
-        "cache_report_problems",
-    }
+PRINTING = _named(
+    """
+    stats levelstats memstats sstables resetstats stats_history block_cache_entry_stats cache_report_problems
+    """
 )
 
 # do or await background work: nobody can say when they end
-DRAINING = frozenset({"flush", "waitforcompaction", "compact", "compact0", "compact1", "compactall"})
+DRAINING = _named("flush waitforcompaction compact compact0 compact1 compactall")
 
 # obey --duration; fillseq and the like always run to their end
-TIMED = frozenset(
-    {
-        "fillrandom",
-        "fillsync",
-        "fill100K",
-        "overwrite",
-        "appendrandom",
-        "updaterandom",
-        "xorupdaterandom",
-        "mergerandom",
-        "deleterandom",
-        "readrandom",
-        "readrandomfast",
-        "readrandomsmall",
-        "readrandomoperands",
-        "readrandomentity",
-        "readmissing",
-        "multireadrandom",
-        "multireadentity",
-        "multiscan",
-        "multiscanrandom",
-        "approximatesizerandom",
-        "approximatememtablestats",
-        "newiterator",
-        "seekrandom",
-        "readwhilewriting",
-        "readwhilemerging",
-        "readwhilescanning",
-        "multireadwhilewriting",
-        "newiteratorwhilewriting",
-        "seekrandomwhilewriting",
-        "seekrandomwhilemerging",
-        "readrandomwriterandom",
-        "readrandommergerandom",
-        "randomtransaction",
-        "randomreplacekeys",
-        "timeseries",
-        "mixgraph",
-    }
+TIMED = _named(
+    """
+    fillrandom fillsync fill100K overwrite appendrandom updaterandom xorupdaterandom mergerandom deleterandom
+    readrandom readrandomfast readrandomsmall readrandomoperands readrandomentity readmissing multireadrandom
+    multireadentity multiscan multiscanrandom approximatesizerandom approximatememtablestats newiterator
+    seekrandom readwhilewriting readwhilemerging readwhilescanning multireadwhilewriting newiteratorwhilewriting
+    seekrandomwhilewriting seekrandomwhilemerging readrandomwriterandom readrandommergerandom randomtransaction
+    randomreplacekeys timeseries mixgraph
+    """
 )
+
+# read, and leave the tree as it is
+READ_ONLY = _named(
+    "readrandom readrandomfast readrandomsmall readseq readtorowcache readreverse readmissing multireadrandom "
+    "seekrandom newiterator"
+)
+
+LOADS = _named("fillseq fillseqdeterministic fillrandom fillrandomdeterministic filluniquerandom")
 
 
 def counts_operations(benchmark: str) -> bool:

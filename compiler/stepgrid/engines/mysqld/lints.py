@@ -1,7 +1,8 @@
-"""Compaction that deletes start: MyRocks' window of sequential deletes."""
+"""The window of sequential deletes by which MyRocks starts a compaction, and caches larger than the memory."""
 
 from __future__ import annotations
 
+from stepgrid.lint.measured_steps import cache_over_memory
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts
@@ -27,4 +28,5 @@ RULES = (
     Rule(
         "sequential-deletes", "as many deletes as the window has keys", each_step((_WINDOW,), _sequential, (_DELETES,))
     ),
+    cache_over_memory("innodb_buffer_pool_size", "rocksdb_block_cache_size"),
 )

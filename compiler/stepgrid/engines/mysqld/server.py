@@ -7,12 +7,15 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.version import Version
 from stepgrid.model.command import Command
 from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
 from stepgrid.plugins.server_statistics import Looks
+
+if TYPE_CHECKING:
+    from stepgrid.lint.rule import Rule
 
 CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
 # without the texts of HELP and the views of sys: nothing that is measured asks for them
@@ -117,6 +120,11 @@ class MysqldServing:
 
     def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
         return self.effective(connection, asked)
+
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.engines.mysqld.lints import RULES
+
+        return RULES
 
     def _server(self, home: Home) -> tuple[str, ...]:
         return (*home.programs[self.program], f"--defaults-file={home.folder / CONFIGURATION}")

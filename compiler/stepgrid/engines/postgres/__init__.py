@@ -12,6 +12,7 @@ from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
+    from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
     from stepgrid.plugins.server_statistics import Looks
@@ -77,6 +78,11 @@ class Postgres:
         from stepgrid.engines.postgres import options as postgres_config
 
         return postgres_config.catalogue(run)
+
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.lint.measured_steps import cache_over_memory
+
+        return [cache_over_memory("shared_buffers")]
 
     stop = signal.SIGINT  # fast: rolls back who is there; SIGTERM waits for every client to leave
     socket = ".s.PGSQL.5432"  # libpq makes the name of the number

@@ -6,10 +6,14 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepgrid.engines.rocksdb import gflags
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
+
+if TYPE_CHECKING:
+    from stepgrid.lint.rule import Rule
 
 # The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
 # `waitforcompaction` can hang under universal compaction before 8.7: for that there is a name of its own.
@@ -91,6 +95,11 @@ class RocksDB:
         if "benchmarks" not in found:
             raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
         return found
+
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.lint.measured_steps import cache_over_memory
+
+        return [cache_over_memory("cache_size")]
 
 
 def _log(folder: Path) -> str:

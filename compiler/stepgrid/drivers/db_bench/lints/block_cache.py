@@ -1,4 +1,4 @@
-"""The block cache: its kind, its shards, and the memory that it is taken from."""
+"""The block cache: its kind and its shards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _PLACEHOLDER = (8, 6)
 _SMALLEST = {"lru_cache": 512 * 2**10, "fast_lru_cache": 512 * 2**10}
 _SMALLEST_CLOCK = 32 * 2**20
 _MOST_BITS = 20  # RocksDB takes fewer
-_CACHES = ("cache_size", "rocksdb_block_cache_size", "innodb_buffer_pool_size", "shared_buffers")
 
 
 def _lacking(facts: Facts) -> Verdict | None:
@@ -59,16 +58,6 @@ def _shards(facts: Facts) -> Verdict | None:
     return Verdict("cache_numshardbits", message, "leave it out (-1), or fewer bits")
 
 
-def _memory(facts: Facts) -> Verdict | None:
-    memory = facts.amount("hardware.memory", 0)
-    for name in _CACHES:
-        cache = facts.amount(name, 0)
-        if memory and cache > memory:
-            message = f"`{name}` is {shown(cache)}, the machine has {shown(memory)}"
-            return Verdict(name, message, "published setups give 0.6 to 0.8 of the memory to the cache")
-    return None
-
-
 RULES = (
     Rule("cache-type-lacking", "a cache type that the release does not have",
          each_step(("kind", "cache_type.unsupported"), _lacking, ("cache_type", "release"))),
@@ -76,5 +65,4 @@ RULES = (
          each_step(("kind", "cache_type", "release"), _shards, ("cache_size", "cache_numshardbits"))),
     Rule("cache-type-placeholder", "the automatic cache of a release that does not have it yet",
          each_step((), _placeholder, ("cache_type", "release"))),
-    Rule("cache-over-memory", "a cache larger than the memory", each_step(_CACHES, _memory, ("hardware.memory",))),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.lints.workloads import LOADS
+from stepgrid.drivers.db_bench.benchmarks import LOADS
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from stepgrid.drivers.db_bench.benchmarks import READ_ONLY
+from stepgrid.drivers.db_bench.lints.step_facts import release_of
+from stepgrid.expand.builds import Build
+from stepgrid.lint.comparison import compares_builds
+from stepgrid.lint.rule import Finding, Rule
+from stepgrid.lint.subject import Subject
 
 Release = tuple[int, ...]
 
@@ -39,3 +47,36 @@ def compaction_readahead(release: Release) -> int:
 def cache_type(release: Release) -> str:
     """db_bench's default; before 7.4 the only one that there is."""
     return "hyper_clock_cache" if release >= _HYPER_CLOCK else "lru_cache"
+
+
+def _defaults(subject: Subject) -> Iterator[Finding]:
+    """Releases on both sides of a change of a default that the spec leaves to them."""
+    for change in CHANGES if compares_builds(subject) else ():
+        older, newer = _sides(subject, change)
+        if older and newer:
+            message = (
+                f"`{change.option}` is left to the builds: {change.before} in {older[0].name}, "
+                f"{change.after} in {newer[0].name}"
+            )
+            hint = f"say `{change.option}`, unless the change of its default is what is measured"
+            yield Finding(newer[0].where, message, hint, width=len(newer[0].family))
+
+
+def _sides(subject: Subject, change: Change) -> tuple[Sequence[Build], Sequence[Build]]:
+    given, benchmarks = subject.table.column(change.option), subject.table.column("benchmark")
+    silent: dict[str, Build] = {}
+    for row, value, benchmark in zip(subject.table.rows, given, benchmarks, strict=True):
+        if value is None and benchmark not in (None, *READ_ONLY):
+            silent[row.build.name] = row.build
+    known = [(number, build) for build in silent.values() if (number := release_of(build)) is not None]
+    return [b for n, b in known if n < change.since], [b for n, b in known if n >= change.since]
+
+
+RULES = (
+    Rule(
+        "defaults-differ",
+        "releases with different defaults of an option that the spec leaves to them",
+        _defaults,
+        reads=tuple(change.option for change in CHANGES),
+    ),
+)

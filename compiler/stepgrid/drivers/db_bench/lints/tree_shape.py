@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.drivers.db_bench.benchmarks import DRAINING
+from stepgrid.drivers.db_bench.benchmarks import DRAINING, LOADS, READ_ONLY
 from stepgrid.drivers.db_bench.lints.step_facts import benchmark_of
-from stepgrid.drivers.db_bench.lints.workloads import LOADS, READ_ONLY
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import ResolvedStep
 from stepgrid.lint.rule import Finding, Rule
@@ -47,7 +46,7 @@ def _first(cell: Cell, known: dict[int, tuple[bool, bool]]) -> str | None:
         for step in segment.steps:
             key = id(step.settings)
             if key not in known:
-                known[key] = benchmark_of(step) in LOADS, _drains(step)
+                known[key] = benchmark_of(step.settings.values) in LOADS, _drains(step)
             loads, drains = known[key]
             if loads:
                 loaded = not drains

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from stepgrid.drivers.db_bench.lints.workloads import LOADS
+from stepgrid.drivers.db_bench.benchmarks import LOADS
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.points import Point
 from stepgrid.lint.rule import Finding, Rule

@@ -1,4 +1,4 @@
-"""The index of the pages in docs/problems: `python -m stepgrid.lint.index docs/problems > docs/problems/README.md`."""
+"""docs/problems/README.md: `python -m scripts.problems_page docs/problems > docs/problems/README.md`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ silenced with a reason, in a spec or within a scale: `allow: {step-short: "only 
 
 
 def index(folder: Path) -> str:
-    from stepgrid.lint.registry import RULES
+    from stepgrid.lint.registry import every_rule
 
-    lints = {rule.code for rule in RULES}
+    lints = {rule.code for rule in every_rule()}
     heads = [head for path in sorted(folder.glob("*.md")) if (head := _HEAD.match(path.read_text(encoding="utf-8")))]
     language = [head for head in heads if head[1] not in lints]
     experience = [head for head in heads if head[1] in lints]
