@@ -177,7 +177,7 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
     from stepgrid.host.file_tree import scan
-    from stepgrid.run.images.checksums import sums_of
+    from stepgrid.store.images.checksums import sums_of
 
     assert out(capsys, "images") == "there is no image\n"
     load = next(stage for stage in plan.stages if stage.parent is None)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import sysfs
+from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch, launch_gate
 from stepgrid.model.command import Command
-from stepgrid.run.images import page_cache
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from stepgrid.store import images, redo_requests, retractions
+from stepgrid.store import redo_requests, retractions
+from stepgrid.store.images import image_folders
 
 COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
 
@@ -21,7 +22,7 @@ def family(checkout, stage, step):
 
 
 def _made_by(family):
-    return images.record(family.store.image("s-a"))["attempt"]
+    return image_folders.record(family.store.image("s-a"))["attempt"]
 
 
 def test_without_being_asked_for_nothing_is_measured_twice(family):

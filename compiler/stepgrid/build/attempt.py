@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.build.environment_variables import COOKIE, TEMPORARY
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of
-from stepgrid.host.processes import process_marks
+from stepgrid.host.processes.orphans import kill_marked
 from stepgrid.store.store import Store
 
 LOG, FAILURE = "build.log", "failure.json"
@@ -78,4 +78,4 @@ def _again(remove: Callable[[str], Any], name: str, _why: object) -> None:
 
 
 def end(attempt: Path) -> None:
-    process_marks.end(COOKIE, attempt)
+    kill_marked(COOKIE, attempt)

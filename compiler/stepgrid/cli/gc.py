@@ -177,6 +177,6 @@ def _hint(args: argparse.Namespace) -> str:
 
 
 def _last_use(each: Entry) -> str:
-    from stepgrid.store.images import last_used
+    from stepgrid.store.images.image_folders import last_used
 
     return f", used {duration(time.time() - last_used(each.path))} ago" if each.kind == "images" else ""

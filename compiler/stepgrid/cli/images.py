@@ -12,7 +12,7 @@ from stepgrid.cli import spec_arguments
 from stepgrid.model.units import counted, duration, size
 
 if TYPE_CHECKING:
-    from stepgrid.store.images import Image
+    from stepgrid.store.images.image_folders import Image
     from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.store.images import images
+    from stepgrid.store.images.image_folders import images
     from stepgrid.workflow import host_plan
 
     spec_arguments.wrong_site(args)
@@ -50,7 +50,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
     if not found:
         yield "there is no image"
         return
-    from stepgrid.store.images import record
+    from stepgrid.store.images.image_folders import record
 
     for image in found:
         said = record(image.folder)
@@ -66,7 +66,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 def _totals(store: Store, found: Sequence[Image]) -> str:
     from stepgrid.language.site.site_file import of_environment
     from stepgrid.run.images.disk_usage import room
-    from stepgrid.store.images import stored
+    from stepgrid.store.images.image_folders import stored
 
     now = room(store, of_environment().disk)
     return f"{counted(len(found), 'image')}, {size(stored(image.folder for image in found))}; {now.said}"
@@ -87,7 +87,7 @@ def _verified(store: Store, found: Sequence[Image]) -> int:
 
 def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
     from stepgrid.host.locks import Busy, locked
-    from stepgrid.store.images import evict
+    from stepgrid.store.images.image_folders import evict
 
     chosen = {name: _named(found, name) for name in names}
     if unknown := [name for name, images in chosen.items() if not images and name != "all"]:

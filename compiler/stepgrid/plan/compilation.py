@@ -10,7 +10,6 @@ from stepgrid import lint
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
-from stepgrid.host.garbage_collector import uncollected
 from stepgrid.language import lock_file
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
 from stepgrid.language.spec_file import read
@@ -43,17 +42,16 @@ def compile_spec(
     `kept`: whether results under an id without the contents of files count for such contents.
     """
     found = problems or Problems()
-    with uncollected():
-        document = read(os.path.normpath(path), scale, found, sets)
-        if document is None:
-            raise SpecError(found.found)
-        expansion = expand(document, host, found, only, differs)
-        lint.check(document, expansion, found)
-        every = (*expansion.builds, *expansion.clients)
-        held = _pins(document.path, every, pin, found)
-        if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
-            _warn_of_unused(document.path, (build.source for build in every), found)
-        return assemble(document, expansion, held, found, bool(only), made, kept)
+    document = read(os.path.normpath(path), scale, found, sets)
+    if document is None:
+        raise SpecError(found.found)
+    expansion = expand(document, host, found, only, differs)
+    lint.check(document, expansion, found)
+    every = (*expansion.builds, *expansion.clients)
+    held = _pins(document.path, every, pin, found)
+    if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
+        _warn_of_unused(document.path, (build.source for build in every), found)
+    return assemble(document, expansion, held, found, bool(only), made, kept)
 
 
 def check_scales(

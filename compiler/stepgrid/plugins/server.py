@@ -13,6 +13,8 @@ from stepgrid.model.command import Command
 from stepgrid.plugins.engine import Identity, OptionInfo
 from stepgrid.plugins.server_statistics import Looks
 
+LOCAL = "127.0.0.1"  # where a build's `service` listens
+
 
 class Access(NamedTuple):
     """How a client reaches a server: a private socket and a password of its own. Only one that already runs may be
@@ -28,6 +30,13 @@ class Access(NamedTuple):
     storage_engine: str
     host: str = ""  # of one that is reached by it; then there is no socket
     running: bool = False  # it ran before: nothing beyond the database is set, changed or ended
+
+    def placeholders(self) -> Mapping[str, str]:
+        """What the words of a command may name; the password has no place in a command line."""
+        if not self.user:  # a build's `service`, which is told where to listen
+            return {"host": LOCAL, **{name: str(getattr(self, name)) for name in ("port", "socket", "sockets")}}
+        names = ("host", "port") if self.host else ("socket", "sockets", "port")
+        return {name: str(getattr(self, name)) for name in (*names, "user", "database")}
 
 
 class Home(NamedTuple):
@@ -135,6 +144,15 @@ class Serving(Protocol):
     def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
         """What is looked at until all of it is idle."""
         ...
+
+
+@runtime_checkable
+class Announced(Protocol):
+    """A server engine whose own clients find a server by variables of their environment."""
+
+    secret_variables: tuple[str, ...]  # of those: what is written down has them without a value
+
+    def client_environment(self, access: Access) -> Mapping[str, str]: ...
 
 
 @runtime_checkable

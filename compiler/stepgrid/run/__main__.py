@@ -32,7 +32,7 @@ def _run(plan: str, stage: str) -> int:
     from stepgrid.run.attempt import refuse
     from stepgrid.run.job_context import Job
     from stepgrid.run.stage import run
-    from stepgrid.workflow.host_plan import store
+    from stepgrid.store.store import Store
 
     try:
         site = of_environment()
@@ -40,7 +40,7 @@ def _run(plan: str, stage: str) -> int:
         print(f"the site file cannot be used: {error}", file=sys.stderr)
         return 1
     try:
-        job = Job.of(store(), plan, stage, site)
+        job = Job.of(Store(data=site.data), plan, stage, site)
     except (OSError, KeyError) as error:
         print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
-from stepgrid.host.processes.process_marks import MARK
+from stepgrid.host.processes.orphans import MARK
 from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
 from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
@@ -113,5 +113,5 @@ def close_abandoned(store: Store, stage: str) -> None:
     """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
-            orphans.end(store, folder / JOURNAL)
+            orphans.end(folder / JOURNAL, (store.root, store.data))
             write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)

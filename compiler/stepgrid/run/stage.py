@@ -14,9 +14,11 @@ from stepgrid.build.programs import changed
 from stepgrid.host.disk_errors import disk_full, is_disk_full
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.host.host_lock import host_lock
+from stepgrid.host.host_lock import path as lock_path
 from stepgrid.host.locks import locked
 from stepgrid.host.machines import mismatch
 from stepgrid.host.noise.inspection import quiet
+from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
@@ -25,7 +27,6 @@ from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
 from stepgrid.run.images.disk_space import learn
 from stepgrid.run.images.live_databases import live
-from stepgrid.run.images.page_cache import set_up
 from stepgrid.run.images.starting_database import Start, immutable, lacks_results, ours, prepare
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.job_context import Job
@@ -114,7 +115,7 @@ def _measure(attempt: Attempt) -> None:
     _refuse_unsupported_parent(job)
     accepted = accepted_options.check(job, job.stage)
     accepted_options.check_later(job)
-    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), quiet(attempt):
+    with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), _quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
         _note_who_asked(attempt)
@@ -140,6 +141,16 @@ def _database(attempt: Attempt, data: Path) -> Start:
     start = prepare(attempt, data)
     attempt.note(cache=set_up(data, attempt.job.stage.steps[0].setup.get("start")))
     return start
+
+
+@contextmanager
+def _quiet(attempt: Attempt) -> Iterator[None]:
+    job, site = attempt.job, attempt.job.site
+    measured = any(step.measured for step in job.stage.steps)
+    with quiet(job.store.data, site.device, lock_path(), site.noise == "fix", measured) as noise:
+        if noise:
+            attempt.note(noise=noise)
+        yield
 
 
 def _note_who_asked(attempt: Attempt) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -12,23 +12,22 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.drivers.command.server_access import PASSWORDS
 from stepgrid.host.disk_errors import disk_full, is_disk_full
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import process_marks
 from stepgrid.host.processes.cgroup import caged
 from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
 from stepgrid.host.processes.launch_check import watched
-from stepgrid.host.processes.orphans import STARTED
+from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import Ended, MissingError, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
 from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.engines import engine, served
+from stepgrid.plugins.server import Announced
 from stepgrid.run import inputs, progress, step_record
 from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
@@ -63,7 +62,7 @@ class Bench:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
                 records = [self._step(index, options, server) for index, options in enumerate(accepted)]
         finally:
-            process_marks.end(process_marks.MARK, self.attempt.folder)  # daemons, where no cgroup holds them
+            kill_marked(MARK, self.attempt.folder)  # daemons, where no cgroup holds them
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
         draw(self.folder, self.attempt.job.site)
         return [server.noted(record) for record in records] if server else records
@@ -199,11 +198,15 @@ class _Step:
         except LaunchError as error:
             raise StageError(str(error), self.step.name) from None
         command = done.command
-        told = {**command.env, **{name: "***" for name in PASSWORDS if name in command.env}}
+        told = {**command.env, **{name: "***" for name in self._secret_variables() if name in command.env}}
         env = {"env": told, "environment": environment(told)}
         write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
         attach(self.folder, {**self.step.files, **command.files})
         return done
+
+    def _secret_variables(self) -> Sequence[str]:
+        found: object = engine(self.server.access.engine) if self.server else None
+        return found.secret_variables if isinstance(found, Announced) else ()
 
     def _context(self) -> Context:
         job, data = self.bench.attempt.job, self.bench.data
@@ -231,9 +234,9 @@ class _Step:
 
     def _statistics(self, when: str) -> None:
         """Of the server. A replay is nobody's figure."""
-        engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
-        if engine and self.server:
-            server_statistics.keep(engine, self.server, self.folder, when)
+        server_engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
+        if server_engine and self.server:
+            server_statistics.keep(server_engine, self.server, self.folder, when)
 
     def _disk_full(self) -> str:
         return disk_full(self.bench.data, self.folder)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.host.machines import elsewhere
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan
 from stepgrid.plan import base_stages
 from stepgrid.store import redo_requests
@@ -46,4 +47,4 @@ def measured(result: str) -> datetime | None:
 
 def _foreign(plan: Plan, store: Store, nodes: Collection[str]) -> set[str]:
     stages = [stage for stage in plan.stages if stage.id in nodes]
-    return set(elsewhere(plan.machines, stages, store.root))
+    return set(elsewhere(plan.machines, stages, store.root, of_environment()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.host.locks import holders
 from stepgrid.host.machines import elsewhere
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.units import counted
 from stepgrid.store import contents, plans
 from stepgrid.store.report_files import Products
@@ -141,7 +142,8 @@ def work(plan: Plan, store: Store) -> Work:
     look = Look(store, plan)
     made = {build for build in builds if look.has_build(build)}
     results = {stage.id: result for stage in plan.stages if (result := look.result(stage))}
-    others = elsewhere(plan.machines, [stage for stage in plan.stages if stage.id not in results], store.root)
+    unknown = [stage for stage in plan.stages if stage.id not in results]
+    others = elsewhere(plan.machines, unknown, store.root, of_environment())
     more = again(plan, store, results)
     unmeasured = (stages.keys() - results.keys() - others.keys()) | more.keys()
     used = {build for stage in plan.stages if stage.id not in others for build in stage.builds}

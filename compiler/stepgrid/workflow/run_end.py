@@ -37,7 +37,7 @@ def _closed(work: Work, node: str, attempt: Path) -> StageError:
 
         tail = builds.fail(attempt, node, FAILED, WHY)  # its tree goes at once: it may never be tried again
         return StageError(WHY, log=attempt / builds.LOG, tail=tail)
-    orphans.end(work.store, attempt / JOURNAL)
+    orphans.end(attempt / JOURNAL, (work.store.root, work.store.data))
     failure = StageError(WHY)
     write_failure(attempt, node, failure, FAILED)
     return failure

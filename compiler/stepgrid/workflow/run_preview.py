@@ -10,11 +10,12 @@ from pathlib import Path
 from statistics import fmean, median
 
 from stepgrid.host.machines import foreign
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.plan import actions, time_estimate
 from stepgrid.plan.preview import Node, Outlook
-from stepgrid.run.images.verification import damaged
 from stepgrid.store.history import costs, earlier_plans
+from stepgrid.store.images.verification import damaged
 from stepgrid.store.status.node_records import known, results
 from stepgrid.store.store import Store
 from stepgrid.workflow.redo import due
@@ -52,7 +53,7 @@ class _Look:
         unmeasured = [s.id for s in self._stages if s.id not in found.results or s.id in found.again]
         return replace(
             found,
-            foreign=foreign(self.plan.machines, self.store.root),
+            foreign=foreign(self.plan.machines, self.store.root, of_environment()),
             damaged=damaged(self.store, {stage.id: stage.parent for stage in self._stages}, unmeasured),
         )
 

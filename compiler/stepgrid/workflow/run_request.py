@@ -135,7 +135,7 @@ def _refuse_other_hardware(found: Work) -> None:
     """Before anything is started; the jobs look again."""
     stages = found.stages.keys() & found.lacking
     nothing = bool(found.elsewhere) and not found.results
-    if (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root)):
+    if (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, of_environment())):
         raise Fault(f"{differs}\n{STAND_IN}", REFUSED)
 
 

@@ -3,19 +3,15 @@
 import os
 import subprocess
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING
-from stepgrid.host.host_lock import OVERRIDE
 from stepgrid.host.noise import activity, background_processes, inspection, memory, timers
 from stepgrid.host.noise import host_settings as noise_settings
 from stepgrid.host.noise.activity import Activity, Look
 from stepgrid.host.noise.background_processes import Process
-from stepgrid.model.site import Site
-from stepgrid.store.store import Store
 from tests.run.machine import CPU, make, settings
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
@@ -167,7 +163,7 @@ def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
 
 def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
     monkeypatch.setattr(inspection, "look", lambda *_: 1 / 0)
-    [found] = inspection._looked(tmp_path, None)
+    [found] = inspection._looked(tmp_path, None, tmp_path / "lock")
     assert (found.severity, found.said) == (UNKNOWN, "ZeroDivisionError: division by zero")
 
 
@@ -199,15 +195,10 @@ def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
 
 def test_a_stage_with_noise_fixed(root, monkeypatch):
     make(root)
-    monkeypatch.setenv(OVERRIDE, str(root / "lock"))
     monkeypatch.setenv(inspection.OVERRIDE, "0.01")
-    noted = {}
-    job = SimpleNamespace(
-        site=Site(noise="fix"), stage=SimpleNamespace(steps=[SimpleNamespace(measured=True)]), store=Store(root / "o")
-    )
-    with inspection.quiet(SimpleNamespace(job=job, note=noted.update)):
+    with inspection.quiet(root, None, root / "lock", fix=True, measured=True) as noise:
         assert settings(root)["scaling_governor"] == "performance"
     assert settings(root)["scaling_governor"] == "powersave"
-    found = {each["name"]: each for each in noted["noise"]["findings"]}
+    found = {each["name"]: each for each in noise["findings"]}
     assert (found["governor"]["said"], found["settings"]["severity"]) == ("performance", OK)
-    assert noted["noise"]["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}
+    assert noise["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}

@@ -134,12 +134,11 @@ def test_a_grandchild_of_a_runner_that_was_killed_ends_before_the_next_stage_is_
 
 def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
     from stepgrid.host.processes import orphans
-    from stepgrid.store.store import Store
 
     journal = tmp_path / "journal.jsonl"
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd="/", process_group=0)
     journal.write_text(json.dumps({"t": 1, "event": "started", "pid": stranger.pid}) + '\n{"t": 2, "ev')
-    orphans.end(Store(tmp_path), journal)
+    orphans.end(journal, (tmp_path,))
     time.sleep(0.1)
     alive = stranger.poll() is None
     stranger.kill()

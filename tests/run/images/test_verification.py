@@ -6,10 +6,10 @@ import os
 import pytest
 
 from stepgrid.host.file_tree import scan
-from stepgrid.run.images import checksums, image, verification
-from stepgrid.run.images.page_cache import residency
-from stepgrid.run.images.verification import DamagedError, damage, load
-from stepgrid.store import images
+from stepgrid.host.page_cache import residency
+from stepgrid.run.images import image
+from stepgrid.store.images import checksums, image_folders, verification
+from stepgrid.store.images.verification import DamagedError, damage, load
 from stepgrid.store.store import Store
 
 READ = "import sys; print(open(sys.argv[1] + '/MANIFEST').read()[:3])"
@@ -41,7 +41,7 @@ def _overwrite(path, text, later=0):
 
 def _restart(checkout):
     """As if the host had been restarted since the image was last looked at."""
-    path = checkout.store.image("s-a") / images.RECORD
+    path = checkout.store.image("s-a") / image_folders.RECORD
     path.write_text(json.dumps({**json.loads(path.read_text()), "boot": "another"}))
 
 
@@ -109,7 +109,7 @@ def test_all_files_have_checksums_where_the_site_file_asks_for_them(tmp_path, mo
     (tmp_path / "db" / "a").write_text("a" * 500)
     store = Store(tmp_path / "outputs")
     image.save(store, "s-a", "s-a", tmp_path / "db", (), checksums=asked)
-    assert images.record(store.image("s-a"))["checksums"].keys() == whole
+    assert image_folders.record(store.image("s-a"))["checksums"].keys() == whole
     said = (
         "files, sizes and checksums"
         if asked
@@ -130,8 +130,8 @@ def test_a_sample_has_the_ends_and_parts_between(tmp_path, at):
 
 
 def test_a_large_file_that_changed_has_nothing_to_be_believed_by(family, monkeypatch):
-    record = images.record(family.store.image("s-a"))
-    path = family.store.image("s-a") / images.RECORD
+    record = image_folders.record(family.store.image("s-a"))
+    path = family.store.image("s-a") / image_folders.RECORD
     path.write_text(json.dumps({**record, "checksums": {}, "samples": record["checksums"]}))
     assert load(family.store, "s-a").bytes == 6000
     os.utime(_file(family))
@@ -143,10 +143,10 @@ def test_a_large_file_that_changed_has_nothing_to_be_believed_by(family, monkeyp
 
 
 def test_an_image_of_an_earlier_version_is_held_against_its_sizes(family):
-    record = images.record(family.store.image("s-a"))
+    record = image_folders.record(family.store.image("s-a"))
     for name in ("boot", "times", "checksums", "samples"):
         del record[name]
-    (family.store.image("s-a") / images.RECORD).write_text(json.dumps(record))
+    (family.store.image("s-a") / image_folders.RECORD).write_text(json.dumps(record))
     _overwrite(_file(family), "x", later=5)
     assert load(family.store, "s-a").bytes == 6000
 

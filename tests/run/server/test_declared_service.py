@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.command import server_access
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.run.accepted_options import Accepted
@@ -72,7 +71,7 @@ def test_its_words_and_how_clients_find_it(serve: Serve, gone: Callable[[int], b
     words = ("{port}", "{host}", "{data}", "{options}")
     with serve(WAIT, *words, option=["--{name}", "{value}"], env={"LOG": "{folder}/log"}) as server:
         assert server is not None
-        found = server_access.placeholders(server.access)
+        found = server.access.placeholders()
         assert sorted(found) == ["host", "port", "socket", "sockets"]
         with closing(socket.create_connection((found["host"], int(found["port"])))):
             pass

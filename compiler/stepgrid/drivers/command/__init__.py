@@ -11,6 +11,8 @@ from stepgrid.model.figures import Figures
 from stepgrid.plugins import placeholders
 from stepgrid.plugins.command_line import argv, candidates
 from stepgrid.plugins.driver import Context, Runner
+from stepgrid.plugins.engines import engine
+from stepgrid.plugins.server import Access, Announced
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -45,11 +47,9 @@ class AnyCommand:
         return float(settings["duration"] or USUAL_SECONDS)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from stepgrid.drivers.command import server_access
-
         server = context.server
-        words = argv(settings["argv"], options, context, server_access.placeholders(server) if server else None)
-        return Command(words, server_access.environment(server) if server else {}, settings["duration"])
+        words = argv(settings["argv"], options, context, server.placeholders() if server else None)
+        return Command(words, _client_environment(server) if server else {}, settings["duration"])
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         from stepgrid.drivers.command.parser import parse
@@ -59,6 +59,11 @@ class AnyCommand:
     def yields(self) -> Collection[str]:
         """Beside those that a spec names itself."""
         return ()
+
+
+def _client_environment(server: Access) -> Mapping[str, str]:
+    found = engine(server.engine)
+    return found.client_environment(server) if isinstance(found, Announced) else {}
 
 
 DRIVER: Runner = AnyCommand()

@@ -33,6 +33,12 @@ class MysqldServing:
     port = 3306
     user = "stepgrid"
     database = "stepgrid"
+    secret_variables: tuple[str, ...] = ("MYSQL_PWD",)
+
+    def client_environment(self, access: Access) -> Mapping[str, str]:
+        if access.host:
+            return {"MYSQL_HOST": access.host, "MYSQL_TCP_PORT": str(access.port), "MYSQL_PWD": access.password}
+        return {"MYSQL_UNIX_PORT": str(access.socket), "MYSQL_PWD": access.password}
 
     def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Of the configuration: what this engine needs besides."""

@@ -70,14 +70,14 @@ class Postgres:
         return reached(version, _SINCE)
 
     def identify(self, run: Run) -> Identity:
-        from stepgrid.engines.postgres import options as identity
+        from stepgrid.engines.postgres import options
 
-        return identity.identify(run)
+        return options.identify(run)
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        from stepgrid.engines.postgres import options as postgres_config
+        from stepgrid.engines.postgres import options
 
-        return postgres_config.catalogue(run)
+        return options.catalogue(run)
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.lint.measured_steps import cache_over_memory
@@ -90,28 +90,39 @@ class Postgres:
     user = database = "stepgrid"
 
     def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
-        from stepgrid.engines.postgres import server as postgres_serving
+        from stepgrid.engines.postgres import server
 
-        return postgres_serving.configuration(home, options)
+        return server.configuration(home, options)
 
     def initialize(self, home: Home) -> Sequence[Command]:
-        from stepgrid.engines.postgres import server as postgres_serving
+        from stepgrid.engines.postgres import server
 
-        return postgres_serving.initialize(home)
+        return server.initialize(home)
 
     def prepare(self, home: Home) -> Sequence[Command]:
-        """Nothing: the first connection sets the password (postgres_serving)."""
+        """Nothing: the first connection sets the password."""
         return ()
 
     def serve(self, home: Home) -> Command:
-        from stepgrid.engines.postgres import server as postgres_serving
+        from stepgrid.engines.postgres import server
 
-        return postgres_serving.serve(home)
+        return server.serve(home)
 
     def connect(self, access: Access) -> Connection:
-        from stepgrid.engines.postgres import connection as postgres_client
+        from stepgrid.engines.postgres import connection
 
-        return postgres_client.connect(access)
+        return connection.connect(access)
+
+    secret_variables: tuple[str, ...] = ("PGPASSWORD",)
+
+    def client_environment(self, access: Access) -> Mapping[str, str]:
+        return {
+            "PGHOST": access.host or str(access.sockets),
+            "PGPORT": str(access.port),
+            "PGUSER": access.user,
+            "PGPASSWORD": access.password,
+            "PGDATABASE": access.database,
+        }
 
     def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
         from stepgrid.engines.postgres import effective_settings

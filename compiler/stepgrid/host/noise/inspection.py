@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.host import devices
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
-from stepgrid.host.host_lock import path as lock_path
 from stepgrid.host.noise import activity, background_processes, host_settings, memory, timers, tuning_record
 from stepgrid.host.noise.tuning import Fixed, fixed
 from stepgrid.host.processes import cgroup
-
-if TYPE_CHECKING:
-    from stepgrid.run.attempt import Attempt
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
 OVERRIDE = "STEPGRID_LOOK"  # of the tests
 
 
 @contextmanager
-def quiet(attempt: Attempt) -> Iterator[None]:
-    """With the host lock held: settings are as the site file asks for while the block runs."""
+def quiet(data: Path, device: str | None, lock: Path, fix: bool, measured: bool) -> Iterator[Mapping[str, Any]]:
+    """With the host lock held: settings are as they should be while the block runs, which gets a record."""
     with suppress(OSError):
         cgroup.sweep()
-    site = attempt.job.site
-    with fixed(lock_path()) if site.noise == "fix" else nullcontext() as done:
-        if seconds() and any(step.measured for step in attempt.job.stage.steps):
-            attempt.note(noise=_noted(_looked(attempt.job.store.data, site.device), done))
-        yield
+    with fixed(lock) if fix else nullcontext() as done:
+        yield _record(_looked(data, device, lock), done) if measured and seconds() else {}
 
 
-def look(data: Path, device: str | None = None) -> list[Finding]:
+def look(data: Path, device: str | None, lock: Path) -> list[Finding]:
     """Takes a moment, in which nothing of ours works."""
     name = devices.device(data, device)
     names = devices.members(name) if name else []
@@ -47,14 +40,14 @@ def look(data: Path, device: str | None = None) -> list[Finding]:
         *memory.findings(names),
         *host_settings.findings(),
         *timers.findings(running.values()),
-        _left(),
+        _left(lock),
     ]
 
 
-def _looked(data: Path, device: str | None) -> list[Finding]:
+def _looked(data: Path, device: str | None, lock: Path) -> list[Finding]:
     """Watching is no reason for a stage to fail."""
     try:
-        return look(data, device)
+        return look(data, device, lock)
     except Exception as error:
         return [unknown("all", f"{type(error).__name__}: {error}")]
 
@@ -76,16 +69,15 @@ def _brief(each: Finding) -> str:
     return re.sub(r" \(\d+\)", "", each.said)
 
 
-def _noted(findings: Sequence[Finding], done: Fixed | None) -> dict[str, Any]:
+def _record(findings: Sequence[Finding], done: Fixed | None) -> dict[str, Any]:
     noted: dict[str, Any] = {"seconds": seconds(), "findings": [each.to_json() for each in findings]}
     if said := warning(findings):
         noted["warning"] = said
     return noted if done is None else {**noted, "fixed": done.to_json()}
 
 
-def _left() -> Finding:
+def _left(lock: Path) -> Finding:
     """Only seen by who may not put it back: everybody else did when they got the lock."""
-    lock = lock_path()
     owner = (tuning_record.kept(lock) or {}).get("pid")
     if owner == os.getpid() or not tuning_record.is_there(lock):
         return Finding("settings", OK, "none left changed by a killed run")

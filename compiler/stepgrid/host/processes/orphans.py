@@ -5,25 +5,47 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.host.processes import process_marks
-from stepgrid.store.store import Store
-
+MARK = "STEPGRID_RUNNING"  # in their environment: the attempt of a stage, for all that its job starts, daemons too
 STARTED = "started"  # the journal's event that names a process group: of a step,
 SERVER = "server started"  # of a server
 
 
-def end(store: Store, journal: Path) -> None:
-    """Kills whoever carries the attempt's mark, and who is in a process group of its journal, at work in this store."""
-    process_marks.end(process_marks.MARK, journal.parent)
-    groups, roots = set(_groups(journal)), {store.root.resolve(), store.data.resolve()}
+_ROUNDS, _PAUSE = 100, 0.02  # between two looks: who was killed is gone by then, who was just forked is seen
+
+
+def end(journal: Path, roots: Collection[Path]) -> None:
+    """Kills who carries the attempt's mark, and who is in a process group of its journal, at work below the roots."""
+    kill_marked(MARK, journal.parent)
+    groups = set(_groups(journal))
     for pid in _processes() if groups else ():
         with suppress(OSError):
-            if os.getpgid(pid) in groups and any(_works_below(pid, root) for root in roots):
+            if os.getpgid(pid) in groups and any(_works_below(pid, root.resolve()) for root in roots):
                 os.kill(pid, signal.SIGKILL)
+
+
+def kill_marked(name: str, attempt: Path) -> None:
+    """Kills whoever carries the attempt's path under that name, until nobody does."""
+    mark = f"{name}={attempt.absolute()}".encode()
+    for _ in range(_ROUNDS):
+        found = [pid for pid in _processes() if _carries(pid, mark)]
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(_PAUSE)
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:  # it ended, or is another user's
+        return False
 
 
 def _groups(journal: Path) -> Iterator[int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.cgroup import Cage
 from stepgrid.host.processes.child_process import MissingError as MissingError
-from stepgrid.host.processes.process_marks import MARK
+from stepgrid.host.processes.orphans import MARK
 from stepgrid.host.processes.unprivileged_user import User
 
 KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", MARK)  # of our environment

@@ -18,8 +18,8 @@ from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.disk_space import Need, need
 from stepgrid.run.images.disk_usage import Room, room
 from stepgrid.run.images.eviction import Candidate, chosen, order
-from stepgrid.store import images
-from stepgrid.store.images import Image
+from stepgrid.store.images import image_folders
+from stepgrid.store.images.image_folders import Image
 from stepgrid.store.redo_requests import measured
 from stepgrid.store.store import Store
 
@@ -53,7 +53,7 @@ def _evict(attempt: Attempt, wanted: Need, now: Room) -> None:
 
 def _candidates(attempt: Attempt, start: str | None) -> Iterator[Candidate]:
     store, folder = attempt.job.store, attempt.job.store.plan(attempt.job.plan)
-    for image in images.images(store):
+    for image in image_folders.images(store):
         if image.stage != start:
             yield Candidate(image, _is_needed(store, folder, image.stage, attempt.job.stage))
 
@@ -69,14 +69,14 @@ def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
 def _remove(attempt: Attempt, image: Image, wanted: Need) -> None:
     job = attempt.job
     with suppress(Busy):
-        images.evict(job.store, job.stage.id, image.stage)
+        image_folders.evict(job.store, job.stage.id, image.stage)
         attempt.journal("image evicted", stage=image.stage, bytes=image.bytes, used=_when(image.used))
         why = f"{job.stage.title} needs {size(wanted.bytes)}"
         print(f"evicted the image of {_described(image)}: {why}", file=sys.stderr, flush=True)
 
 
 def _refusal(store: Store, wanted: Need, now: Room) -> str:
-    there = images.images(store)
+    there = image_folders.images(store)
     more = "" if wanted.grown is not None else " at least"
     said = f"needs{more} {size(wanted.bytes)}, {now.said}"
     taken = sum(image.bytes for image in there)

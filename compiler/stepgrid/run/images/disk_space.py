@@ -14,11 +14,10 @@ from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import time_estimate
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import clone, image
-from stepgrid.run.images.live_databases import DATA
 from stepgrid.run.images.starting_database import Start, immutable
 from stepgrid.store.history import database_sizes
 from stepgrid.store.history.costs import image_bytes
-from stepgrid.store.images import RECORD
+from stepgrid.store.images.image_folders import DATA, RECORD
 
 _SIZE = re.compile(r'"database_bytes":\s*(\d+)')
 

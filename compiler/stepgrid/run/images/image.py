@@ -13,11 +13,11 @@ from stepgrid.host.file_tree import Tree, scan
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.checksums import first_wrong
 from stepgrid.run.images.clone import Cloned, clone
-from stepgrid.run.images.live_databases import DATA
-from stepgrid.run.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
-from stepgrid.store import images
+from stepgrid.store.images import image_folders
+from stepgrid.store.images.checksums import first_wrong
+from stepgrid.store.images.image_folders import DATA
+from stepgrid.store.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now
 
@@ -29,7 +29,7 @@ def verified(store: Store, stage: str) -> tuple[str | None, str]:
     except UnusableError as why:
         return str(why), ""
     folder = store.image(stage)
-    record = images.record(folder)
+    record = image_folders.record(folder)
     sums, samples = record.get(SUMS, {}), record.get(SAMPLES, {})
     if not (sums or samples):
         return None, "files and sizes, no checksums were recorded"
@@ -45,13 +45,13 @@ def _against(whole: int, samples: int) -> str:
 def listed(store: Store, stage: str) -> Tree | None:
     """The image's list of files as it was saved; nothing is verified."""
     try:
-        return Tree.from_json(images.record(store.image(stage)))
+        return Tree.from_json(image_folders.record(store.image(stage)))
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterable[str]) -> Cloned:
-    images.note_use(store, stage)
+    image_folders.note_use(store, stage)
     return clone(store.image(stage) / DATA, data, tree, immutable)
 
 

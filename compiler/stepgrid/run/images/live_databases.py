@@ -11,9 +11,9 @@ from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run.attempt import close_abandoned
+from stepgrid.store.images.image_folders import DATA
 from stepgrid.store.store import Store
 
-DATA = "data"
 PATIENCE = 0.5  # seconds that a person who pressed Ctrl-C may wait for a large database to go
 
 

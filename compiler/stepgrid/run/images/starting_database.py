@@ -18,9 +18,9 @@ from stepgrid.run import accepted_options
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import image
 from stepgrid.run.images.trust import distrusting
-from stepgrid.run.images.verification import DamagedError, UnusableError, load
 from stepgrid.run.steps import Bench
-from stepgrid.store import images
+from stepgrid.store.images import image_folders
+from stepgrid.store.images.verification import DamagedError, UnusableError, load
 from stepgrid.store.redo_requests import measured
 
 EMPTY, REPLAY = "empty", "replay"
@@ -82,7 +82,7 @@ def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[S
 def _restored(attempt: Attempt, stage: PlannedStage, data: Path) -> Start | None:
     store = attempt.job.store
     try:
-        with images.held(store, stage.id):
+        with image_folders.held(store, stage.id):
             tree = load(store, stage.id)
             cloned = image.restore(store, stage.id, tree, data, immutable(attempt))
     except UnusableError as why:
@@ -99,7 +99,7 @@ def _drop(attempt: Attempt, stage: PlannedStage, why: UnusableError) -> None:
     """One that cannot be removed now is found damaged again."""
     print(f"{stage.title} is run again: {why}", file=sys.stderr, flush=True)
     with suppress(Busy, OSError):
-        images.evict(attempt.job.store, attempt.job.stage.id, stage.id)
+        image_folders.evict(attempt.job.store, attempt.job.stage.id, stage.id)
 
 
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:

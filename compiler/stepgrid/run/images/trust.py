@@ -13,8 +13,8 @@ from stepgrid.host.file_tree import scan
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.live_databases import DATA
-from stepgrid.run.images.verification import doubt
+from stepgrid.store.images.image_folders import DATA
+from stepgrid.store.images.verification import doubt
 from stepgrid.store.store import Store
 
 PROVEN = "proven"  # a file of the image: a stage that started from it went well

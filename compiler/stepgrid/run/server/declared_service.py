@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.drivers.command import server_access
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
 from stepgrid.plugins.command_line import OPTION, argv
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, Home, Seen
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.job_context import Job
 
@@ -74,7 +73,7 @@ class Declared:
         if "command" in self.said["ready"]:
             self._look(self._command(self.said["ready"]["command"], access))
         elif "port" in self.said["ready"]:
-            self._listens(socket.AF_INET, (server_access.HOST, int(self._word(self.said["ready"]["port"], access))))
+            self._listens(socket.AF_INET, (LOCAL, int(self._word(self.said["ready"]["port"], access))))
         else:
             self._listens(socket.AF_UNIX, self._word(self.said["ready"]["socket"], access))
         return _Answered()
@@ -98,13 +97,13 @@ class Declared:
         return ()
 
     def _command(self, words: Sequence[str], access: Access) -> Command:
-        places = server_access.placeholders(access)
+        places = access.placeholders()
         given = self.said.get("env") or {}
         env = {name: self._word(value, access) for name, value in given.items()}
         return Command(argv(words, self.options, self.context, places, self.said.get("option") or OPTION), env)
 
     def _word(self, word: str, access: Access) -> str:
-        (found,) = argv((word,), {}, self.context, server_access.placeholders(access))
+        (found,) = argv((word,), {}, self.context, access.placeholders())
         return found
 
     def _look(self, command: Command) -> None:
@@ -146,7 +145,7 @@ def declared(job: Job, stage: PlannedStage, data: Path, folder: Path, options: M
 
 def _free_port() -> int:
     with closing(socket.socket()) as probe:
-        probe.bind((server_access.HOST, 0))
+        probe.bind((LOCAL, 0))
         return int(probe.getsockname()[1])
 
 

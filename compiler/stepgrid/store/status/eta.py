@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.model import status
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Node
-from stepgrid.run.images.verification import Looks
+from stepgrid.store.images.verification import Looks
 from stepgrid.store.status.durations import seconds
 from stepgrid.store.store import Store
 

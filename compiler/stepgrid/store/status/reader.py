@@ -12,6 +12,7 @@ from typing import Any
 from stepgrid.host import host_lock
 from stepgrid.host.locks import Held, described
 from stepgrid.host.machines import foreign
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model import status
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import End, Node, Run, Status, Work
@@ -35,7 +36,7 @@ class Looker:
         self.store, self.plan = store, plan
         self._results = Results(store, {})
         self._ahead = Ahead(store, plan)
-        self._foreign = foreign(plan.machines, store.root)
+        self._foreign = foreign(plan.machines, store.root, of_environment())
         self._stages = sorted(plan.stages, key=lambda stage: stage.rank)
         self._titles = {stage.id: stage.title for stage in plan.stages}
         self._runs = Runs(store, plan)
@@ -185,7 +186,7 @@ def count(store: Store, plan: str, running: str | None = None) -> Tally:
     header = read_header(store.plan(plan))
     stages: list[dict[str, Any]] = header["stages"]
     done = {stage["id"]: stage for stage in stages if store.mark(stage["id"]).exists()}
-    others = foreign(header["machines"], store.root)
+    others = foreign(header["machines"], store.root, of_environment())
     ahead = [stage for stage in stages if stage["id"] not in done and stage["hardware"] not in others]
     failed = _failed(store, ahead, (build["id"] for build in header["builds"])) - {running}
     ahead = [stage for stage in ahead if stage["id"] not in failed]

@@ -10,6 +10,7 @@ from typing import Any
 
 from stepgrid.host.file_reader import content
 from stepgrid.host.machines import elsewhere
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan, PlannedStage, called
 from stepgrid.store import checksums
 from stepgrid.store.store import Store
@@ -69,7 +70,7 @@ def states(store: Store, plan: Plan, trusts: Trust = lambda _stage, _result: Fal
     stages = {stage.id: stage for stage in plan.stages}
     for stage in plan.stages:
         _settle(stage, stages, builds, store, known, trusts)
-    for node, machine in elsewhere(plan.machines, plan.stages, store.root).items():
+    for node, machine in elsewhere(plan.machines, plan.stages, store.root, of_environment()).items():
         if known[node].result is None:
             known[node] = State(MISSING, f"{ELSEWHERE}{machine}")
     return known

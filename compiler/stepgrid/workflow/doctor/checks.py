@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stepgrid.host import facts
+from stepgrid.host import facts, host_lock
 from stepgrid.host.host_check import OK, STOPS, Finding
 from stepgrid.host.machines import contradicted, foreign
 from stepgrid.host.noise import inspection
@@ -30,7 +30,8 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
     yield Section("where things go", tuple(folders.findings(store)))
     yield Section("what the system allows", tuple(kernel.findings()))
     yield Section("programs", tuple(tools.findings(site, needed)))
-    yield Section(f"noise, over {inspection.seconds():g} s", tuple(inspection.look(store.data, site.device)))
+    noise = inspection.look(store.data, site.device, host_lock.path())
+    yield Section(f"noise, over {inspection.seconds():g} s", tuple(noise))
 
 
 def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
@@ -47,10 +48,10 @@ def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
 
 def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
     path = store.root if store.root.is_dir() else store.root.absolute().parent
-    if sentence := contradicted(plan.machines, path):
+    if sentence := contradicted(plan.machines, path, site):
         mend = "run it there, or `allow_other_hardware: true` in a site file"
         return Finding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
-    others = foreign(plan.machines, path)
+    others = foreign(plan.machines, path, site)
     if others:
         said = f"this host is one of {len(plan.machines)} machines; elsewhere: {', '.join(others)}"
         return Finding("hardware", OK, said, sorted(others))

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.file_tree import Tree, scan, times
-from stepgrid.run.images.checksums import LIMIT, first_wrong, samples_of, sums_of
-from stepgrid.run.images.live_databases import DATA
-from stepgrid.store import images
+from stepgrid.store.images import image_folders
+from stepgrid.store.images.checksums import LIMIT, first_wrong, samples_of, sums_of
+from stepgrid.store.images.image_folders import DATA
 from stepgrid.store.store import Store
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -38,7 +38,7 @@ def load(store: Store, stage: str) -> Tree:
     tree, reason = _look(store, stage)
     if reason.changed or reason.restarted:
         reason.read()
-        images.note_verified(store, stage, reason.seen)
+        image_folders.note_verified(store, stage, reason.seen)
     return tree
 
 
@@ -62,11 +62,11 @@ class Looks:
 
     def is_usable(self, stage: str) -> bool:
         """There is an image, and nothing is wrong with it."""
-        return (self._store.image(stage) / images.RECORD).is_file() and self.damage(stage) is None
+        return (self._store.image(stage) / image_folders.RECORD).is_file() and self.damage(stage) is None
 
     def damage(self, stage: str) -> str | None:
         try:
-            saved = (self._store.image(stage) / images.RECORD).stat().st_mtime_ns
+            saved = (self._store.image(stage) / image_folders.RECORD).stat().st_mtime_ns
         except OSError:
             return None
         if self._known.get(stage, (0, None))[0] != saved:
@@ -88,8 +88,8 @@ def damaged(store: Store, parents: Mapping[str, str | None], stages: Iterable[st
 
 def doubt(store: Store, stage: str) -> None:
     """It is read before its next use, as after a restart."""
-    record = images.record(store.image(stage))
-    images.note_verified(store, stage, {TIMES: record.get(TIMES, {}), BOOT: "in doubt"})
+    record = image_folders.record(store.image(stage))
+    image_folders.note_verified(store, stage, {TIMES: record.get(TIMES, {}), BOOT: "in doubt"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ class _Reason:
 
 def _look(store: Store, stage: str) -> tuple[Tree, _Reason]:
     folder, tree = store.image(stage), _sized(store, stage)
-    record, seen = images.record(folder), _seen(folder / DATA, tree)
+    record, seen = image_folders.record(folder), _seen(folder / DATA, tree)
     if TIMES not in record:  # an earlier version saved it: sizes are all that is known
         return tree, _Reason(folder, record, seen, frozenset(), restarted=False)
-    last = images.verified(folder) or record
+    last = image_folders.verified(folder) or record
     changed = {name for name, when in seen[TIMES].items() if last[TIMES].get(name) != when}
     return tree, _Reason(folder, record, seen, changed, seen[BOOT] != last.get(BOOT))
 
@@ -126,7 +126,7 @@ def _look(store: Store, stage: str) -> tuple[Tree, _Reason]:
 def _sized(store: Store, stage: str) -> Tree:
     folder = store.image(stage)
     try:
-        tree = Tree.from_json(json.loads((folder / images.RECORD).read_text(encoding="utf-8")))
+        tree = Tree.from_json(json.loads((folder / image_folders.RECORD).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise UnusableError("there is no image") from None
     except (OSError, ValueError, KeyError, TypeError):

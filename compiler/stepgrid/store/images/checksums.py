@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from stepgrid.host.file_tree import Tree
-from stepgrid.run.images.page_cache import held
+from stepgrid.host.page_cache import held
 
 DIGEST = partial(hashlib.blake2b, digest_size=20)
 LIMIT = 1 << 30  # bytes of an image that are read in full, where nobody asks for more

@@ -16,6 +16,7 @@ from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 
 RECORD, USED, VERIFIED = "image.json", "used", "verified.json"
+DATA = "data"  # the database, in the folder of its image or beside it while it is in use
 File: TypeAlias = tuple[int, int]  # device, inode
 
 
