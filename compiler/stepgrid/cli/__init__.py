@@ -32,6 +32,7 @@ COMMANDS = {
     "gc": "list unreferenced results, builds and images; move them to the trash, restore them, delete them",
     "doctor": "look this host over, and show what would mend it",
     "schema": "print the JSON Schema of specs, for editors",
+    "snakefile": "print where the Snakefile is, for snakemake -s",
 }
 
 _MODULES = {"import": "import_"}  # a word of Python
@@ -137,7 +138,7 @@ class Parser(argparse.ArgumentParser):
 
 GROUPS = {
     "a spec": ("new", "check", "explain", "plan", "lock", "schema"),
-    "a run": ("doctor", "builds", "run", "status", "watch"),
+    "a run": ("doctor", "builds", "run", "status", "watch", "snakefile"),
     "its results": ("report", "query", "results", "redo", "retract", "export", "import", "parse"),
     "its disk": ("images", "gc"),
 }

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import stepgrid
 from stepgrid.cli import spec_arguments
+from stepgrid.model.package_data import SNAKEFILE
 
 if TYPE_CHECKING:
     from stepgrid.workflow.plan_cache import Request
@@ -155,7 +155,7 @@ def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
 
 def _snakefile() -> str:
     """The one beside this package; jobs run in the current folder, which holds outputs/."""
-    return os.path.relpath(Path(stepgrid.__file__).absolute().parents[2] / "Snakefile")
+    return os.path.relpath(SNAKEFILE)
 
 
 def _snakemake(argv: Sequence[str]) -> int:

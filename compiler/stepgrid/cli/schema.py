@@ -8,17 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-LIBRARY = "specs/library"
+from stepgrid.model.package_data import SPECS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     what = "the schema of specs (the default), of library files, or of a site file"
     parser.add_argument("of", nargs="?", choices=("spec", "library", "site"), default="spec", help=what)
-    parser.add_argument("--library", metavar="FOLDER", default=LIBRARY, help=f"whose names complete ({LIBRARY})")
+    own, what = SPECS / "library", "whose names complete (stepgrid's own library)"
+    parser.add_argument("--library", metavar="FOLDER", default=own, type=Path, help=what)
 
 
 def run(args: argparse.Namespace) -> int:
-    print(text(args.of, Path(args.library)), end="")
+    print(text(args.of, args.library), end="")
     return 0
 
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.language import short_forms
+from stepgrid.language import input_record, short_forms
 from stepgrid.language.override import override
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.validation import describe, mended
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.merge import merge
 from stepgrid.language.yaml.nodes import Map, Text, place, without
+from stepgrid.model.package_data import SPECS
 
 if TYPE_CHECKING:
     from stepgrid.language.models import Library, Spec
@@ -88,7 +89,7 @@ def _includes(nodes: Map, path: str, chain: tuple[str, ...], files: list[str], p
 def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], problems: Problems) -> list[Source]:
     from stepgrid.language.models import Library
 
-    target = os.path.normpath(Path(path).parent / entry)
+    target = _target(entry, path)
     if target in chain:
         circle = " → ".join([*chain[chain.index(target) :], target])
         problems.add("include-cycle", entry.where, f"includes go round: {circle}", width=len(entry))
@@ -102,6 +103,18 @@ def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], p
         problems.unread.append(target)
         return []
     return [Source(target, nodes, library), *_includes(nodes, target, (*chain, target), files, problems)]
+
+
+def _target(entry: str, path: str) -> str:
+    """Beside the file that includes it; else `library/` is the one that comes with stepgrid."""
+    near = os.path.normpath(Path(path).parent / entry)
+    shipped = SPECS / entry
+    if not entry.startswith("library/") or os.path.lexists(near):
+        return near
+    if shipped.is_file() or not os.path.isdir(os.path.dirname(near)):  # noqa: PTH112, PTH120 - an import less
+        input_record.saw(near, None)
+        return os.path.normpath(shipped)
+    return near
 
 
 def _expanded(loaded: Map) -> Map:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.command import Command
+from stepgrid.model.package_data import PACKAGE
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 
 FILE = "request.json"
-HERE = Path(__file__).resolve().parents[2]
 
 
 def command(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
@@ -27,7 +27,7 @@ def command(module: str, context: Context, request: Mapping[str, Any], duration:
 
 def _paths() -> str:
     """Where this program is, and what it was started with: little else of our environment reaches a step."""
-    return os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    return os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
 
 
 def taken(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-import stepgrid
+from stepgrid.model.package_data import PACKAGE, TEMPLATES
 
 PARTS = ("model", "plugins", "drivers", "collectors", "collect", "layouts", "store/status", "summarize")
 LENGTH = 12
@@ -18,11 +18,9 @@ GIVEN = "STEPGRID_REVISION"  # what the run that started a job asks for: the cod
 def revision() -> str:
     if given := os.environ.get(GIVEN):
         return given
-    package = Path(stepgrid.__file__).resolve().parent
-    root = package.parents[1]
-    sources = [path for part in PARTS for path in (package / part).rglob("*.py")]
-    sources += [path for path in (root / "templates" / "report").rglob("*") if path.is_file()]
-    return digest(root, sources)
+    sources = [path for part in PARTS for path in (PACKAGE / part).rglob("*.py")]
+    sources += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
+    return digest(PACKAGE.parents[1], sources)
 
 
 def digest(root: Path, sources: list[Path]) -> str:

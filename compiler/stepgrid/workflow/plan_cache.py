@@ -19,6 +19,7 @@ import stepgrid
 from stepgrid.host import file_reader
 from stepgrid.language.input_record import Witness, digest, watching
 from stepgrid.language.site.site_file import of_environment
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plan.files import plan_file
 from stepgrid.store.redo_requests import all_pending
 from stepgrid.store.report_files import Products
@@ -125,9 +126,8 @@ def code() -> str:
     """Of this package, what it works with and what it puts into plans, told apart as Python's own cache does sources:
     by size and time."""
     found = hashlib.sha256(sys.version.encode())
-    for root in map(Path, stepgrid.__path__):
-        for folder in (root, root.parents[1] / "templates"):
-            found.update("".join(sorted(_sources(str(folder)))).encode())
+    for folder in (*stepgrid.__path__, TEMPLATES):
+        found.update("".join(sorted(_sources(str(folder)))).encode())
     for name in LIBRARIES:
         spec = find_spec(name)
         found.update(_mark(spec.origin) if spec and spec.origin else b"-")

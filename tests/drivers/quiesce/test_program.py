@@ -14,8 +14,8 @@ import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
 from stepgrid.drivers.quiesce.settle_request import Asking
+from stepgrid.model.package_data import PACKAGE
 from stepgrid.plugins.server import Seen
-from stepgrid.plugins.server_request import HERE
 
 PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 
@@ -32,7 +32,12 @@ def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
     }
     (folder / "request.json").write_text(json.dumps({**request, **asked, **given}, default=str))
     return subprocess.Popen(
-        PROGRAM, cwd=folder, env={"PYTHONPATH": str(HERE)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        PROGRAM,
+        cwd=folder,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.drivers.sysbench.command import _OPTIONS, BATCH
 from stepgrid.drivers.sysbench.settings import WORKLOADS, Settings
-from stepgrid.drivers.sysbench.workload_files import TEMPLATES, again, files, script
+from stepgrid.drivers.sysbench.workload_files import FOLDER, again, files, script
 
 
 def _none(name: str) -> str:
@@ -26,7 +26,7 @@ def test_every_workload_has_its_files(lua: str) -> None:
 
 def test_no_file_is_needed_by_none() -> None:
     needed = {name for lua in [*WORKLOADS, "mine.lua"] for name in files(lua, lambda _: "")}
-    assert {path.name for path in TEMPLATES.iterdir()} == (needed | again().keys()) - {"main.lua", "mine.lua"}
+    assert {path.name for path in FOLDER.iterdir()} == (needed | again().keys()) - {"main.lua", "mine.lua"}
 
 
 def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
@@ -40,7 +40,7 @@ def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
 
 def test_a_setting_and_its_option_have_the_same_default() -> None:
     """The command leaves out what is as usual."""
-    text = (TEMPLATES / "options.lua").read_text(encoding="utf-8")
+    text = (FOLDER / "options.lua").read_text(encoding="utf-8")
     lua = dict(re.findall(r"^   (\w+) = \{\".*\", (.+)\},$", text, re.MULTILINE))
     shown = {True: "true", False: "false"}
     for name, (option, usual) in _OPTIONS.items():

@@ -9,14 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-import stepgrid
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import find, of_plan
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.parent_death import PARENT
+from stepgrid.model.package_data import PACKAGE
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.units import counted, duration
 from stepgrid.store import plans
@@ -96,7 +95,7 @@ def _ended(
 
 def _start(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
     """As the rule of Snakemake does; from the package that this process runs, wherever it was started."""
-    places = [str(Path(stepgrid.__file__).absolute().parents[1]), os.environ.get("PYTHONPATH", "")]
+    places = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(place for place in places if place)
     environment = {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": path}
     argv = [sys.executable, "-m", "stepgrid.build", plan.digest, build.id]

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from stepgrid.drivers.quiesce import drain_command
 from stepgrid.model.command import Command
+from stepgrid.model.package_data import PACKAGE
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid.plugins.server_request import FILE, HERE, taken
+from stepgrid.plugins.server_request import FILE, taken
 
 MODULE = "stepgrid.drivers.quiesce"
 MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what was set
@@ -39,7 +40,7 @@ def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Co
     where = {"data": context.data.absolute(), "device": context.device}
     request = {"access": access, **drain._asdict(), **where, **asked}
     text = json.dumps(request, default=str, indent=1)
-    env = {"PYTHONPATH": str(HERE)}
+    env = {"PYTHONPATH": str(PACKAGE.parent)}
     return Command((sys.executable, "-m", MODULE), env, settings["timeout"] + MARGIN, {FILE: f"{text}\n"})
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "sysbench"
+from stepgrid.model.package_data import TEMPLATES
+
+FOLDER = TEMPLATES / "sysbench"
 OWN = "own.lua"  # what runs a file of somebody's own
 MAIN = "main.lua"
 AGAIN = "again.lua"  # what a load on a server that ran before is run by
@@ -27,7 +29,7 @@ def is_own(lua: str) -> bool:
 def is_taken(lua: str) -> bool:
     """A file of this name is there already."""
     name = PurePath(lua).name
-    return is_own(lua) and (name == MAIN or (TEMPLATES / name).exists())
+    return is_own(lua) and (name == MAIN or (FOLDER / name).exists())
 
 
 def files(lua: str, own: Callable[[str], str]) -> Mapping[str, str]:
@@ -54,7 +56,7 @@ def _with_required(found: dict[str, str]) -> Mapping[str, str]:
     while left:
         for module in _REQUIRED.findall(left.pop()):
             name = f"{module}.lua"
-            if name not in found and (TEMPLATES / name).exists():
+            if name not in found and (FOLDER / name).exists():
                 found[name] = _text(name)
                 left.append(found[name])
     return found
@@ -62,4 +64,4 @@ def _with_required(found: dict[str, str]) -> Mapping[str, str]:
 
 @cache
 def _text(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
+    return (FOLDER / name).read_text(encoding="utf-8")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plugins.server import Home
 
-TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "mysqld"
 _PLAIN = re.compile(r"[^\s\"'#\\;]([^\"'#\\\n\r\t]*[^\s\"'#\\])?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -19,7 +18,10 @@ def render(home: Home, options: Mapping[str, Any], lines: tuple[str, ...] = ()) 
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+        loader=FileSystemLoader(TEMPLATES / "mysqld"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["value"] = value
     return environment.get_template("my.cnf.j2").render(home=home, options=options, lines=lines)

@@ -10,21 +10,20 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from stepgrid.model.command import Command
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plugins.server import Home
 
 OWNER = "stepgrid_owner"
 CONFIGURATION = "postgresql.conf"
-TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "postgres"
 
 
 def configuration(home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(TEMPLATES)
+    loader = FileSystemLoader(TEMPLATES / "postgres")
     templates = Environment(
         loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )

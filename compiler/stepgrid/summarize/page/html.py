@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.units import counted
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.claims import claim_text
@@ -22,7 +22,6 @@ from stepgrid.summarize.statistics import verdicts
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "report"
 MOST_FINDINGS = 12
 UNFOLDED = 16  # charts over time that are shown without asking
 
@@ -40,7 +39,7 @@ def finished(context: Mapping[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(TEMPLATES / "report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,9 @@
+"""The folder with the files that belong to the code: `data/` in an installed package, the top of a checkout."""
+
+from pathlib import Path
+
+import stepgrid
+
+PACKAGE = Path(stepgrid.__file__).absolute().parent
+DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
+SNAKEFILE, SPECS, TEMPLATES = DATA / "Snakefile", DATA / "specs", DATA / "templates"
