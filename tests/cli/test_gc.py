@@ -50,18 +50,18 @@ def test_it_lists_moves_restores_and_deletes(capsys: Capture) -> None:
     assert main(["gc"]) == 0
     listed = """\
 unreferenced by specs/a.yaml, at all scales:
-  results: 1, 0 bytes
-    outputs/results/s-0  0 bytes
-in all 0 bytes in 1 place"""
+  results: 1, 0 B
+    outputs/results/s-0  0 B
+in all 0 B in 1 place"""
     assert capsys.readouterr().out == f"{listed}; `stepgrid gc --yes` moves them to the trash\n"
     assert gone.is_dir()
     (gone / "file").write_bytes(b"x" * 5000)
     assert main(["gc", "--yes"]) == 0
     said = "moved 1 place to the trash; `stepgrid gc --restore` puts them back, `stepgrid gc --empty` deletes them\n"
-    assert capsys.readouterr().out == f"{listed.replace('0 bytes', '8.0 KiB')}\n{said}"
+    assert capsys.readouterr().out == f"{listed.replace('0 B', '8 KiB')}\n{said}"
     assert not gone.exists()
     assert main(["gc"]) == 0
-    said = "the trash holds 1 place, 8.0 KiB: `stepgrid gc --empty` deletes them\n"
+    said = "the trash holds 1 place, 8 KiB: `stepgrid gc --empty` deletes them\n"
     assert capsys.readouterr().out.endswith(f"(specs/a.yaml, at all scales)\n{said}")
     assert main(["gc", "--restore"]) == 0
     assert capsys.readouterr().out == "restored 1 place from the trash\n"
@@ -69,7 +69,7 @@ in all 0 bytes in 1 place"""
     main(["gc", "--yes"])
     capsys.readouterr()
     assert main(["gc", "--empty"]) == 0
-    assert capsys.readouterr().out == "deleted 1 place of the trash, 8.0 KiB\n"
+    assert capsys.readouterr().out == "deleted 1 place of the trash, 8 KiB\n"
     assert main(["gc", "--restore"]) == 0
     assert capsys.readouterr().out == "restored 0 places from the trash\n"
     assert not gone.exists()
@@ -98,7 +98,7 @@ def test_builds_that_no_spec_names_are_listed_with_their_sizes(capsys: Capture) 
     (put("builds", "b-gone") / "program").write_bytes(b"x" * 5000)
     assert main(["gc"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:3] == ["  builds: 1, 8.0 KiB", "    outputs/builds/b-gone  8.0 KiB"]
+    assert lines[1:3] == ["  builds: 1, 8 KiB", "    outputs/builds/b-gone  8 KiB"]
 
 
 def test_the_hint_is_the_same_command(folder: Path, capsys: Capture) -> None:
@@ -151,4 +151,4 @@ def test_images_are_listed_with_their_last_use(capsys: Capture) -> None:
     (folder / "used").touch()
     os.utime(folder / "used", (time.time() - 7200,) * 2)
     assert main(["gc"]) == 0
-    assert "\n    outputs/images/s-0  0 bytes, used 2h00m ago\n" in capsys.readouterr().out
+    assert "\n    outputs/images/s-0  0 B, used 2h00m ago\n" in capsys.readouterr().out

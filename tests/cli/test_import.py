@@ -53,7 +53,7 @@ def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
     assert "cannot be unpacked" in refused(short, store, capsys)
     monkeypatch.setattr(result_import.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
     assert re.fullmatch(
-        r"FILE is not imported: it takes [\d.]+ KiB, and 1 bytes are free at outputs\n", refused(file, store, capsys)
+        r"FILE is not imported: it takes [\d.]+ KiB, and 1 B are free at outputs\n", refused(file, store, capsys)
     )
 
 

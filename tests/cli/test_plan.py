@@ -121,7 +121,7 @@ a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    6 stages: about 3m00s
   states   6 new, 2 cached, 6 orphaned
-  disk     about 6.0 MiB for images and builds
+  disk     about 6 MiB for images and builds
   sharing  saves 1m00s against running every cell from scratch
 
 new: 6 stages, about 3m00s

@@ -31,5 +31,5 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     argv[2] = f"stepgrid.{verb}"
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    said = f"{verb}: the disk of {tmp_path.resolve()}/outputs is full: 0 B of 64.0 MiB free; {HINT}\n"
+    said = f"{verb}: the disk of {tmp_path.resolve()}/outputs is full: 0 B of 64 MiB free; {HINT}\n"
     assert (done.returncode, done.stderr) == ((0, "") if kept else (1, said))

@@ -63,7 +63,7 @@ def test_what_killed_it(number, said):
 @pytest.mark.parametrize(
     "message",
     [
-        "the disk of x is full: 0 B of 4.0 MiB free",
+        "the disk of x is full: 0 B of 4 MiB free",
         "the disk of x is read-only now: see",
         "it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
     ],

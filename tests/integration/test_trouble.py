@@ -251,7 +251,7 @@ def test_the_disk_of_the_checkout_becomes_full(depot: Path, tmp_path: Path) -> N
     assert second.endswith("second: 0\n"), ended.stdout + ended.stderr
     assert first == ""
     assert "INCOMPLETE: 2 of 3 measured steps have no figures yet" in second
-    full = f"the disk of {tmp_path.resolve()}/small/outputs is full: 0 B of 200.0 MiB free; "
+    full = f"the disk of {tmp_path.resolve()}/small/outputs is full: 0 B of 200 MiB free; "
     assert full in ended.stderr, ended.stderr
     assert full in re.sub(r"\s+", " ", second), second
     assert "the run is not complete: [1/3 done] failed 2, left 0" in ended.stderr

@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.lint.step_values import Facts, shown, size
+from stepgrid.lint.step_values import Facts, size
 
 
 @pytest.mark.parametrize(
@@ -9,14 +9,6 @@ from stepgrid.lint.step_values import Facts, shown, size
 )
 def test_an_engines_own_sizes(said, expected):
     assert size(said) == expected
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"),
-    [(500, "500 bytes"), (1536, "1.5 KiB"), (1016 * 1024, "1016 KiB"), (90 * 2**30, "90 GiB"), (2**41, "2 TiB")],
-)
-def test_a_size_as_it_is_shown(number, expected):
-    assert shown(number) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [(True, True), (1, True), ("on", True), (False, False), (0, False)])

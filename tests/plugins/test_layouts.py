@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -20,7 +19,6 @@ from stepgrid.layouts import (
 )
 from stepgrid.layouts.shared import colours
 from stepgrid.layouts.shared.colours import Marked
-from stepgrid.model import published_numbers
 from stepgrid.plugins.layout import Block, Layout, Spot
 from stepgrid.plugins.layouts import NAMES, by_name, defaults
 from tests.layouts.made import compared, spot, subjects, texts
@@ -40,13 +38,6 @@ def test_a_layout_that_there_is_not() -> None:
 def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
     assert defaults(kind)
     assert set(defaults(kind)) <= set(NAMES)
-
-
-def test_ratios_to_nothing() -> None:
-    assert published_numbers.ratio_text(0, 0) == "1"
-    assert published_numbers.ratio_text(0.001, 0) == "inf"
-    assert published_numbers.ratio_text(0, 0.001) == "0.00"
-    assert published_numbers.ratio(2, 0) == math.inf
 
 
 def test_groups_of_microbenchmarks_with_short_names() -> None:

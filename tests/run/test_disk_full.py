@@ -46,7 +46,7 @@ def test_a_full_disk_is_named_and_leaves_a_failure_and_no_database(checkout, sta
     assert failure["status"] == "failed"
     assert failure["step"] == "load"
     assert failure["message"].startswith(f"the disk of {checkout.folder.resolve()}/outputs/live/s-load.")
-    assert " of 4.0 MiB free; free some, load less, or use another disk" in failure["message"]
+    assert " of 4 MiB free; free some, load less, or use another disk" in failure["message"]
     if small == "outputs/live":  # on a disk of its own the log has room for the engine's words
         assert failure["tail"] == "put error: IO error: No space left on device"
     assert f"  load: {failure['message']}\n" in done.stderr
@@ -65,7 +65,7 @@ def test_an_image_that_does_not_fit(checkout, stage, step):
     failure = json.loads(done.stdout)
     assert failure["step"] is None
     assert failure["message"].startswith(f"the disk of {checkout.folder.resolve()}/outputs/live/s-read.")
-    assert " of 4.0 MiB free" in failure["message"]
+    assert " of 4 MiB free" in failure["message"]
 
 
 @needs("small disks")

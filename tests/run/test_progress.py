@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.run import progress
-from stepgrid.run.live_throughput import rate
 from stepgrid.store import plans
 from stepgrid.store.status.reader import Tally, count
 from stepgrid.store.store import Store
@@ -177,7 +177,7 @@ def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
     [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
 )
 def test_rates(qps: float, text: str) -> None:
-    assert rate(qps) == text
+    assert short_rate(qps) == text
 
 
 def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(

@@ -70,7 +70,7 @@ def inside(checkout: Any, kept: bool, *command: str) -> subprocess.CompletedProc
 def test_a_stage_that_cannot_begin_says_why(checkout: Any, stage: Any, kept: bool) -> None:
     checkout.plan(stage("s-load"))
     done = inside(checkout, kept, *checkout.command("s-load"))
-    said = f"the disk of {checkout.folder.resolve()}/outputs is full: 0 B of 64.0 MiB free; {full_disk.HINT}"
+    said = f"the disk of {checkout.folder.resolve()}/outputs is full: 0 B of 64 MiB free; {full_disk.HINT}"
     assert done.returncode == 1
     assert done.stderr == f"failed: title of s-load\n  {said}\n"
     if not kept:
@@ -86,7 +86,7 @@ def test_a_measured_stage_is_published_with_the_reserve(checkout: Any, stage: An
     checkout.plan(stage("s-load"))
     done = inside(checkout, kept, sys.executable, "-c", PUBLISH)
     if not kept:
-        assert " is full: 0 B of 64.0 MiB free" in done.stderr
+        assert " is full: 0 B of 64 MiB free" in done.stderr
         return
     assert done.returncode == 0, done.stderr
     record, last = done.stdout.rsplit("}\n", 1)
@@ -122,7 +122,7 @@ def test_a_run_does_not_start_on_a_full_disk(checkout: Any, stage: Any) -> None:
     checkout.plan(stage("s-load"))
     for name in ("temporary", "elsewhere"):
         (checkout.folder / name).mkdir()
-    size = "64.0 KiB of 64.0 KiB free"
+    size = "64 KiB of 64 KiB free"
     assert refusal(checkout, "elsewhere") == "None"
     assert refusal(checkout, "outputs") == f"the disk of /outputs is full: {size}; {full_disk.HINT}"
     said = f"the disk of /temporary is full: {size}; free some, or set TMPDIR to another folder"

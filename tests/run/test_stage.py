@@ -200,7 +200,7 @@ def test_another_host_than_the_declared_one(checkout, stage):
     assert checkout.run("s-load").returncode == 1
     message = checkout.failure("s-load")["message"]
     assert message.startswith("this is not the hardware of the spec: cores: the spec says 4096, this host has ")
-    assert "; memory: the spec says 1.07374e+09 GiB, this host has " in message
+    assert "; memory: the spec says 1 EiB, this host has " in message
 
 
 def test_of_several_machines_the_one_of_the_stage_counts(checkout, stage):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli import output_file, spec_arguments
 from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
-from stepgrid.model.units import counted, size
+from stepgrid.model.number_format import size
+from stepgrid.model.units import counted
 
 if TYPE_CHECKING:
     from stepgrid.language.input_record import Witness

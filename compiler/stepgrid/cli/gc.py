@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
-from stepgrid.cli.plan_text import size
 from stepgrid.host.locks import Busy
+from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
 from stepgrid.store import trash
 from stepgrid.store.store import Store

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
-from stepgrid.model.units import counted, duration, size
+from stepgrid.model.number_format import size
+from stepgrid.model.units import counted, duration
 
 if TYPE_CHECKING:
     from stepgrid.store.images.image_folders import Image
@@ -57,7 +58,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
         notes = ["replayed"] if said.get("replayed") else []
         ago = f"used {duration(time.time() - image.used)} ago"
         shared = f", {size(image.bytes - image.own)} shared" if image.own < image.bytes else ""
-        yield f"{image.stage}  {size(image.bytes):>8}  {ago:<16}  {image.title}"
+        yield f"{image.stage}  {size(image.bytes):>9}  {ago:<16}  {image.title}"
         if shared or notes:
             yield f"  {', '.join([f'{size(image.own)} its own{shared}', *notes])}"
     yield _totals(store, found)

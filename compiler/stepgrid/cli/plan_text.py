@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from stepgrid.model.number_format import exact_size, size
 from stepgrid.model.units import counted, duration
-from stepgrid.model.units import size as size  # every command shows sizes so
 from stepgrid.plan import actions
 from stepgrid.plan.preview import Node, Outlook
 from stepgrid.plan.stage_difference import Input
@@ -18,7 +18,6 @@ INPUTS = 6  # of a group's reason
 MANY = 100  # loads: more than anyone would run
 _AGAIN = {actions.FAILED: ", tried again", actions.REDO: ", beside the old result", actions.REPLAYED: ", run again"}
 _NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
-_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
 def told(found: Outlook, most: int | None) -> Iterator[str]:
@@ -38,8 +37,7 @@ def value(given: Any, sized: bool = True) -> str:
     if isinstance(given, bool):
         return str(given).lower()
     if sized and isinstance(given, int) and given >= 2**16:
-        unit = next(((factor, name) for factor, name in _UNITS if given % factor == 0), None)
-        return f"{given // unit[0]} {unit[1]}" if unit else str(given)
+        return exact_size(given)
     if isinstance(given, list | tuple):
         return f"[{', '.join(value(each, sized) for each in given)}]"
     return f"{given:g}" if isinstance(given, float) else str(given)

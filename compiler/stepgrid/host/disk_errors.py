@@ -8,6 +8,7 @@ from pathlib import Path
 
 from stepgrid.host.devices import existing
 from stepgrid.host.log_tail import DISK_FULL, last_bytes
+from stepgrid.model.number_format import size
 
 NOTHING = 1 << 18  # bytes free that count as none
 PROBE = ".writable"
@@ -53,7 +54,7 @@ def disk_full(*paths: Path, hint: str = "free some, load less, or use another di
     if _without_inodes(path):
         return f"the disk of {path} is full: 0 of its {found.f_files} inodes are free (files and folders); {FEWER}"
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
-    return f"the disk of {path} is full: {_size(free)} of {_size(total)} free; {hint}"
+    return f"the disk of {path} is full: {size(free)} of {size(total)} free; {hint}"
 
 
 def _without_inodes(path: Path) -> bool:
@@ -64,11 +65,3 @@ def _without_inodes(path: Path) -> bool:
 def _free(path: Path) -> int:
     found = os.statvfs(existing(path))
     return found.f_bavail * found.f_frsize
-
-
-def _size(count: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.1f} {unit}" if unit != "B" else f"{count:.0f} B"
-        count /= 1024
-    return f"{count:.1f} TiB"

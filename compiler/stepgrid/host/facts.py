@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import devices, sysfs
+from stepgrid.model.number_format import size
 from stepgrid.model.site import Site
 
-GIB = 1 << 30
 FIRST_CPU = 8192  # bytes of /proc/cpuinfo: on a large host all of it takes long
 COMPARED = ("cpu", "cores", "smt")
 COMPARED_STORAGE = ("device", "filesystem", "max_sectors_kb")
@@ -75,8 +75,8 @@ def _differs(name: str, said: Any, found: Any) -> str | None:
 def _memory_differs(said: Any, found: Any) -> str | None:
     if said is None or (found is not None and abs(float(said) - found) <= 0.1 * float(said)):
         return None
-    shown = None if found is None else f"{found / GIB:g} GiB"
-    return f"memory: the spec says {float(said) / GIB:g} GiB, this host {_has(shown)}"
+    shown = None if found is None else size(found)
+    return f"memory: the spec says {size(float(said))}, this host {_has(shown)}"
 
 
 def _plain(value: Any) -> str:
@@ -129,7 +129,7 @@ def _kib(key: str) -> int | None:
 
 def _memory() -> int | None:
     total = _kib("MemTotal")
-    return None if total is None else round(total / GIB) * GIB
+    return None if total is None else round(total / 2**30) * 2**30
 
 
 def _storage(path: Path, device: str | None) -> dict[str, Any]:

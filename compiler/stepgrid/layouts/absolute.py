@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, cell
 
@@ -36,7 +36,7 @@ def _lines(block: Block, row: int, name: str) -> Iterator[tuple[Cell, ...]]:
 
 def _cells(block: Block, row: int, metric: str) -> Sequence[Cell]:
     spots = [block.spot(row, column) for column in range(len(block.columns))]
-    return [cell(spot, published_numbers.fixed(spot.values.get(metric), 0), spot.values.get(metric)) for spot in spots]
+    return [cell(spot, number_format.fixed(spot.values.get(metric), 0), spot.values.get(metric)) for spot in spots]
 
 
 LAYOUT = Layout("QPS by group", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, Spot, cell
 
@@ -51,7 +51,7 @@ def _ratio(after: Spot, before: Spot) -> Cell:
     rates = after.values.get(QPS), before.values.get(QPS)
     if rates[0] is None or rates[1] is None:
         return cell(after, None)
-    return Cell(published_numbers.ratio_text(rates[0], rates[1]), value=published_numbers.ratio(rates[0], rates[1]))
+    return Cell(number_format.ratio_to(rates[0], rates[1]), value=number_format.quotient(rates[0], rates[1]))
 
 
 LAYOUT = Layout("QPS after what writes, relative to before it", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

@@ -8,6 +8,7 @@ from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
+from stepgrid.plugins.metrics import unit
 
 QPS = "qps"
 
@@ -21,7 +22,7 @@ def tables(block: Block) -> list[Table]:
 
 
 def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
-    heads = [Column(block.call(each), unit="" if each in block.called else unit(block, each)) for each in metrics]
+    heads = [Column(block.call(each), unit="" if each in block.called else _unit(block, each)) for each in metrics]
     rows = tuple(
         (*_labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
         for row in range(len(block.rows))
@@ -37,7 +38,7 @@ def _by_column(block: Block, metric: str, several: bool) -> Table:
         (*_labels(block, row), *(figure(block, block.spot(row, column), metric) for column in range(len(heads))))
         for row in range(len(block.rows))
     )
-    said = block.call(metric) + (f", {what}" if (what := unit(block, metric)) else "")
+    said = block.call(metric) + (f", {what}" if (what := _unit(block, metric)) else "")
     point = ", ".join(part for part in (block.point, said if several or not block.base else "") if part)
     return Table(block.title, (*_heads(block), *heads), rows, point, _before(block), _notes(block, [metric]))
 
@@ -45,22 +46,22 @@ def _by_column(block: Block, metric: str, several: bool) -> Table:
 def figure(block: Block, spot: Spot, metric: str) -> Cell:
     if block.base is None:
         value = spot.values.get(metric)
-        return cell(spot, None if value is None else number_format.figure(value, number_format.unit(metric)), value)
+        return cell(spot, None if value is None else number_format.figure(value, unit(metric)), value)
     found = spot.ratios.get(metric)
     if found is None and metric in spot.values and not spot.status:
         return Cell("no base", "missing")
     return cell(spot, None if found is None else ratio_cells.text(spot, metric, number_format.ratio(found)), found)
 
 
-def unit(block: Block, metric: str) -> str:
-    return "" if block.base is not None else number_format.unit(metric)
+def _unit(block: Block, metric: str) -> str:
+    return "" if block.base is not None else unit(metric)
 
 
 def _units(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
     """Of figures that the table calls otherwise: their heads stay as short as they were meant."""
     found: dict[str, list[str]] = {}
     for metric in metrics:
-        if metric in block.called and (said := unit(block, metric)):
+        if metric in block.called and (said := _unit(block, metric)):
             found.setdefault(said, []).append(block.called[metric])
     return ("; ".join(f"{', '.join(names)}: {said}" for said, names in found.items()),) if found else ()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from stepgrid.layouts import insert_metrics
 from stepgrid.layouts.shared.colours import Marked, coloured, relative_colour
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
 
@@ -50,7 +50,7 @@ def _coloured(block: Block, column: int) -> list[Cell]:
 
 
 def _cell(spot: Spot, kind: str) -> Cell:
-    plain = cell(spot, published_numbers.fixed(speed(spot), 0))
+    plain = cell(spot, number_format.fixed(speed(spot), 0))
     return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
 
 
@@ -60,7 +60,7 @@ def _relative(block: Block) -> Table:
 
 def _ratio(spot: Spot, base: Spot) -> Cell:
     mine, theirs = speed(spot), speed(base)
-    text = None if mine is None or theirs is None or base.status else published_numbers.ratio_text(mine, theirs)
+    text = None if mine is None or theirs is None or base.status else number_format.ratio_to(mine, theirs)
     plain = cell(spot, text)
     return plain if plain.kind else Cell(plain.text, relative_colour(plain.text))
 
@@ -74,11 +74,11 @@ def _rates(block: Block) -> Table:
 
 def _target(block: Block, column: int) -> Cell:
     known = (block.spot(row, column).values.get(TARGET) for row in range(len(block.rows)))
-    return Cell(published_numbers.fixed(next((each for each in known if each is not None), None), 0) or "-")
+    return Cell(number_format.fixed(next((each for each in known if each is not None), None), 0) or "-")
 
 
 def _rate(spot: Spot) -> Cell:
-    plain = cell(spot, published_numbers.fixed(spot.values.get(INSERTS), 0))
+    plain = cell(spot, number_format.fixed(spot.values.get(INSERTS), 0))
     return plain if plain.kind or _kept(spot) else Cell(f"{plain.text}*", "worst")
 
 

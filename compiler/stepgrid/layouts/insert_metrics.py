@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell
 
@@ -68,7 +68,7 @@ def _heads(spots: Sequence[Spot]) -> list[str]:
 
 def cells(spot: Spot, heads: Sequence[str]) -> list[Cell]:
     found = figures(spot.values)
-    return [cell(spot, published_numbers.fixed(found.get(head), HEADS[head])) for head in heads]
+    return [cell(spot, number_format.fixed(found.get(head), HEADS[head])) for head in heads]
 
 
 def figures(values: Mapping[str, float]) -> dict[str, float]:

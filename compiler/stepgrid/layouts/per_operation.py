@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, Spot, cell
 
@@ -46,15 +46,14 @@ def absolute_cells(spot: Spot) -> list[Cell]:
     found = per_operation(spot.values)
     digits = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
     return [
-        cell(
-            spot, published_numbers.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head))
-        )
+        cell(spot, number_format.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head)))
         for head in HEADS
     ]
 
 
 def _short(value: float | None) -> str | None:
-    return published_numbers.general(value, 3)
+    """%.6g of a figure that is cut to three decimals: 0.000 is 0."""
+    return None if value is None else f"{float(f'{value:.3f}'):.6g}"
 
 
 def _relative(spot: Spot, base: Spot) -> list[Cell]:
@@ -65,7 +64,7 @@ def _relative(spot: Spot, base: Spot) -> list[Cell]:
 def _ratio(spot: Spot, mine: Cell, theirs: Cell) -> Cell:
     if mine.kind or theirs.kind:
         return cell(spot, None)
-    return Cell(published_numbers.ratio_text(float(mine.text), float(theirs.text)))
+    return Cell(number_format.ratio_to(float(mine.text), float(theirs.text)))
 
 
 def per_operation(values: Mapping[str, float]) -> dict[str, float]:

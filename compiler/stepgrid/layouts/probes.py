@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, cell
 
@@ -24,7 +24,7 @@ def _table(block: Block, several: bool) -> Table:
 
 def _cells(block: Block, row: int, probe: str) -> list[Cell]:
     spots = [block.spot(row, column) for column in range(len(block.columns))]
-    return [cell(spot, published_numbers.fixed(spot.values.get(probe), 3)) for spot in spots]
+    return [cell(spot, number_format.fixed(spot.values.get(probe), 3)) for spot in spots]
 
 
 LAYOUT = Layout("probes", tables, (ARMS,), (STEP,), (), own_metrics=True)

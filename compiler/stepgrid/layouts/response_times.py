@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Layout, Spot, cell
@@ -31,12 +31,12 @@ def _table(block: Block, operation: str) -> Table:
 
 def _cells(spot: Spot, operation: str) -> list[Cell]:
     shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
-    longest = published_numbers.fixed(_longest(spot.values, operation), 3)
+    longest = number_format.fixed(_longest(spot.values, operation), 3)
     return [*(cell(spot, percent(share)) for share in shares), cell(spot, longest)]
 
 
 def percent(share: float | None) -> str | None:
-    shown = published_numbers.fixed(share, 3)
+    shown = number_format.fixed(share, 3)
     return FEW if share and shown == "0.000" else shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepgrid.layouts.shared.legend import legend
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Layout, Spot, cell
 
@@ -36,7 +36,7 @@ def tables(block: Block) -> list[Table]:
 
 
 def _cell(spot: Spot, counter: str) -> Cell:
-    return cell(spot, published_numbers.fixed(count(spot.values, counter), 0))
+    return cell(spot, number_format.fixed(count(spot.values, counter), 0))
 
 
 def count(values: Mapping[str, float], counter: str) -> float | None:

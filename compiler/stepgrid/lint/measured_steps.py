@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, shown
+from stepgrid.lint.step_values import Facts
+from stepgrid.model.number_format import size
 
 SHORTEST = 60.0
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
@@ -38,7 +39,7 @@ def cache_over_memory(*names: str) -> Rule:
         for name in names:
             cache = facts.amount(name, 0)
             if cache > memory > 0:
-                message = f"`{name}` is {shown(cache)}, the machine has {shown(memory)}"
+                message = f"`{name}` is {size(cache)}, the machine has {size(memory)}"
                 return Verdict(name, message, "published setups give 0.6 to 0.8 of the memory to the cache")
         return None
 

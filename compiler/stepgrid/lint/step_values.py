@@ -51,13 +51,5 @@ def size(text: str) -> float | None:
     return float(match[1]) * _UNITS[match[2].upper()] if match else None
 
 
-def shown(size_in_bytes: float) -> str:
-    """90 GiB, 64 MiB, 1.5 KiB."""
-    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size_in_bytes >= factor:
-            return f"{size_in_bytes / factor:.4g} {unit}"
-    return f"{size_in_bytes:.0f} bytes"
-
-
 def release(numbers: tuple[int, ...]) -> str:
     return ".".join(str(number) for number in numbers)

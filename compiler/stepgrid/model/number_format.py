@@ -1,31 +1,86 @@
-"""Figures of our own tables, as people read them."""
+"""Numbers as people read them: sizes, rates, ratios, shares and intervals, each shown in one way everywhere."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def figure(value: float, unit: str = "") -> str:
-    """54,321 and 3.21: what is below a hundred keeps three digits. Bytes get a unit of their own."""
-    if unit == "B":
-        return size(value)
-    if abs(value) >= 100 or value == 0:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 1e-4 or value % 1 == 0 else f"{value:#.3g}"
+BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+WIDEST = 1000.0  # ends of an interval that are further apart say nothing
+UNBOUNDED = "unbounded"
 
 
 def size(value: float) -> str:
+    """812 B, 1.5 KiB, 7.755 GiB: four digits at most."""
     power = min(int(math.log2(abs(value)) // 10), len(BYTES) - 1) if abs(value) >= 1 else 0
     return f"{value / 1024**power:.4g} {BYTES[power]}"
+
+
+def exact_size(value: int) -> str:
+    """64 MiB: in the largest unit that it is a whole number of; plain digits where that is none."""
+    power = next(power for power in range(len(BYTES) - 1, -1, -1) if value % 1024**power == 0)
+    return f"{value // 1024**power} {BYTES[power]}" if power and value else str(value)
+
+
+def rate(value: float) -> str:
+    """54,321 and 3.21: what is below a hundred keeps three digits."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+
+
+def short_rate(value: float) -> str:
+    """812, 54k, 1.2M: where there is little room."""
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= factor * 0.9995:
+            scaled = value / factor
+            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}"
+
+
+def figure(value: float, unit: str = "") -> str:
+    """A rate; a whole number has no decimals, and bytes get a unit of their own."""
+    if unit == "B":
+        return size(value)
+    small = abs(value) < 1e-4 or (value % 1 == 0 and abs(value) < 100)
+    return f"{value:.3g}" if small else rate(value)
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:.3g} %"
+
+
+def fixed(value: float | None, digits: int) -> str | None:
+    """With so many decimals, as published tables have it."""
+    return None if value is None else f"{value:.{digits}f}"
+
+
+def quotient(value: float, base: float) -> float:
+    """0 / 0 is 1: nothing has changed. Anything else / 0 is infinite."""
+    if base == 0:
+        return 1.0 if value == 0 else math.inf
+    return value / base
 
 
 def ratio(value: float) -> str:
     return "inf" if math.isinf(value) else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
 
 
-def unit(metric: str) -> str:
-    from stepgrid.plugins.metrics import METRICS
+def ratio_to(value: float, base: float) -> str:
+    """1.22; of two zeros 1, without digits that nobody measured."""
+    return "1" if value == 0 and base == 0 else ratio(quotient(value, base))
 
-    return METRICS[metric].unit if metric in METRICS else ""
+
+def ratio_interval(low: float, high: float) -> str:
+    """Of a ratio: where it is told from 1, the end on that side is."""
+    if low > 1 and high / low > WIDEST:
+        return f"[{ratio(low)}, {UNBOUNDED}]"
+    return f"[{ratio(low)}, {ratio(high)}]" if high < 1 else interval(low, high, ratio)
+
+
+def interval(low: float, high: float, shown: Callable[[float], str]) -> str:
+    """[1.08, 1.16]; an end that says nothing is not told in digits."""
+    return f"[{shown(low)}, {shown(high)}]" if low > 0 and high / low <= WIDEST else f"[{UNBOUNDED}]"
+
+
+def span(low: float, high: float) -> str:
+    """Of a rate: 940-1,060."""
+    return f"{rate(low)}-{rate(high)}" if high / low <= WIDEST else UNBOUNDED

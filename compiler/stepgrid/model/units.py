@@ -67,14 +67,6 @@ def duration(seconds: float) -> str:
     return f"{minutes}m{whole % 60:02}s" if minutes else f"{whole}s"
 
 
-def size(count: int) -> str:
-    """812 bytes, 1.5 KiB, 12 GiB."""
-    for name, unit in reversed(SIZES.items()):
-        if count >= unit:
-            return f"{count / unit:.0f} {name}" if count >= 10 * unit else f"{count / unit:.1f} {name}"
-    return f"{count} bytes"
-
-
 def _scaled(text: str, unit: float) -> int | float:
     value = float(text) * unit
     return int(value) if isinstance(unit, int) and value.is_integer() else value

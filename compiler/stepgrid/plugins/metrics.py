@@ -58,6 +58,11 @@ def names(*sections: str) -> list[str]:
     return [metric.name for section in sections for metric in SECTIONS[section]]
 
 
+def unit(metric: str) -> str:
+    """Nothing of one that is not ours."""
+    return METRICS[metric].unit if metric in METRICS else ""
+
+
 def own_name(name: str) -> str | None:
     """Of a metric, by its name or by that of a published column; None where there is none."""
     return name if name in METRICS else published_columns.metrics().get(name)

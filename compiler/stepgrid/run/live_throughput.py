@@ -22,12 +22,3 @@ def current(kind: str, folder: Path) -> float | None:
     """Of the newest whole interval; None while there is none, and of kinds that cannot tell."""
     found = readings(kind, folder)
     return found[-1][1] if found else None
-
-
-def rate(per_second: float) -> str:
-    """812, 54k, 1.2M: operations per second."""
-    for factor, unit in ((1e6, "M"), (1e3, "k")):
-        if per_second >= factor * 0.9995:
-            scaled = per_second / factor
-            return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:.0f}{unit}"
-    return f"{per_second:.0f}"

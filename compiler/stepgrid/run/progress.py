@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
-from stepgrid.run.live_throughput import current, rate
+from stepgrid.run.live_throughput import current
 from stepgrid.store.status.reader import Tally, count
 from stepgrid.store.store import Store
 
@@ -90,7 +91,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
     before = f"{_head(_current)} | " if _current else ""
     speed = current(planned.kind, folder)
     text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
-    text += "" if speed is None else f", {rate(speed)} ops/s"
+    text += "" if speed is None else f", {short_rate(speed)} ops/s"
     if _terminal():
         _write(f"\r{text[: _width() - 1]}\x1b[K")
     else:

@@ -14,8 +14,8 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import locked
+from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan
-from stepgrid.model.units import size
 from stepgrid.plan.files import plan_file
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD

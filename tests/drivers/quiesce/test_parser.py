@@ -82,7 +82,7 @@ def test_what_was_not_quiet_is_a_warning_that_travels(tmp_path: Path) -> None:
     assert found.warnings == (
         "not quiet after 20.4 s, what follows was measured all the same: statements under way; dirty pages "
         "3,783 (idle at 162.2); "
-        "device writes 25.55 MiB/s (idle at 1.00 MiB/s)",
+        "device writes 25.55 MiB/s (idle at 1 MiB/s)",
     )
 
 

@@ -101,7 +101,7 @@ def test_a_quiet_host_and_what_a_large_one_may_do_beside(root):
 
 def test_swapping(root):
     seen = _between({7: OURS}, {7: OURS}, paging={"swapped_out": 3 << 20})
-    assert _told(activity.findings(seen, 2, []))["swapping"] == (WARNING, "3.0 MiB/s")
+    assert _told(activity.findings(seen, 2, []))["swapping"] == (WARNING, "3 MiB/s")
 
 
 def test_processes_that_are_known_to_disturb(root):
@@ -128,8 +128,8 @@ def test_memory_and_raid(root):
     make(root, {"sys/class/block/md2/md/sync_action": "check\n"})
     found = _by_name(memory.findings(["md2", "nvme0n1"]))
     assert {name: (each.severity, each.said) for name, each in found.items()} == {
-        "memory": (WARNING, "2.0 of 8.0 GiB free"),
-        "swap": (WARNING, "1.0 of 4.0 GiB in use"),
+        "memory": (WARNING, "2 GiB of 8 GiB free"),
+        "swap": (WARNING, "1 GiB of 4 GiB in use"),
         "load": (OK, "0.08, 0.18, 0.62 over 1, 5 and 15 minutes"),
         "raid md2": (WARNING, "check"),
     }

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli import spec_arguments
-from stepgrid.cli.plan_text import WIDTH, size
+from stepgrid.cli.plan_text import WIDTH
 from stepgrid.language.builds.sources import kind_of
+from stepgrid.model.number_format import size
 from stepgrid.model.plan import Json, Plan
 from stepgrid.model.units import counted
 from stepgrid.store import builds

@@ -11,7 +11,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
-from stepgrid.cli.plan_text import size
+from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
 
 

@@ -6,13 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.cli.parse.records import unit
 from stepgrid.layouts import compaction
 from stepgrid.model import number_format
 from stepgrid.model.figures import Figures, PrintedStep
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.plugins.metrics import SECTIONS
+from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.summarize.formats.text import lines
 
 WIDTH = 100

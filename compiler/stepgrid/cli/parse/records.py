@@ -9,13 +9,9 @@ from typing import Any
 
 from stepgrid.cli import answer_formats
 from stepgrid.model.figures import BUCKET, PrintedStep, rows
-from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.metrics import unit
 
 COLUMNS = ("step", "name", "metric", "value", "unit")
-
-
-def unit(metric: str) -> str:
-    return METRICS[metric].unit if metric in METRICS else ""
 
 
 def as_csv(steps: Sequence[PrintedStep]) -> str:

@@ -11,9 +11,10 @@ from stepgrid.cli.status.header import clock, cut
 from stepgrid.cli.status.host_load import Load
 from stepgrid.cli.status.sparkline import BLOCKS, spark
 from stepgrid.model import status as model
+from stepgrid.model.number_format import short_rate, size
 from stepgrid.model.status import Node, Status, Step
 from stepgrid.model.units import duration
-from stepgrid.run.live_throughput import rate, readings
+from stepgrid.run.live_throughput import readings
 
 LAST = 5  # stages that ended
 NARROWEST = 20  # columns of a line that says anything
@@ -58,7 +59,7 @@ class Page:
         before = series[-drawn.used - 1][0] if drawn.used < len(series) else 0.0
         span = f"in {duration(series[-1][0] - before)}"
         yield f"  {self.paint(drawn.text, 'green')}"
-        far = f"now {rate(series[-1][1])}, least {rate(drawn.least)}, most {rate(drawn.most)} {span}"
+        far = f"now {short_rate(series[-1][1])}, least {short_rate(drawn.least)}, most {short_rate(drawn.most)} {span}"
         yield cut(f"  ops/s   {far}", width)
 
     def _ended(self, status: Status, width: int) -> Iterator[str]:
@@ -80,7 +81,7 @@ def usage(load: Mapping[str, float]) -> Iterator[str]:
     """Of the device and of all processors; what cannot be told is left out."""
     read, write = load.get("device_read_mb_per_s"), load.get("device_write_mb_per_s")
     if read is not None and write is not None:
-        yield f"device  reads {_mb(read)}, writes {_mb(write)}"
+        yield f"device  reads {size(read * 2**20)}/s, writes {size(write * 2**20)}/s"
     user, system = load.get("host_cpu_user_pct"), load.get("host_cpu_system_pct")
     waits = load.get("host_cpu_iowait_pct")
     if user is not None and system is not None:
@@ -97,7 +98,3 @@ def _when(node: Node) -> float | None:
     if node.ended is not None and node.state in (model.DONE, model.UNSUPPORTED):
         return node.ended
     return node.end.when if node.end and node.state in (model.FAILED, model.KILLED) else None
-
-
-def _mb(value: float) -> str:
-    return f"{value:.0f} MB/s" if value >= 10 else f"{value:.1f} MB/s"

@@ -9,9 +9,10 @@ from stepgrid.cli.status import header
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock, cut
 from stepgrid.model import status as model
+from stepgrid.model.number_format import short_rate
 from stepgrid.model.status import End, Node, State, Status, Step, Work
 from stepgrid.model.units import duration
-from stepgrid.run.live_throughput import current, rate
+from stepgrid.run.live_throughput import current
 
 SHOWN = 5  # of a group
 TITLED = (model.FAILED, model.KILLED, model.UNSUPPORTED, model.BLOCKED)
@@ -49,7 +50,7 @@ def progress(step: Step, now: float) -> str:
     """readww (1 of 2): 120/1800 s, 54k ops/s."""
     speed = current(step.kind, step.folder) if step.kind else None
     far = f"{place(step)}: {elapsed(step, now)}"
-    return far if speed is None else f"{far}, {rate(speed)} ops/s"
+    return far if speed is None else f"{far}, {short_rate(speed)} ops/s"
 
 
 def elapsed(step: Step, now: float) -> str:

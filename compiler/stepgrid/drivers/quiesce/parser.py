@@ -13,9 +13,10 @@ from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, O
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.settle_request import UNDER_WAY
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.number_format import size
 
 Thing = Mapping[str, Any]
-MIB, LARGE = 2**20, 1000
+LARGE = 1000
 OURS = (UNDER_WAY, AT_WORK, COMPACTED)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 
@@ -95,7 +96,7 @@ def _shown(look: Sequence[Thing]) -> str:
 
 def _amount(value: float, unit: str) -> str:
     if unit.startswith("B"):
-        return f"{value / MIB:,.2f} Mi{unit}"
+        return f"{size(value)}{unit[1:]}"
     number = f"{value:,.0f}" if value >= LARGE else f"{value:g}"
     return f"{number} %" if unit == "%" else number
 

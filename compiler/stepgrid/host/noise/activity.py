@@ -11,6 +11,7 @@ from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise.background_processes import Process, busiest, ours, processes
 from stepgrid.host.sampling import counters
 from stepgrid.host.sampling.sensors import Sensors
+from stepgrid.model.number_format import size
 
 IDLE = ("idle", "iowait", "steal")
 ALLOWED_CORES, ALLOWED_SHARE = 0.1, 0.02  # of one core, or of all: whichever is more
@@ -130,7 +131,7 @@ def _swapping(seen: Activity) -> Finding:
     if len(known) < len(moved):
         return unknown("swapping", expected="none")
     noisy = sum(known) > 0
-    said = f"{sum(known) / seen.seconds / 2**20:.1f} MiB/s" if noisy else "none"
+    said = f"{size(sum(known) / seen.seconds)}/s" if noisy else "none"
     mend = "end what needs the memory, or sudo swapoff -a" if noisy else ""
     return Finding("swapping", WARNING if noisy else OK, said, sum(known) / seen.seconds, "none", mend, noisy)
 

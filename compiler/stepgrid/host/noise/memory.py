@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.model.number_format import size
 
 ENOUGH = 0.5  # of the memory: below that, others hold what a page cache would
 TINY = 0.01  # of the memory in swap: what was never used again
-GIB = 1 << 30
 
 
 def findings(devices: Sequence[str]) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def _free(total: int, available: int | None) -> Finding:
     if not total or available is None:
         return unknown("memory", expected=expected)
     little = available < ENOUGH * total
-    said = f"{available / GIB:.1f} of {total / GIB:.1f} GiB free"
+    said = f"{size(available)} of {size(total)} free"
     mend = "end what holds it: ps aux --sort=-rss | head" if little else ""
     return Finding("memory", WARNING if little else OK, said, available, expected, mend)
 
@@ -41,7 +41,7 @@ def _swap(total: int, all_of_it: int | None, free: int | None) -> Finding:
         return unknown("swap", expected="none in use")
     used = all_of_it - free
     much = used > TINY * total
-    said = f"{used / GIB:.1f} of {all_of_it / GIB:.1f} GiB in use" if all_of_it else "there is none"
+    said = f"{size(used)} of {size(all_of_it)} in use" if all_of_it else "there is none"
     return Finding("swap", WARNING if much else OK, said, used, "none in use", "sudo swapoff -a" if much else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.model import published_numbers
+from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import Block, Spot, cell
 
@@ -21,7 +21,7 @@ def metrics(figures: Figures) -> tuple[str, ...]:
 
 
 def _cells(spot: Spot, figures: Figures) -> list[Cell]:
-    return [cell(spot, published_numbers.fixed(_sum(spot, names), digits)) for names, digits in figures.values()]
+    return [cell(spot, number_format.fixed(_sum(spot, names), digits)) for names, digits in figures.values()]
 
 
 def _sum(spot: Spot, names: Sequence[str]) -> float | None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy
+from stepgrid.model.number_format import size
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.units import duration, size
+from stepgrid.model.units import duration
 from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.disk_space import Need, need

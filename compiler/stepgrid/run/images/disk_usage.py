@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from stepgrid.host.devices import existing
-from stepgrid.model.units import size
+from stepgrid.model.number_format import size
 from stepgrid.store.images import image_folders
 from stepgrid.store.store import Store
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean, stdev
 
+from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
 from stepgrid.summarize.data.measurements import QPS, Point
-from stepgrid.summarize.formats import figure_format
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 from stepgrid.summarize.statistics.scipy_functions import special
@@ -161,7 +161,7 @@ def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
         return _one_load(each, math.exp(sample.mean))
     result, floor = _by_interval(each.comparison.sign, known), each.floor if each.only_qps else None
     if floor is not None and result != UNDECIDED and abs(math.log(known.ratio)) <= math.log1p(floor):
-        return Outcome(UNDECIDED, f"{_numbers(each, known)}; within the noise floor ({figure_format.percent(floor)})")
+        return Outcome(UNDECIDED, f"{_numbers(each, known)}; within the noise floor ({number_format.percent(floor)})")
     few = f"; {FEW}" if result == UNDECIDED else ""
     return Outcome(result, f"{_numbers(each, known)}{few}")
 
@@ -170,9 +170,9 @@ def _one_load(each: Leaf, ratio: float) -> Outcome:
     """The floor is of QPS; where that varies, nothing else is taken for closer."""
     within = max(ONE_LOAD, each.floor or 0.0)
     why = (
-        f"±{figure_format.percent(ONE_LOAD)} assumed"
+        f"±{number_format.percent(ONE_LOAD)} assumed"
         if within == ONE_LOAD
-        else f"noise floor {figure_format.percent(within)}"
+        else f"noise floor {number_format.percent(within)}"
     )
     result = _by_interval(each.comparison.sign, Interval(ratio, ratio / (1 + within), ratio * (1 + within), 1))
     few = f"; {FEW}" if result == UNDECIDED else ""
@@ -241,10 +241,9 @@ def _constant(value: Value) -> bool:
 def _with_interval(value: float, low: float, high: float, alone: bool) -> str:
     if alone:
         return _figure(value)
-    return f"{_figure(value)} {figure_format.between(low, high, _figure)}"
+    return f"{_figure(value)} {number_format.interval(low, high, _figure)}"
 
 
 def _figure(value: float) -> str:
-    if 0.01 <= abs(value) < 100:
-        return f"{value:.2f}"
-    return figure_format.rate(value) if abs(value) >= 100 else f"{value:.3g}"
+    """Of a side: it may be a ratio, or a figure with a unit."""
+    return number_format.ratio(value) if 0.01 <= abs(value) < 99.995 else number_format.figure(value)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from stepgrid.model import number_format
 from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, Entry
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
-from stepgrid.summarize.formats import figure_format
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.outliers import Outlier
@@ -82,5 +82,5 @@ def _places(point: Point, loads: Collection[int]) -> list[Place]:
 
 
 def _odd(found: Outlier) -> str:
-    without = figure_format.ratio(found.without)
-    return f"load {found.load} lies far from the others ({figure_format.ratio(found.alone)}x); without it {without}x"
+    without = number_format.ratio(found.without)
+    return f"load {found.load} lies far from the others ({number_format.ratio(found.alone)}x); without it {without}x"

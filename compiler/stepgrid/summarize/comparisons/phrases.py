@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from stepgrid.model import number_format
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.overview import Overview, Row
 from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.formats import figure_format
 from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
 
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
@@ -35,9 +35,7 @@ def compared(found: Entry) -> str:
     """1.12 [1.08, 1.16] faster"""
     if found.ratio is None:
         return NO_BASE
-    parts = [figure_format.ratio(found.ratio)]
-    if found.interval:
-        parts.append(figure_format.interval(found.interval))
+    parts = [number_format.ratio(found.ratio), _interval(found)]
     parts.append(MARK if found.caveat else found.verdict or "")
     parts += [DOUBT] if found.doubts else []
     if found.point and (short := fewer(found.point)):
@@ -52,7 +50,7 @@ def fewer(point: Point) -> str | None:
 
 def median(point: Point) -> str:
     found = point.spread()
-    return figure_format.rate(found[0]) if found else point.status
+    return number_format.rate(found[0]) if found else point.status
 
 
 def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
@@ -109,7 +107,7 @@ _MANY = {ONE_LOAD: "of one load each"}
 
 
 def _range(ratios: Sequence[float]) -> str:
-    ends = dict.fromkeys(f"{figure_format.ratio(each)}x" for each in (ratios[0], ratios[-1]))
+    ends = dict.fromkeys(f"{number_format.ratio(each)}x" for each in (ratios[0], ratios[-1]))
     return " to ".join(ends)
 
 
@@ -140,7 +138,9 @@ def finding(table: Comparison, line: Line, labels: comparison_axes.Labels, each:
     """cache=hyper against cache=lru, rocksdb-9.10.0, threads=2, readww: 1.12x [1.08, 1.16] faster"""
     arm = comparison_axes.words(labels, table.layout.across)
     where = ", ".join(part for part in (comparison_axes.words(line.labels, table.layout.down), table.step) if part)
-    figures = (
-        f"{figure_format.ratio(each.ratio or 0)}x {figure_format.interval(each.interval)}" if each.interval else ""
-    )
+    figures = f"{number_format.ratio(each.ratio or 0)}x {_interval(each)}"
     return f"{arm} against {table.base}, {where}: {figures} {each.verdict}"
+
+
+def _interval(each: Entry) -> str:
+    return number_format.ratio_interval(each.interval.low, each.interval.high) if each.interval else ""

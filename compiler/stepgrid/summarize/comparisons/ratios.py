@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from stepgrid.model.published_numbers import ratio as plain
+from stepgrid.model.number_format import quotient
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
 
@@ -16,7 +16,7 @@ def ratio(point: Point, base: Point, metric: str) -> float | None:
         return None
     if _all_positive(mine) and _all_positive(theirs):
         return confidence_intervals.ratio(confidence_intervals.sample(mine, theirs))
-    return plain(_median(mine), _median(theirs))
+    return quotient(_median(mine), _median(theirs))
 
 
 def _all_positive(values: dict[int, list[float]]) -> bool:

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from stepgrid.model import number_format
 from stepgrid.model.plan import called
 from stepgrid.summarize.data.parquet_reader import Run
-from stepgrid.summarize.formats import figure_format
 
 Facts = Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
 _WAYS = {
@@ -27,7 +27,7 @@ def rows(images: Facts) -> Iterator[tuple[str, str]]:
         seconds = sum(_number(facts, "seconds") for facts in images.values())
         copied = sum(_number(facts, "copied") for facts in images.values())
         said = ", ".join(f"{_said(way)} ({count})" for way, count in ways.most_common())
-        yield "databases", f"{said}; {seconds:.1f} s and {figure_format.size(copied)} of copies in all"
+        yield "databases", f"{said}; {seconds:.1f} s and {number_format.size(copied)} of copies in all"
 
 
 def mixed(runs: Sequence[Run], images: Facts) -> Iterator[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, median
 
+from stepgrid.model import number_format
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place
-from stepgrid.summarize.formats import figure_format
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import medians
 from stepgrid.summarize.statistics.timeseries import Steadiness
@@ -85,23 +85,23 @@ def _columns(report: Report) -> list[Column]:
 
 
 def _metric(name: str, head: str, unit: str) -> Column:
-    shown = "{:g}".format if unit == FILES else figure_format.rate
+    shown = "{:g}".format if unit == FILES else number_format.rate
     return head, unit, lambda point: _median(point, name, shown)
 
 
-def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = figure_format.rate) -> str | None:
+def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> str | None:
     found = point.spread(metric)
     return shown(found[0]) if found else None
 
 
 def _range(point: Point) -> str | None:
     found = point.spread() if point.loads[0] > 1 else None
-    return f"{figure_format.rate(found[1])}-{figure_format.rate(found[2])}" if found else None
+    return f"{number_format.rate(found[1])}-{number_format.rate(found[2])}" if found else None
 
 
 def _interval(point: Point) -> str | None:
     found = medians.interval([fmean(runs) for runs in point.values().values()])
-    return figure_format.reach(found.low, found.high) if found else None
+    return number_format.span(found.low, found.high) if found else None
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stepgrid.model import number_format
 from stepgrid.model.units import counted
-from stepgrid.summarize.formats import figure_format
 
 SIZES = ("memory", "swap_bytes", "free_bytes")
 PRIVATE = ("hostname",)  # of no use to a reader elsewhere
@@ -18,7 +18,7 @@ def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
     parts = [
         _text(hardware.get("cpu")),
         counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
-        figure_format.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
+        number_format.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
         " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
         f"kernel {facts['kernel']}" if "kernel" in facts else None,
         _instead(hardware.get("described") or {}),
@@ -63,7 +63,7 @@ def _title(prefix: str, name: str) -> str:
 
 def _shown(name: str, value: Any) -> str:
     if name in SIZES and isinstance(value, (int, float)):
-        return figure_format.size(value)
+        return number_format.size(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host import devices
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
-from stepgrid.model.units import size
+from stepgrid.model.number_format import size
 from stepgrid.run.images.clone import FICLONE
 from stepgrid.store.store import Store
 

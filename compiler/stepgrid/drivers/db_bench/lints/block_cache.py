@@ -5,7 +5,8 @@ from __future__ import annotations
 from stepgrid.drivers.db_bench.lints.release_defaults import cache_type
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, release, shown
+from stepgrid.lint.step_values import Facts, release
+from stepgrid.model.number_format import size
 
 _SINCE = {"hyper_clock_cache": (7, 7), "auto_hyper_clock_cache": (8, 6), "fixed_hyper_clock_cache": (8, 6)}
 _GONE = {"clock_cache": (7, 7), "fast_lru_cache": (7, 9)}
@@ -52,9 +53,7 @@ def _shards(facts: Facts) -> Verdict | None:
     shard = capacity / 2**bits
     if shard >= smallest:
         return None
-    message = (
-        f"{2**bits:.0f} shards of {shown(shard)} each: RocksDB itself makes none of {kind} below {shown(smallest)}"
-    )
+    message = f"{2**bits:.0f} shards of {size(shard)} each: RocksDB itself makes none of {kind} below {size(smallest)}"
     return Verdict("cache_numshardbits", message, "leave it out (-1), or fewer bits")
 
 

@@ -11,8 +11,9 @@ from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.points import Point
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.step_table import combinations
-from stepgrid.lint.step_values import Facts, shown
+from stepgrid.lint.step_values import Facts
 from stepgrid.lint.subject import Subject
+from stepgrid.model.number_format import size
 
 _CACHED = re.compile(r"byrx|((fully|rx)[-_])?cached|in[-_]?memory", re.IGNORECASE)
 _BY_SYSTEM = re.compile(r"byos|os[-_]cached", re.IGNORECASE)
@@ -27,22 +28,22 @@ def _does_not_fit(facts: Facts) -> str | None:
     cache = facts.amount("cache_size", 0)
     if not 0 < cache < _data(facts):
         return None
-    return f"{shown(_data(facts))} of data, a block cache of {shown(cache)}: it does not fit"
+    return f"{size(_data(facts))} of data, a block cache of {size(cache)}: it does not fit"
 
 
 def _does_not_fit_memory(facts: Facts) -> str | None:
     memory = facts.amount("hardware.memory", 0)
     if not 0 < memory < _stored(facts):
         return None
-    return f"{shown(_stored(facts))} of files, {shown(memory)} of memory: they do not fit"
+    return f"{size(_stored(facts))} of files, {size(memory)} of memory: they do not fit"
 
 
 def _fits(facts: Facts) -> str | None:
     cache, memory = facts.amount("cache_size", 0), facts.amount("hardware.memory", 0)
     if 0 < _data(facts) <= cache:
-        return f"{shown(_data(facts))} of data fit in the block cache of {shown(cache)}"
+        return f"{size(_data(facts))} of data fit in the block cache of {size(cache)}"
     if not facts.is_on("use_direct_reads") and 0 < _stored(facts) <= memory:
-        return f"{shown(_stored(facts))} of files fit in the {shown(memory)} of memory"
+        return f"{size(_stored(facts))} of files fit in the {size(memory)} of memory"
     return None
 
 

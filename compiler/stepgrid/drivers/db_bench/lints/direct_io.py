@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, shown
+from stepgrid.lint.step_values import Facts
+from stepgrid.model.number_format import size
 
 _READS, _WRITES = "use_direct_reads", "use_direct_io_for_flush_and_compaction"
 
@@ -13,7 +14,7 @@ def _synced(facts: Facts) -> Verdict | None:
     amount = facts.amount("bytes_per_sync", 0)
     if not facts.is_on(_WRITES) or amount <= 0:
         return None
-    message = f"`bytes_per_sync` is {shown(amount)} with direct writes, which leave nothing in the page cache to sync"
+    message = f"`bytes_per_sync` is {size(amount)} with direct writes, which leave nothing in the page cache to sync"
     return Verdict("bytes_per_sync", message, "`bytes_per_sync: 0` where IO is direct")
 
 

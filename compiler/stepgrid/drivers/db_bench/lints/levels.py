@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, shown
+from stepgrid.lint.step_values import Facts
+from stepgrid.model.number_format import exact_size, size
 
 _SIZES = ("write_buffer_size", "level0_file_num_compaction_trigger", "max_bytes_for_level_base")
 _MERGE = "min_write_buffer_number_to_merge"
@@ -22,8 +23,8 @@ def _first_levels(facts: Facts) -> Verdict | None:
     target = facts.amount("max_bytes_for_level_base", 256 * 2**20)
     if files * buffer <= target:
         return None
-    sizes = f"{files:.0f} x {shown(buffer)} = {shown(files * buffer)}"
-    message = f"L0 holds {sizes} when its compaction starts, more than L1's target of {shown(target)}"
+    sizes = f"{files:.0f} x {size(buffer)} = {size(files * buffer)}"
+    message = f"L0 holds {sizes} when its compaction starts, more than L1's target of {size(target)}"
     return Verdict(
         given[0], message, f"`max_bytes_for_level_base: {_written(files * buffer)}`, or smaller write buffers"
     )
@@ -50,8 +51,8 @@ def _universal_wait(facts: Facts) -> Verdict | None:
     return Verdict("step", message, hint)
 
 
-def _written(size: float) -> str:
-    return f"{size / 2**20:.0f}MiB" if size % 2**20 == 0 else f"{size:.0f}"
+def _written(amount: float) -> str:
+    return exact_size(round(amount)).replace(" ", "")
 
 
 RULES = (

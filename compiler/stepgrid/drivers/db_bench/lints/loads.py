@@ -6,6 +6,7 @@ from stepgrid.drivers.db_bench.benchmarks import LOADS
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts
+from stepgrid.model.number_format import size
 
 
 def _capped(facts: Facts) -> Verdict | None:
@@ -30,7 +31,7 @@ def _slowed(facts: Facts) -> Verdict | None:
     if facts["benchmark"] not in LOADS:
         return None
     rate = facts["step.write_rate"]
-    message = f"step `{facts['step']}` is held to {rate / 2**20:.3g} MiB a second: a write rate is obeyed by a load too"
+    message = f"step `{facts['step']}` is held to {size(rate)} a second: a write rate is obeyed by a load too"
     return Verdict("step.write_rate", message, f"`{{use: {facts['step']}, write_rate: null}}`")
 
 

@@ -6,7 +6,8 @@ from stepgrid.drivers.db_bench.benchmarks import READ_ONLY
 from stepgrid.drivers.db_bench.lints.release_defaults import FOLLOWS_LIBRARY, compaction_readahead
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, shown
+from stepgrid.lint.step_values import Facts
+from stepgrid.model.number_format import size
 
 _OPTION = "compaction_readahead_size"
 _LIMIT = "hardware.storage.max_sectors_kb"
@@ -24,8 +25,8 @@ def _over(facts: Facts) -> Verdict | None:
     readahead = facts.amount(_OPTION, compaction_readahead(facts["release"]))
     if readahead <= limit:
         return None
-    than = f"the device's max_sectors_kb less a block ({shown(limit)})"
-    message = f"a compaction readahead of {shown(readahead)} is more than {than}: the kernel reads block by block"
+    than = f"the device's max_sectors_kb less a block ({size(limit)})"
+    message = f"a compaction readahead of {size(readahead)} is more than {than}: the kernel reads block by block"
     return Verdict(_OPTION if facts.given(_OPTION) else "build", message, f"{_EXPRESSION} (rocksdb issue 12038)")
 
 

@@ -1,0 +1,91 @@
+"""Numbers as people read them: what says nothing is said in a word."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.model import number_format
+from stepgrid.model.units import SIZES, quantity
+
+FAR = st.floats(1e-6, 1e12)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.08, 1.16, "[1.08, 1.16]"),
+        (0.05, 40.0, "[0.05, 40.00]"),
+        (1e-48, 1.75e48, "[unbounded]"),
+        (0.0, 1.75e48, "[unbounded]"),
+        (1.5, 1.75e48, "[1.50, unbounded]"),  # faster, however much
+        (1e-48, 0.7, "[0.00, 0.70]"),
+    ],
+)
+def test_an_interval_that_says_nothing_is_unbounded(low: float, high: float, text: str) -> None:
+    assert number_format.ratio_interval(low, high) == text
+
+
+@pytest.mark.parametrize(("low", "high", "text"), [(940.4, 1060.0, "940-1,060"), (1e-9, 1e12, "unbounded")])
+def test_so_is_that_of_a_median(low: float, high: float, text: str) -> None:
+    assert number_format.span(low, high) == text
+
+
+def test_rates_below_zero_are_told_as_those_above() -> None:
+    assert [number_format.rate(each) for each in (-5000.0, 5000.0, -3.2, 3.2)] == ["-5,000", "5,000", "-3.20", "3.20"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(5.0, "", "5"), (5.04, "", "5.04"), (0.0, "", "0"), (0.00001, "", "1e-05"), (54321.4, "µs", "54,321"),
+     (12345.0, "B", "12.06 KiB")],
+)  # fmt: skip
+def test_a_whole_number_has_no_decimals_and_bytes_have_their_unit(value: float, unit: str, text: str) -> None:
+    assert number_format.figure(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (500, "500 B"), (1536, "1.5 KiB"), (1016 * 1024, "1016 KiB"), (90 * 2**30, "90 GiB"),
+     (2**41, "2 TiB"), (2**60, "1 EiB"), (1.2 * 2**20, "1.2 MiB"), (-3 * 2**20, "-3 MiB")],
+)  # fmt: skip
+def test_a_size(value: float, text: str) -> None:
+    assert number_format.size(value) == text
+
+
+@given(st.integers(1024, 2**49))
+def test_a_size_reads_back_to_four_digits(value: int) -> None:
+    number, unit = number_format.size(value).split(" ")
+    assert float(number) * SIZES[unit] == pytest.approx(value, rel=5.1e-4)
+
+
+@given(st.integers(1, 2**50 - 1))
+def test_an_exact_size_is_that_number(value: int) -> None:
+    assert quantity(number_format.exact_size(value).replace(" ", ""), "size") == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1, "1"), (1536, "1536"), (65536, "64 KiB"), (0, "0"), (3 * 2**40, "3 TiB")]
+)
+def test_an_exact_size_has_the_largest_unit(value: int, text: str) -> None:
+    assert number_format.exact_size(value) == text
+
+
+@given(FAR, FAR)
+def test_a_ratio_to_a_base_is_that_of_the_quotient(value: float, base: float) -> None:
+    assert number_format.ratio_to(value, base) == number_format.ratio(value / base)
+
+
+def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
+    assert number_format.ratio_to(0, 0) == "1"
+    assert number_format.ratio_to(0.001, 0) == "inf"
+    assert number_format.ratio_to(0, 0.001) == "0.00"
+    assert number_format.quotient(2, 0) == math.inf
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (math.inf, "inf")])
+def test_a_ratio(value: float, text: str) -> None:
+    assert number_format.ratio(value) == text
