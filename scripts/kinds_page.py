@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from stepgrid.language.builds.sources import SOURCES
 from stepgrid.plugins import drivers, engines
 from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 from stepgrid.plugins.settings import ByAction
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def page() -> str:
 
 
 def _kinds() -> Iterator[str]:
-    for kind in drivers.kinds():
+    for kind in DRIVERS.built_in():
         found = drivers.driver(kind)
         yield from ("", f"## {kind}", "", _summary(found))
         if drivers.runnable(kind) is None:
@@ -116,11 +117,11 @@ def _engines() -> Iterator[str]:
     yield from _heading(
         "engine", "step kinds", "storage engines", "`has(…)`, by version", "options that a spec may not give"
     )
-    for name in engines.names():
+    for name in ENGINES.built_in():
         found = engines.engine(name)
         known = ", ".join(sorted(found.capabilities(ANY_VERSION)))
         yield _row(name, ", ".join(found.kinds), ", ".join(found.storage_engines), known, ", ".join(found.reserved))
-    missing = [name for name in engines.names() if not engines.runnable(name)]
+    missing = [name for name in ENGINES.built_in() if not engines.runnable(name)]
     if missing:
         yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
 
@@ -135,7 +136,7 @@ def _sources() -> Iterator[str]:
         yield _row(kind, ", ".join(form.required), takes, "yes" if kind in BUILDABLE else "not yet")
     yield ""
     yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
-    offers = {name: " and ".join(engines.engine(name).extensions) for name in engines.names()}
+    offers = {name: " and ".join(engines.engine(name).extensions) for name in ENGINES.built_in()}
     yield f"{'; '.join(f'{offered} to {name}' for name, offered in offers.items() if offered)}."
 
 

@@ -62,8 +62,8 @@ def test_it_overwrites_nothing(folder: Path, capsys: Capture) -> None:
 def test_a_client_is_no_engine_to_start_from(capsys: Capture) -> None:
     assert main(["new", "sysbench"]) == 2
     assert capsys.readouterr().err == (
-        "there is no starting spec for `sysbench`: it is a client, which asks a server; name one of rocksdb, mysql, "
-        "mariadb, postgres, program\n"
+        "there is no starting spec for `sysbench`: it is a client, which asks a server; name one of mariadb, "
+        "mysql, postgres, program, rocksdb\n"
     )
 
 

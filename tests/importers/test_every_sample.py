@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importers import KINDS
+from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_folder import read, write
 
 RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
@@ -19,7 +19,7 @@ RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", IMPORTERS.names())
 def test_every_published_file(kind: str, published: Callable[[str], Path], tmp_path: Path) -> None:
     folder = published(kind)
     found = read(kind, folder)
@@ -31,4 +31,4 @@ def test_every_published_file(kind: str, published: Callable[[str], Path], tmp_p
 
 
 def test_no_other_kind_was_published(published: Callable[[str], Path]) -> None:
-    assert {path.name for path in published("").iterdir()} == set(KINDS)
+    assert {path.name for path in published("").iterdir()} == set(IMPORTERS.names())

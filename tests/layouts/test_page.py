@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.layouts import NAMES
+from stepgrid.plugins.registry import LAYOUTS
 from tests.conftest import Compile
 from tests.language.bad import BASE
 from tests.layouts.examples import EXAMPLES
@@ -21,10 +21,10 @@ def test_the_page_is_made_of_the_examples() -> None:
 
 
 def test_every_layout_has_an_example() -> None:
-    assert sorted(EXAMPLES) == sorted(NAMES)
+    assert sorted(EXAMPLES) == sorted(LAYOUTS.names())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYOUTS.names())
 def test_a_spec_may_ask_for_it_as_the_page_says(name: str, compile_text: Compile) -> None:
     for said in (EXAMPLES[name].said, name) if name not in ("probes", "counters") else (EXAMPLES[name].said,):
         plan = compile_text(f"{BASE}{PROBE}report: {{tables: [{said}]}}\n")

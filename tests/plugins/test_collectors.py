@@ -9,9 +9,9 @@ import pytest
 from stepgrid.collectors.perf_stat import FILE, USER
 from stepgrid.collectors.perf_stat import METRICS as COUNTED
 from stepgrid.expand.steps.collectors import SETTINGS
-from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Drawing, Target
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import COLLECTORS
 
 TARGET = Target((7, 8), Path("/f"))
 WORDS = {
@@ -45,9 +45,9 @@ SAID_TO_A_USER = """\
 """
 
 
-@pytest.mark.parametrize("name", collectors.names())
+@pytest.mark.parametrize("name", COLLECTORS.names())
 def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
-    found = collectors.collector(name)
+    found = COLLECTORS.get(name)
     assert found.tool
     assert found.package
     assert set(found.settings) <= set(SETTINGS)
@@ -58,15 +58,13 @@ def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
 
 def test_one_that_there_is_not() -> None:
     with pytest.raises(LookupError) as caught:
-        collectors.collector("perf")
-    assert str(caught.value) == (
-        "there is no collector 'perf'; there are: perf_stat, perf_record, pidstat, iostat, vmstat"
-    )
+        COLLECTORS.get("perf")
+    assert str(caught.value) == "there is no collector `perf`: did you mean `perf_stat`?"
 
 
 def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(SAID)
-    assert collectors.collector("perf_stat").parse(tmp_path) == {
+    assert COLLECTORS.get("perf_stat").parse(tmp_path) == {
         "perf_task_clock_ms": 5269.883512,
         "perf_cpu_migrations": 39.0,
         "perf_instructions": 3000.0,
@@ -78,7 +76,7 @@ def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> N
 def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
     """The kernel counts no switch or migration in user mode, and prints 0; task-clock ignores the mode."""
     (tmp_path / FILE).write_text(SAID_TO_A_USER)
-    assert collectors.collector("perf_stat").parse(tmp_path) == {
+    assert COLLECTORS.get("perf_stat").parse(tmp_path) == {
         "perf_task_clock_ms": 5.818311,
         "perf_user_page_faults": 344.0,
         "perf_user_instructions": 3000.0,
@@ -89,7 +87,7 @@ def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
 
 def test_instructions_per_cycle_are_of_one_mode(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(SAID_TO_A_USER.replace("cycles:u", "cycles"))
-    found = collectors.collector("perf_stat").parse(tmp_path)
+    found = COLLECTORS.get("perf_stat").parse(tmp_path)
     assert not [name for name in found if name.endswith("per_cycle")]
 
 
@@ -98,4 +96,4 @@ def test_every_count_is_a_metric() -> None:
 
 
 def test_only_a_recording_is_drawn() -> None:
-    assert [name for name in collectors.names() if isinstance(collectors.collector(name), Drawing)] == ["perf_record"]
+    assert [name for name in COLLECTORS.names() if isinstance(COLLECTORS.get(name), Drawing)] == ["perf_record"]

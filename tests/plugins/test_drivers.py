@@ -83,11 +83,10 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "duration": st.none() | SECONDS,
     },
 }
-KNOWN = "db_bench, sysbench, insert_benchmark, linkbench, vector_search, sql, quiesce, command"
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:
-    with pytest.raises(LookupError, match=f"^there is no step kind 'db_bensh'; the kinds are: {KNOWN}$"):
+    with pytest.raises(LookupError, match=r"^there is no kind `db_bensh`: did you mean `db_bench`\?$"):
         driver("db_bensh")
 
 

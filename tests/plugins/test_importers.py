@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.drivers import kinds
-from stepgrid.plugins.importers import KINDS, kind
+from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_folder import read
 
+KINDS = IMPORTERS.names()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
 
 
 def test_a_kind_is_a_driver_of_ours() -> None:
     assert set(KINDS) <= set(kinds())
-    assert [kind(name).kind for name in KINDS] == list(KINDS)
+    assert [IMPORTERS.get(name).kind for name in KINDS] == list(KINDS)
 
 
 def test_an_unknown_kind_says_which_there_are() -> None:
-    with pytest.raises(LookupError, match=r"^there is no kind 'other' of published results; the kinds are: sysbench, "):
-        kind("other")
+    with pytest.raises(LookupError, match=r"^there is no kind of published results `other`: known here: db_bench, "):
+        IMPORTERS.get("other")
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -19,25 +19,26 @@ from stepgrid.layouts import (
 )
 from stepgrid.layouts.shared import colours
 from stepgrid.layouts.shared.colours import Marked
+from stepgrid.plugins.drivers import tables
 from stepgrid.plugins.layout import Block, Layout, Spot
-from stepgrid.plugins.layouts import NAMES, by_name, defaults
+from stepgrid.plugins.registry import LAYOUTS
 from tests.layouts.made import compared, spot, subjects, texts
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYOUTS.names())
 def test_every_layout_is_one(name: str) -> None:
-    assert isinstance(by_name(name), Layout)
+    assert isinstance(LAYOUTS.get(name), Layout)
 
 
 def test_a_layout_that_there_is_not() -> None:
-    with pytest.raises(LookupError, match="there is no layout `iostats`"):
-        by_name("iostats")
+    with pytest.raises(LookupError, match=r"^there is no layout `iostats`: did you mean `iostat`\?$"):
+        LAYOUTS.get("iostats")
 
 
 @pytest.mark.parametrize("kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "vector_search", "command"])
 def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
-    assert defaults(kind)
-    assert set(defaults(kind)) <= set(NAMES)
+    assert tables(kind)
+    assert set(tables(kind)) <= set(LAYOUTS.names())
 
 
 def test_groups_of_microbenchmarks_with_short_names() -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-import stepgrid.plugins.drivers
-import stepgrid.plugins.engines
 from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.driver import Context
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 
 
 class TrialDriver:
@@ -55,8 +55,8 @@ DRIVER, ENGINE = TrialDriver(), TrialEngine()
 
 def register() -> None:
     sys.modules["trial"] = sys.modules[__name__]
-    stepgrid.plugins.drivers._MODULES["trial"] = "trial"
-    stepgrid.plugins.engines._MODULES["trial"] = "trial"
+    DRIVERS.points["trial"] = EntryPoint("trial", "trial:DRIVER", DRIVERS.group)
+    ENGINES.points["trial"] = EntryPoint("trial", "trial:ENGINE", ENGINES.group)
 
 
 if __name__ == "__main__":

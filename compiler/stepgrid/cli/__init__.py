@@ -76,13 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _called(parsed: argparse.Namespace) -> int:
-    """A command that writes may find the disk full."""
+    """A command that writes may find the disk full; a plug-in may be missing or broken."""
     try:
         return int(parsed.run(parsed))
     except Exception as error:
+        from stepgrid.plugins.registry import PluginError
         from stepgrid.store import full_disk
         from stepgrid.workflow import host_plan
 
+        if isinstance(error, PluginError):
+            print(error, file=sys.stderr)
+            return 2
         if not full_disk.is_full(error):
             raise
         print(full_disk.sentence(host_plan.store()), file=sys.stderr)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
 from stepgrid.model.units import counted
-from stepgrid.plugins.importers import KINDS
+from stepgrid.plugins.registry import IMPORTERS
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "what",
         metavar="FILE|KIND",
         help="what `stepgrid export` or `stepgrid builds export` wrote; "
-        f"or the kind of published results: {', '.join(KINDS)}",
+        f"or the kind of published results: {', '.join(IMPORTERS.names())}",
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
     parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.what in KINDS or args.folder is not None or args.legacy is not None or args.skip_unknown:
+    if args.what in IMPORTERS.names() or args.folder is not None or args.legacy is not None or args.skip_unknown:
         from stepgrid.cli import import_published
 
         return import_published.run(args)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
-from stepgrid.language.problems.problem import nearest
 from stepgrid.model.units import counted
-from stepgrid.plugins.importers import KINDS
+from stepgrid.plugins.registry import IMPORTERS
 
 if TYPE_CHECKING:
     from stepgrid.plugins.importer import Beside
@@ -26,9 +25,9 @@ HINT = "`--skip-unknown` imports the rest, and the report says what was left out
 
 def wrong_use(args: argparse.Namespace) -> str | None:
     """Of a KIND and a DIR."""
-    if args.what not in KINDS:
-        hint = nearest(args.what, KINDS)
-        return f"there is no kind `{args.what}` of published results\n   = {hint}"
+    if args.what not in IMPORTERS.names():
+        message, hint, _ = IMPORTERS.unknown(args.what)
+        return f"{message}\n   = {hint}"
     if args.folder is None:
         return f"which folder of {args.what} results? stepgrid import {args.what} DIR"
     if not args.folder.is_dir():

@@ -18,8 +18,8 @@ from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
 from stepgrid.plugins.engines import engine as engine_named
-from stepgrid.plugins.engines import names as engine_names
 from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
+from stepgrid.plugins.registry import ENGINES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +86,7 @@ def _members(
     if engine is None and links[0].extends is not None:
         return []  # what it extends is not there, which is said
     if not _check(family, engine, [each for each in known if each != family], where, problems):
-        engine = next(iter(get_close_matches(str(engine), engine_names(), n=1)), None)  # what is probably meant
+        engine = next(iter(get_close_matches(str(engine), ENGINES.names(), n=1)), None)  # what is probably meant
     if engine is None:
         return []
     options = tuple(layer for link in links for layer in link.options)
@@ -157,14 +157,13 @@ def _check(family: str, engine: Text | None, others: Sequence[str], where: Where
     if engine is None and problems.unread:
         return False
     if engine is None:
-        hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', engine_names())}"
+        hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', ENGINES.names())}"
         if get_close_matches(family, others, n=1):
             hint = nearest(family, others)
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
         return False
-    if engine not in engine_names():
-        hint = nearest(engine, engine_names())
-        problems.add("undefined-name", engine.where, f"there is no engine `{engine}`", hint, len(engine))
+    if engine not in ENGINES.names():
+        problems.add("undefined-name", engine.where, *ENGINES.unknown(engine))
         return False
     return True
 

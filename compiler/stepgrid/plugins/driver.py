@@ -79,6 +79,20 @@ class Declares(Protocol):
 
 
 @runtime_checkable
+class OnEngines(Protocol):
+    """A kind that runs on engines of other packages, which do not name it."""
+
+    engines: tuple[str, ...]
+
+
+@runtime_checkable
+class Tabled(Protocol):
+    """A kind whose steps have tables in a report whose spec names none."""
+
+    tables: tuple[str, ...]  # layouts; one that would be empty is left out
+
+
+@runtime_checkable
 class Live(Protocol):
     """A kind that can tell how fast a step is while it runs."""
 

@@ -1,37 +1,47 @@
-"""The drivers by step kind. A module is imported when its kind is asked for, so that this costs nothing."""
+"""The drivers by step kind, and what each can do in this version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
+
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Driver, Runner, WithFiles, WithInputs
 
-_MODULES = {
-    "db_bench": "stepgrid.drivers.db_bench",
-    "sysbench": "stepgrid.drivers.sysbench",
-    "insert_benchmark": "stepgrid.drivers.insert_benchmark",
-    "linkbench": "stepgrid.drivers.linkbench",
-    "vector_search": "stepgrid.drivers.vector_search",
-    "sql": "stepgrid.drivers.sql",
-    "quiesce": "stepgrid.drivers.quiesce",
-    "command": "stepgrid.drivers.command",
-}
-
 
 def kinds() -> tuple[str, ...]:
-    return tuple(_MODULES)
+    return DRIVERS.names()
 
 
 @cache
 def driver(kind: str) -> Driver:
     """What planning needs of a kind."""
-    if kind not in _MODULES:
-        raise LookupError(f"there is no step kind {kind!r}; the kinds are: {', '.join(_MODULES)}")
-    return cast("Driver", import_module(_MODULES[kind]).DRIVER)
+    return DRIVERS.get(kind)
+
+
+@cache
+def tables(kind: str) -> tuple[str, ...]:
+    """The layouts that the report of a kind of step shows where the spec names no tables."""
+    from stepgrid.plugins.driver import Tabled
+
+    found = driver(kind)
+    return found.tables if isinstance(found, Tabled) else ()
+
+
+@cache
+def runs_on(kind: str, engine: str) -> bool:
+    """An engine names the kinds that run on it; the kind of another package may name the engine instead."""
+    return kind in ENGINES.get(engine).kinds or engine in _engines(kind)
+
+
+def _engines(kind: str) -> tuple[str, ...]:
+    from stepgrid.plugins.driver import OnEngines
+
+    found = driver(kind)
+    return found.engines if isinstance(found, OnEngines) else ()
 
 
 @cache

@@ -45,7 +45,7 @@ class Beside:
     why: str  # a heading of docs/legacy.md
 
 
-class Kind(Protocol[Records]):
+class Importer(Protocol[Records]):
     kind: str  # the driver of the steps
 
     def read(self, folder: Path, faults: Faults) -> Records:

@@ -11,6 +11,7 @@ from stepgrid.model.table import ABSENT, Cell, Table
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
 
 OWN = ("build", "step")
+FIGURES = "figures"  # the layout of a table that names none
 
 
 class Spot(NamedTuple):

@@ -12,8 +12,8 @@ from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.child_process import MissingError, how
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.model.site import Site
-from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Drawing
+from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.run.collectors import FOLDER, RECORD, note
 
 SECONDS = 600.0  # for one drawing
@@ -33,13 +33,13 @@ def _drawn(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for path in sorted(folder.glob(f"steps/*/{FOLDER}/*/{RECORD}")):
         record = json.loads(path.read_text(encoding="utf-8"))
         kind = record.get("collector")
-        if kind and not record["warning"] and isinstance(collectors.collector(kind), Drawing):
+        if kind and not record["warning"] and isinstance(COLLECTORS.get(kind), Drawing):
             yield path.parent, record
 
 
 def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
     """Why there is no drawing."""
-    kind, script = collectors.collector(record["collector"]), folder / "script"
+    kind, script = COLLECTORS.get(record["collector"]), folder / "script"
     assert isinstance(kind, Drawing)
     script.mkdir()
     words = kind.script(site.tool(kind.tool), folder)

@@ -17,10 +17,10 @@ from stepgrid.host.processes import child_process as children
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import Group
 from stepgrid.model.site import Site
-from stepgrid.plugins import collectors
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.command_line import argv
 from stepgrid.plugins.driver import Context
+from stepgrid.plugins.registry import COLLECTORS
 
 FOLDER, RECORD = "collectors", "collector.json"
 TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written
@@ -84,7 +84,7 @@ class Collecting:
 
     def _argv(self, asked: Mapping[str, Any], target: Target, engine: int) -> Sequence[str]:
         if (kind := asked.get("collector")) is not None:
-            found = collectors.collector(str(kind))
+            found = COLLECTORS.get(str(kind))
             return found.argv(self.site.tool(found.tool), asked, target)
         try:
             return argv(asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)})

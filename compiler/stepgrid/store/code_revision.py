@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign
 
 PARTS = ("model", "plugins", "drivers", "collectors", "collect", "layouts", "store/status", "summarize")
 LENGTH = 12
@@ -20,7 +22,19 @@ def revision() -> str:
         return given
     sources = [path for part in PARTS for path in (PACKAGE / part).rglob("*.py")]
     sources += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
-    return digest(PACKAGE.parents[1], sources)
+    own = digest(PACKAGE.parents[1], sources)
+    others = foreign(DRIVERS, COLLECTORS, LAYOUTS)
+    return with_others(own, others) if others else own
+
+
+def with_others(own: str, others: Mapping[str, Iterable[Path]]) -> str:
+    """With the versions and the contents of other packages."""
+    found = hashlib.sha256(own.encode())
+    for package, folders in others.items():
+        found.update(package.encode())
+        for folder in sorted(folders):
+            found.update(digest(folder.parent, [*folder.rglob("*.py")] if folder.is_dir() else [folder]).encode())
+    return found.hexdigest()[:LENGTH]
 
 
 def digest(root: Path, sources: list[Path]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.importers.shared.text_files import plain
 from stepgrid.plugins.importer import Beside, Faults, Measured, Mistake, Wrong, in_order
-from stepgrid.plugins.importers import KINDS, kind
+from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_plan import Planned, planned, several
 
 SHOWN = 5  # files of a folder that are named
@@ -28,7 +28,7 @@ class Found:
 def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
     """Wrong says everything that keeps it from being read."""
     faults = Faults()
-    each = kind(name)
+    each = IMPORTERS.get(name)
     records = each.read(folder, faults)
     faults.stop()
     measured = each.measured(records)
@@ -73,14 +73,15 @@ def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[Mistake]:
 
 def _others(but: str, folder: Path) -> str:
     """The kinds whose results are there."""
-    there = [name for name in KINDS if name != but and _holds(name, folder)]
+    there = [name for name in IMPORTERS.names() if name != but and _holds(name, folder)]
     return f"; there are those of {' and '.join(there)}" if there else ""
 
 
 def _holds(name: str, folder: Path) -> bool:
     faults = Faults()
     try:
-        return bool(kind(name).measured(kind(name).read(folder, faults))) and not list(faults)
+        each = IMPORTERS.get(name)
+        return bool(each.measured(each.read(folder, faults))) and not list(faults)
     except Wrong:
         return False
 

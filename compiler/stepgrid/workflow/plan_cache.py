@@ -21,6 +21,7 @@ from stepgrid.language.input_record import Witness, digest, watching
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plan.files import plan_file
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
 from stepgrid.store.redo_requests import all_pending
 from stepgrid.store.report_files import Products
 from stepgrid.store.status import result_times
@@ -123,11 +124,15 @@ def around(store: Store) -> list[Any]:
 
 @cache
 def code() -> str:
-    """Of this package, what it works with and what it puts into plans, told apart as Python's own cache does sources:
-    by size and time."""
+    """Of this package, the plug-ins of others, and libraries, told apart as Python's own cache does sources: by size
+    and time."""
     found = hashlib.sha256(sys.version.encode())
     for folder in (*stepgrid.__path__, TEMPLATES):
         found.update("".join(sorted(_sources(str(folder)))).encode())
+    for package, folders in foreign(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
+        found.update(package.encode())
+        for folder in sorted(folders):
+            found.update("".join(sorted(_sources(str(folder)))).encode() if folder.is_dir() else _mark(str(folder)))
     for name in LIBRARIES:
         spec = find_spec(name)
         found.update(_mark(spec.origin) if spec and spec.origin else b"-")

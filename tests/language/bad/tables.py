@@ -1,6 +1,6 @@
 """Wrong specs: what the report's tables name and show."""
 
-from stepgrid.plugins.layouts import NAMES
+from stepgrid.plugins.registry import LAYOUTS
 from tests.language.bad import BASE, SWEEP, Said
 
 LONG = BASE.replace("duration: 1s", "duration: 10m")
@@ -138,7 +138,7 @@ CASES: dict[str, Said] = {
                 "9:19",
                 "missing-key",
                 "`rows` is missing",
-                f"or `layout:`, one of {', '.join(NAMES)}",
+                f"or `layout:`, one of {', '.join(LAYOUTS.names())}",
             )
         ],
     ),

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
+from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Described, Effective, Since
 from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
@@ -69,7 +71,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
     monkeypatch.setattr(stepgrid.plugins.engines, "served", lambda _name: made)
     monkeypatch.setenv("STEPGRID_READY", "0")
     return made

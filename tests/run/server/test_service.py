@@ -7,15 +7,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import stepgrid.plugins.engines
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.model.command import Command
+from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.accepted_options import Accepted
@@ -93,7 +94,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = type(sys)("toy_server")
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
-    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "toy_server")
+    monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
     return made
 
 
@@ -246,7 +247,7 @@ def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Calla
 
 
 def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setitem(stepgrid.plugins.engines._MODULES, "trial", "stepgrid.engines.program")
+    monkeypatch.setitem(ENGINES.points, "trial", ENGINES.points["program"])
     with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
         assert server is None
     assert not (attempt.folder / "server").exists()

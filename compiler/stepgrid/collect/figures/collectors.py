@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins import collectors
+from stepgrid.plugins.registry import COLLECTORS
 
 FOLDER = "collectors"
 COST = "they cost some of its speed"
@@ -17,8 +17,8 @@ COST = "they cost some of its speed"
 def figures(step: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for folder, record in _records(step):
-        if (kind := record.get("collector")) in collectors.names():
-            found |= collectors.collector(str(kind)).parse(folder)
+        if (kind := record.get("collector")) in COLLECTORS.names():
+            found |= COLLECTORS.get(str(kind)).parse(folder)
     return found
 
 

@@ -24,6 +24,7 @@ class AnyCommand:
     kind = "command"
     revision = 1
     parser = 1
+    tables = ("relative",)
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:

@@ -26,6 +26,7 @@ class DbBench:
     kind = "db_bench"
     revision = 1
     parser = 4
+    tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = command.RESERVED
 
     def settings_model(self) -> type[BaseModel]:

@@ -19,6 +19,7 @@ FLOOR = 1.0
 class InsertBenchmark:
     kind = "insert_benchmark"
     revision = 1
+    tables = ("insert_benchmark", "response_times", "iostat")
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:

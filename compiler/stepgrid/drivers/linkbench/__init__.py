@@ -17,6 +17,7 @@ FLOOR = 1.0
 class LinkBench:
     kind = "linkbench"
     revision = 1
+    tables = ("relative", "percentiles", "per_operation")
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:

@@ -25,6 +25,7 @@ class Sysbench:
     kind = "sysbench"
     revision = 2
     parser = 1
+    tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = command.CLIENT
     reserved: Mapping[str, str] = {}
 

@@ -20,6 +20,7 @@ FLOOR = 1.0
 class VectorSearch:
     kind = "vector_search"
     revision = 1
+    tables = ("recall",)
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:

@@ -12,8 +12,8 @@ from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map, Seq, Text, place
 from stepgrid.model.plan import Json
-from stepgrid.plugins import collectors
 from stepgrid.plugins.placeholders import GIVEN, PID
+from stepgrid.plugins.registry import COLLECTORS
 
 FORMS = ("collector", "command")
 SETTINGS = ("frequency", "call_graph", "events", "every")
@@ -75,12 +75,10 @@ def _check_form(name: Text, found: Collector, at: Collection[str], problems: Pro
 def _check_settings(name: Text, found: Collector, at: Mapping[str, Where], problems: Problems) -> None:
     taken: tuple[str, ...] = ()
     if found.collector is not None:
-        if found.collector not in collectors.names():
-            message, known = f"there is no collector `{found.collector}`", collectors.names()
-            where, near = found.collector.where, nearest(found.collector, known)
-            problems.add("undefined-name", where, message, near, len(found.collector))
+        if found.collector not in COLLECTORS.names():
+            problems.add("undefined-name", found.collector.where, *COLLECTORS.unknown(found.collector))
             return
-        taken = collectors.collector(found.collector).settings
+        taken = COLLECTORS.get(found.collector).settings
     hint = f"it takes: {', '.join(taken)}" if taken else ""
     for setting in SETTINGS:
         if setting in at and setting not in taken:

@@ -24,7 +24,7 @@ from stepgrid.expand.steps.resolved_step import Head, ResolvedStep, Settings
 from stepgrid.language.models import Spec
 from stepgrid.language.problems.problem import Problems, Where
 from stepgrid.model.plan import CLIENT, Options
-from stepgrid.plugins.drivers import client, driver, with_files, with_inputs
+from stepgrid.plugins.drivers import client, driver, runs_on, with_files, with_inputs
 from stepgrid.plugins.engines import engine
 
 
@@ -126,7 +126,7 @@ class Frame:
         return True
 
     def _fits(self) -> bool:
-        return self._item.kind in engine(self._build.engine).kinds
+        return runs_on(self._item.kind, self._build.engine)
 
     def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
         own: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})

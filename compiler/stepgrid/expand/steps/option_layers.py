@@ -9,10 +9,10 @@ from typing import Any
 from stepgrid.expand.expression_scope import Entry
 from stepgrid.expand.inheritance import chain
 from stepgrid.language.models import OptionSet
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Problems, Where
 from stepgrid.language.validation import describe, validated
 from stepgrid.language.yaml.nodes import Map, Text, place, width
-from stepgrid.plugins import engines
+from stepgrid.plugins.registry import ENGINES
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
@@ -72,10 +72,9 @@ class Layers:
     def _knows(self, found: OptionSet) -> bool:
         """Whether there are the engines that it is for."""
         listed = found.engine if isinstance(found.engine, tuple) else (found.engine,)
-        unknown = [name for name in listed if name is not None and name not in engines.names()]
+        unknown = [name for name in listed if name is not None and name not in ENGINES.names()]
         for name in unknown:
-            hint = nearest(name, engines.names())
-            self._problems.add("undefined-name", name.where, f"there is no engine `{name}`", hint, len(name))
+            self._problems.add("undefined-name", name.where, *ENGINES.unknown(name))
         return not unknown
 
     def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:

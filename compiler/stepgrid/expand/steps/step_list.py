@@ -12,7 +12,7 @@ from stepgrid.language.models import Step
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, width
-from stepgrid.plugins.drivers import kinds
+from stepgrid.plugins.registry import DRIVERS
 
 FORMS = ("use", "name", "checkpoint")
 
@@ -108,10 +108,11 @@ def _checkpoint(step: Step, name: Text, position: int, problems: Problems) -> Ch
 def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, problems: Problems) -> Item | None:
     kind = next((link.kind for link in reversed(links) if link.kind is not None), None)
     if kind is None:
-        problems.add("missing-key", named.where, f"step `{named}` has no `kind`", nearest("", kinds()), width(named))
+        hint = nearest("", DRIVERS.names())
+        problems.add("missing-key", named.where, f"step `{named}` has no `kind`", hint, width(named))
         return None
-    if kind not in kinds():
-        problems.add("undefined-name", kind.where, f"there is no kind `{kind}`", nearest(kind, kinds()), len(kind))
+    if kind not in DRIVERS.names():
+        problems.add("undefined-name", kind.where, *DRIVERS.unknown(kind))
         return None
     options = tuple(layer for link in links for layer in link.options)
     name = str(step.as_ or named)

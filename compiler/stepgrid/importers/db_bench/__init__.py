@@ -11,7 +11,7 @@ from stepgrid.importers.db_bench.columns import Row
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.db_bench.result_set import Column, Source
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
+from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
 
 NO_RESULT = "the published row says that it failed"
 
@@ -98,4 +98,4 @@ def _labels(source: Source, found: Sequence[Source]) -> Mapping[str, str]:
     return several | ({"run": source.run} if len(runs) > 1 and source.run else {})
 
 
-KIND: Kind[Records] = DbBench()
+IMPORTER: Importer[Records] = DbBench()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.importers.insert_benchmark import differences, folder, probe, results, summaries
 from stepgrid.importers.insert_benchmark.folder import Records
-from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
+from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
 
 
 class InsertBenchmark:
@@ -34,4 +34,4 @@ class InsertBenchmark:
         )
 
 
-KIND: Kind[Records] = InsertBenchmark()
+IMPORTER: Importer[Records] = InsertBenchmark()

@@ -10,7 +10,7 @@ from stepgrid.importers.shared import text_files
 from stepgrid.importers.sysbench import device, differences, qps, results, runs, summaries, summary
 from stepgrid.importers.sysbench.qps import Table
 from stepgrid.importers.sysbench.runs import Run
-from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
+from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
 
 MADE = (f"{qps.RELATIVE}.", summary.NAME)
 
@@ -59,4 +59,4 @@ def _tables(folder: Path, faults: Faults) -> Iterator[Table]:
             yield qps.read(text_files.readable(content), path, faults)
 
 
-KIND: Kind[Records] = Sysbench()
+IMPORTER: Importer[Records] = Sysbench()

@@ -9,7 +9,7 @@ from stepgrid.importers.shared import text_files
 from stepgrid.importers.vector_search import plot, summaries
 from stepgrid.importers.vector_search.plot import Plot, Search
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Beside, Faults, Kind, Measured, Mistake
+from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
 
 STEP = "search"
 PLOT = "plot"  # the axis, where there are several
@@ -122,4 +122,4 @@ def _found_twice(found: Plot, suffix: str) -> Iterator[Beside]:
                 yield Beside(f"qr.{name}{suffix}", row, "searches of the index", str(legacy), str(clean), PARTS)
 
 
-KIND: Kind[Records] = VectorSearch()
+IMPORTER: Importer[Records] = VectorSearch()

@@ -11,7 +11,7 @@ from stepgrid.language.yaml.nodes import Text, key_place
 from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
 from stepgrid.plan.report import claim_check, time_window
 from stepgrid.plan.report.vocabulary import STEP, Vocabulary
-from stepgrid.plugins import layouts
+from stepgrid.plugins.registry import LAYOUTS
 
 COUNTERS = "counters"  # the layout that shows what servers counted
 
@@ -62,11 +62,10 @@ def _check_layout(table: Table, problems: Problems) -> None:
     if table.layout is None:
         for key in ("title", "rows"):
             if getattr(table, key) is None:
-                hint = f"or `layout:`, one of {', '.join(layouts.NAMES)}" if key == "rows" else ""
+                hint = f"or `layout:`, one of {', '.join(LAYOUTS.names())}" if key == "rows" else ""
                 problems.add("missing-key", table.where_said, f"`{key}` is missing", hint)
-    elif table.layout not in layouts.NAMES:
-        said, hint = table.layout, nearest(table.layout, layouts.NAMES)
-        problems.add("undefined-name", said.where, f"there is no layout `{said}`", hint, len(said))
+    elif table.layout not in LAYOUTS.names():
+        problems.add("undefined-name", table.layout.where, *LAYOUTS.unknown(table.layout))
     if table.counters and table.layout != COUNTERS:
         hint = f"`layout: {COUNTERS}` does"
         problems.add("wrong-type", table.counters[0].where, "a table of this layout shows no `counters`", hint)

@@ -13,8 +13,8 @@ from stepgrid.collect.tables.part import ENGINE
 from stepgrid.layouts.insert_benchmark import TARGET
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.layout import Level
-from stepgrid.plugins.layouts import FIGURES, by_name
+from stepgrid.plugins.layout import FIGURES, Level
+from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data import time_windows
 from stepgrid.summarize.data.parquet_reader import Place, Tables
 from stepgrid.summarize.data.response_times import Shares, shares
@@ -43,7 +43,7 @@ def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> 
 
 
 def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
-    return any(by_name(table.get("layout", FIGURES)).times for table in asked)
+    return any(LAYOUTS.get(table.get("layout", FIGURES)).times for table in asked)
 
 
 def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:

@@ -10,20 +10,20 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from stepgrid.plugins.layout import STEP
-from stepgrid.plugins.layouts import FIGURES, by_name
+from stepgrid.plugins.layout import FIGURES, STEP
+from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data.parquet_reader import Run
 
 Said = Mapping[str, Any]
 
 
 def is_sized(said: Said) -> bool:
-    return by_name(said.get("layout", FIGURES)).sizes
+    return LAYOUTS.get(said.get("layout", FIGURES)).sizes
 
 
 def asked(said: Said, runs: Sequence[Run]) -> Said:
     """With those steps, unless it says others."""
-    where = {STEP: steps(runs, by_name(said["layout"]).metrics), **said.get("where", {})}
+    where = {STEP: steps(runs, LAYOUTS.get(said["layout"]).metrics), **said.get("where", {})}
     return {**said, "where": where}
 
 

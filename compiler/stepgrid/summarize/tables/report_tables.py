@@ -10,8 +10,9 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ABSENT, ROWS, Table
 from stepgrid.plan.base_stages import BUILD
+from stepgrid.plugins import drivers
 from stepgrid.plugins.layout import STEP
-from stepgrid.plugins.layouts import by_name, defaults
+from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
@@ -132,11 +133,11 @@ def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]
     """By the kinds of the steps, in their order; a layout is about the steps of its kinds that have its figures."""
     measured = [run for run in runs if run.measured]
     kinds = dict.fromkeys(run.kind for run in measured)
-    for name in dict.fromkeys(name for kind in kinds for name in defaults(kind)):
-        if by_name(name).sizes:
-            steps = load_sizes.steps(runs, by_name(name).metrics)
+    for name in dict.fromkeys(name for kind in kinds for name in drivers.tables(kind)):
+        if LAYOUTS.get(name).sizes:
+            steps = load_sizes.steps(runs, LAYOUTS.get(name).metrics)
         else:
-            about = {kind for kind in kinds if name in defaults(kind)}
+            about = {kind for kind in kinds if name in drivers.tables(kind)}
             steps = _about(name, (run for run in measured if run.kind in about))
         if steps:
             yield {"layout": name, "where": {STEP: steps}, **_base(name, axes, measured, base)}
@@ -144,7 +145,7 @@ def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]
 
 def _about(name: str, runs: Iterable[Run]) -> list[str]:
     """The steps that have its figures, or none at all yet."""
-    wanted, found = by_name(name), dict[str, None]()
+    wanted, found = LAYOUTS.get(name), dict[str, None]()
     for run in runs:
         if run.step not in found and (wanted.levels or _has_any(run, wanted.metrics)):
             found[run.step] = None
@@ -158,7 +159,7 @@ def _has_any(run: Run, metrics: Iterable[str]) -> bool:
 def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]) -> Mapping[str, Any]:
     """Published tables go by build, where there are several."""
     builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
-    if not by_name(name).compares or len(builds) < 2 or BUILD in base:
+    if not LAYOUTS.get(name).compares or len(builds) < 2 or BUILD in base:
         return {}
     return {"base": {BUILD: most_able(axes, runs) or builds[0]}}
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from stepgrid.host.host_check import WARNING, Finding
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.plugins import collectors
+from stepgrid.plugins.registry import COLLECTORS
 
 
 class Lacking(NamedTuple):
@@ -44,7 +44,7 @@ def _asked(setup: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def _needed(name: str, asked: Mapping[str, Any], site: Site) -> Lacking | None:
     """A program of the build is known when the build is made."""
     if (kind := asked.get("collector")) is not None:
-        found = collectors.collector(str(kind))
+        found = COLLECTORS.get(str(kind))
         return Lacking(name, site.tool(found.tool), found.package)
     program = str(asked["command"][0])
     return None if "{" in program else Lacking(name, program, "")
