@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.builds.listing import declared
+from stepgrid.cli.builds.names import declared
 from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan

@@ -5,10 +5,9 @@ import pytest
 from stepgrid.collect.figures import probes
 from stepgrid.drivers.db_bench.parser import compaction, histogram, levels, stalls, volumes
 from stepgrid.model.result_schema import LEVELS
-from stepgrid.plugins import published_columns
 from stepgrid.plugins.driver import Declares
 from stepgrid.plugins.drivers import kinds, runnable
-from stepgrid.plugins.metrics import METRICS, SECTIONS, own_name
+from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, own_name
 
 RUNNABLE = [kind for kind in kinds() if runnable(kind)]
 
@@ -40,7 +39,7 @@ def test_db_bench_declares_all_that_its_parsers_know():
 
 
 def test_published_columns_are_of_metrics_that_there_are():
-    for columns in published_columns.PUBLISHED.values():
+    for columns in PUBLISHED.values():
         assert columns.keys() <= METRICS.keys()
         assert len(set(columns.values())) == len(columns)
     assert METRICS["compaction_seconds"].legacy == {"db_bench": "c_wsecs"}

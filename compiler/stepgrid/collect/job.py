@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 from stepgrid.collect.figures import probes
 from stepgrid.collect.quarantine import quarantine, stuck
-from stepgrid.collect.tables import environment, history, parquet
-from stepgrid.collect.tables import steps as rows
+from stepgrid.collect.tables import environment, history, parquet, steps
 from stepgrid.collect.tables.columns import columns
 from stepgrid.collect.tables.part import FIGURES
 from stepgrid.collect.tables.parts import Parts
-from stepgrid.collect.tables.steps import PLANNED, joined
-from stepgrid.drivers.command.metrics import own
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Plan
-from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.metrics import METRICS, own
 from stepgrid.store.status.results import State, states
 from stepgrid.store.store import Store
 
@@ -58,22 +55,22 @@ def _write(
     known: Mapping[str, State],
     parts: Parts,
 ) -> None:
-    metrics = {**METRICS, **probes.metrics(plan.stages), **own(plan.stages)}
-    steps = result_schema.steps([axis.name for axis in plan.axes], metrics)
+    metrics = {**METRICS, **probes.metrics(plan.stages), **own(step for stage in plan.stages for step in stage.steps)}
+    types = result_schema.steps([axis.name for axis in plan.axes], metrics)
 
-    def table(name: str, types: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
-        parquet.write(connection, folder / f"{name}.parquet", types, lines)
+    def table(name: str, columns: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
+        parquet.write(connection, folder / f"{name}.parquet", columns, lines)
 
     attempts = {node: state.attempt for node, state in known.items()}
     table("history", result_schema.HISTORY, history.rows(store, plan, attempts))
     table("metrics", result_schema.METRICS, _metrics(metrics))
     _environment(connection, folder, environment.rows(store, plan), parts)
-    grown = {name: types for name, types in result_schema.PARTS.items() if name != "attempts"}
-    table("columns", result_schema.COLUMNS, columns({**grown, **FIXED, "steps": steps}, metrics))
+    grown = {name: each for name, each in result_schema.PARTS.items() if name != "attempts"}
+    table("columns", result_schema.COLUMNS, columns({**grown, **FIXED, "steps": types}, metrics))
     path = folder / "steps.parquet"
-    planned = {**{name: kind for name, kind in steps.items() if name not in metrics}, **PLANNED}
-    with parquet.lines(path, planned, rows.steps(plan, known)) as source:
-        query = joined(connection, source, parts.files(FIGURES), steps, metrics)
+    planned = {**{name: kind for name, kind in types.items() if name not in metrics}, **steps.PLANNED}
+    with parquet.lines(path, planned, steps.steps(plan, known)) as source:
+        query = steps.joined(connection, source, parts.files(FIGURES), types, metrics)
         parquet.write_query(connection, path, query)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.metrics.metric import STEP, Metric
+from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 from stepgrid.plugins.collector import Target, listed
 
 FILE = "perf.json"
@@ -52,6 +52,9 @@ class PerfStat:
         counted = dict(_counted(folder / FILE))
         found = {NAMES[event]: value for event, value in counted.items() if event in NAMES}
         return found | dict(_per_cycle(found, "perf_")) | dict(_per_cycle(found, "perf_user_"))
+
+    def metrics(self) -> MetricSet:
+        return MetricSet({"Collectors": COLLECTED})
 
 
 def _per_cycle(found: Mapping[str, float], mode: str) -> Iterator[tuple[str, float]]:

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stepgrid.model.metrics.metric import MetricSet
 from stepgrid.plugins.collector import Target, interval
+
+COLUMNS = {
+    "context_switches_per_s": "cs",
+    "host_cpu_user_pct": "us",
+    "host_cpu_system_pct": "sy",
+    "host_cpu_idle_pct": "id",
+    "host_cpu_iowait_pct": "wa",
+}
 
 
 class Vmstat:
@@ -19,6 +28,9 @@ class Vmstat:
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         return {}
+
+    def metrics(self) -> MetricSet:
+        return MetricSet(published={"vmstat": COLUMNS})
 
 
 COLLECTOR = Vmstat()

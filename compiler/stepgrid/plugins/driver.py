@@ -143,6 +143,15 @@ class Finds(Protocol):
 
 
 @runtime_checkable
+class Targeting(Protocol):
+    """A kind whose steps may be asked for a rate."""
+
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        """What a step was asked for, by metric."""
+        ...
+
+
+@runtime_checkable
 class Client(Protocol):
     """A kind whose program is a build of its own: the step's setting `client` is the name of that build."""
 

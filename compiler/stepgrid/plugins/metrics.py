@@ -5,31 +5,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
 
-from stepgrid.collectors.perf_stat import COLLECTED
-from stepgrid.drivers.insert_benchmark.metrics import INSERT_BENCHMARK
-from stepgrid.drivers.quiesce.metrics import QUIET
-from stepgrid.drivers.sql.metrics import SQL
-from stepgrid.drivers.sysbench.metrics import SYSBENCH
 from stepgrid.model.metrics.host import DEVICE, HOST, MEMORY
 from stepgrid.model.metrics.latency import BY_OPERATION, LATENCY
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics.metric import Metric, MetricSet
 from stepgrid.model.metrics.per_operation import PER_OPERATION
 from stepgrid.model.metrics.processes import PROCESSES
 from stepgrid.model.metrics.series import VARIANCE
 from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT
 from stepgrid.model.metrics.work import SIZES, STALLS, TREE, WORK
-from stepgrid.plugins import published_columns
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins import drivers
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS
 
-SECTIONS: Mapping[str, tuple[Metric, ...]] = {
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A driver or collector with metrics that no other has, or that stand in columns of published tables."""
+
+    def metrics(self) -> MetricSet: ...
+
+
+@runtime_checkable
+class Naming(Protocol):
+    """A driver whose steps give metrics their names."""
+
+    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
+
+
+def _of_plugins() -> Iterator[MetricSet]:
+    """By name, drivers first."""
+    every = [*map(DRIVERS.get, sorted(DRIVERS.names())), *map(COLLECTORS.get, sorted(COLLECTORS.names()))]
+    yield from (each.metrics() for each in every if isinstance(each, Measuring))
+
+
+_PLUGINS = tuple(_of_plugins())
+
+_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": THROUGHPUT,
     "Throughput over time": VARIANCE,
-    "Inserts and searches": (*ANSWERS, *INSERT_BENCHMARK),
-    "Statements": SQL,
-    "Sysbench": SYSBENCH,
+    "Inserts and searches": ANSWERS,
+    "Statements": (),
+    "Sysbench": (),
     "Latency": LATENCY,
     "State of the tree": TREE,
     "Work of the engine": WORK,
@@ -40,14 +61,30 @@ SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Host": HOST,
     "Memory and sensors": MEMORY,
     "Device": DEVICE,
-    "Quiet": QUIET,
-    "Collectors": COLLECTED,
+    "Quiet": (),
+    "Collectors": (),
     "Latency by kind of operation": BY_OPERATION,
 }
 
+# Titles that only plug-ins fill are above for their place on the page: those of other plug-ins come last.
+SECTIONS: Mapping[str, tuple[Metric, ...]] = {
+    title: (*_SECTIONS.get(title, ()), *(metric for each in _PLUGINS for metric in each.sections.get(title, ())))
+    for title in dict.fromkeys((*_SECTIONS, *(title for each in _PLUGINS for title in each.sections)))
+}
+
+PUBLISHED: Mapping[str, Mapping[str, str]] = {
+    layout: columns for each in _PLUGINS for layout, columns in each.published.items()
+}
+
+
+def _columns(metric: str) -> dict[str, str]:
+    """Layout -> its column."""
+    return {layout: columns[metric] for layout, columns in PUBLISHED.items() if metric in columns}
+
+
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
-        metric.name: replace(metric, legacy=columns) if (columns := published_columns.columns(metric.name)) else metric
+        metric.name: replace(metric, legacy=columns) if (columns := _columns(metric.name)) else metric
         for section in SECTIONS.values()
         for metric in section
     }
@@ -63,6 +100,20 @@ def unit(metric: str) -> str:
     return METRICS[metric].unit if metric in METRICS else ""
 
 
+def own(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
+    """The metrics that steps give their names, without those that are called like one of ours: they are that one."""
+    found: dict[str, Metric] = {}
+    for step in steps:
+        kind = drivers.driver(step.kind)
+        for name, metric in kind.own_metrics(step.settings).items() if isinstance(kind, Naming) else ():
+            found.setdefault(name, metric)
+    return {name: found[name] for name in sorted(found.keys() - METRICS.keys())}
+
+
 def own_name(name: str) -> str | None:
-    """Of a metric, by its name or by that of a published column; None where there is none."""
-    return name if name in METRICS else published_columns.metrics().get(name)
+    """Of a metric, by its name or by that of a published column; None where there is none.
+
+    Of a column that several layouts have for different things, what the first means.
+    """
+    columns = ((metric, column) for each in PUBLISHED.values() for metric, column in each.items())
+    return name if name in METRICS else next((metric for metric, column in columns if column == name), None)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.importers.shared.text_files import plain
 from stepgrid.plugins.importer import Beside, Faults, Measured, Mistake, Wrong, in_order
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_plan import Planned, planned, several
@@ -34,7 +33,7 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
     measured = each.measured(records)
     _check(name, folder, measured, faults)
     unread = [path for path in _files(folder) if path not in faults.read]
-    aside = [path for path in unread if each.aside(plain(path.name))]
+    aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
     left_out = in_order([*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])])
     if left_out and not skip_unknown:
         raise Wrong(left_out, unknown=True)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from stepgrid.drivers.command.metrics import own
 from stepgrid.model.metrics.metric import STEP, Metric
-from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.plan import PlannedStep
+from stepgrid.plugins.metrics import own
 
 
 def test_what_a_command_calls_its_figures() -> None:
@@ -13,8 +13,7 @@ def test_what_a_command_calls_its_figures() -> None:
         PlannedStep("b", "command", 1, {"metrics": {"rate": at, "other": at}}, {}, 7),
         PlannedStep("c", "db_bench", 1, {"benchmarks": ["fillseq"]}, {}, 7),
     )
-    stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
-    assert own([stage]) == {
+    assert own(steps) == {
         "other": Metric("other", "", None, "A figure of the command's own, found at $.rate.", STEP),
         "rate": Metric(
             "rate", "KiB", "higher", r"A figure of the command's own, found by the pattern rate (\d+).", STEP

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli import spec_arguments
+from stepgrid.cli.builds.names import declared, of_plan, value_text
 from stepgrid.cli.plan_text import WIDTH
-from stepgrid.language.builds.sources import kind_of
 from stepgrid.model.number_format import size
-from stepgrid.model.plan import Json, Plan
+from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.store import builds
 from stepgrid.store.builds import Kept
@@ -56,8 +56,6 @@ def listed(args: argparse.Namespace, spec: str | None) -> int:
 
 
 def _of_plan(store: Store, plan: Plan) -> list[Entry]:
-    from stepgrid.cli.builds.names import of_plan
-
     names, planned = of_plan(plan), builds.planned(store)
     found = []
     for build in plan.builds:
@@ -126,23 +124,11 @@ def _wrapped(name: str, text: str, indent: int = INDENT) -> Iterator[str]:
     )
 
 
-def declared(source: Mapping[str, Any]) -> str:
-    """git: https://…, ref: v9.9.3"""
-    kind = kind_of(source)
-    return ", ".join(f"{name}: {_value(source[name])}" for name in sorted(source, key=lambda name: name != kind))
-
-
 def added(recipe: Mapping[str, Any]) -> str:
     """patches: slower.patch; flags: system: make, march: haswell"""
     said = {**recipe, "patches": [Path(str(patch["path"])).name for patch in recipe.get("patches") or ()]}
-    parts = (f"{name}: {_value(value).strip('()')}" for name, value in said.items() if value)
+    parts = (f"{name}: {value_text(value).strip('()')}" for name, value in said.items() if value)
     return "; ".join(parts)
-
-
-def _value(value: Json) -> str:
-    if isinstance(value, Mapping):
-        return f"({declared(value)})"
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def obtained(record: Mapping[str, Any]) -> str:

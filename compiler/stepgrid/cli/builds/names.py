@@ -6,11 +6,13 @@ import argparse
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import Wrong
+from stepgrid.language.builds.sources import kind_of
 from stepgrid.language.problems.problem import nearest
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Json, Plan
 from stepgrid.store import builds
 from stepgrid.store.store import Store
 
@@ -69,7 +71,17 @@ def find(name: str, names: Names, store: Store) -> str:
 
 
 def _about(store: Store, node: str) -> str:
-    from stepgrid.cli.builds.listing import declared
-
     record = builds.record(store, node)
     return f"{record['name']} {record['version']} ({declared(record['source'])})" if record else builds.NOT_BUILT
+
+
+def declared(source: Mapping[str, Any]) -> str:
+    """git: https://…, ref: v9.9.3"""
+    kind = kind_of(source)
+    return ", ".join(f"{name}: {value_text(source[name])}" for name in sorted(source, key=lambda name: name != kind))
+
+
+def value_text(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return f"({declared(value)})"
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

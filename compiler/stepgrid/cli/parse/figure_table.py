@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.layouts import compaction
 from stepgrid.model import number_format
 from stepgrid.model.figures import Figures, PrintedStep
+from stepgrid.model.level_headings import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plugins.metrics import SECTIONS, unit
@@ -62,11 +62,11 @@ def _figures(metrics: Mapping[str, float]) -> Iterator[str]:
 
 def _levels(title: str, found: Figures, label: str) -> Iterator[str]:
     rows = [row for row in found.levels if label in row]
-    heads = [head for head in compaction.HEADS if any(head in row for row in rows)]
+    heads = [head for head in HEADINGS if any(head in row for row in rows)]
     if not heads:
         return
     families = len({row.get("family") for row in rows}) > 1
-    named = [Column(label, label=True), *(Column(compaction.HEADS[head][0]) for head in heads)]
+    named = [Column(label, label=True), *(Column(HEADINGS[head][0]) for head in heads)]
     cells = tuple(
         (Cell(f"{row['family']} {row[label]}" if families else str(row[label])), *(_cell(row, head) for head in heads))
         for row in rows
@@ -77,7 +77,7 @@ def _levels(title: str, found: Figures, label: str) -> Iterator[str]:
 
 def _cell(row: Mapping[str, float | str], head: str) -> Cell:
     value = row.get(head)
-    return Cell(compaction.HEADS[head][1](value) if isinstance(value, int | float) else "-")
+    return Cell(HEADINGS[head][1](value) if isinstance(value, int | float) else "-")
 
 
 def _counters(counters: Mapping[str, float]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.drivers import running
 
 if TYPE_CHECKING:
-    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.collect.samples.sample_format import Array
     from stepgrid.store.status.results import State
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured

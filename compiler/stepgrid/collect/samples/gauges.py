@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepgrid.collect.samples.sample_arrays import Trace, column
 
 if TYPE_CHECKING:
-    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.collect.samples.sample_format import Array
 
 
 class Gauge(NamedTuple):

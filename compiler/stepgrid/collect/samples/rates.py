@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.collect.samples.sample_arrays import Pairs, column
+from stepgrid.collect.samples.sample_format import DEVICE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.collect.samples.sample_format import Array
 
-DEVICE = "device"  # as a section: the database's own of all devices
 SECTOR_KB = 0.5
 SECTOR_MB = 512 / 1048576
 BYTE_MB = 1 / 1048576

@@ -17,7 +17,7 @@ from stepgrid.collect.samples.sample_figures import SERIES, Named, Samples, name
 from stepgrid.host import file_reader
 
 if TYPE_CHECKING:
-    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.collect.samples.sample_format import Array
 
 
 Record = Mapping[str, Any]  # of the step, by the one who ran it

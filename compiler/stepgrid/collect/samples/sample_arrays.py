@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from stepgrid.collect.samples.sample_format import PLACES, numbers, span
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from stepgrid.collect.samples.sample_format import Array
+
     Indices = NDArray[np.int64]
 
 SHORT = 0.5  # seconds: an interval below it is what is left at the end
@@ -22,9 +25,6 @@ class Trace:
     def __init__(self, steps: Sequence[Array]) -> None:
         import numpy as np
 
-        from stepgrid.collect.samples.sample_format import PLACES, numbers
-
-        self._places = PLACES
         self.values = np.concatenate(steps or [numbers(())]).T
         ends = list(accumulate(map(len, steps)))
         self.parts = [slice(begin, end) for begin, end in zip((0, *ends), ends, strict=False)]
@@ -34,7 +34,7 @@ class Trace:
         return self.at("monotonic")
 
     def at(self, *keys: str) -> Array:
-        found: Array = self.values[self._places[keys]]
+        found: Array = self.values[PLACES[keys]]
         return found
 
 
@@ -44,27 +44,23 @@ class Pairs:
     def __init__(self, trace: Trace) -> None:
         import numpy as np
 
-        from stepgrid.collect.samples.sample_format import PLACES
-
-        self.trace, self._places = trace, PLACES
+        self.trace = trace
         found = [_pairs(trace.times, part) for part in trace.parts]
         ends = np.cumsum([len(before) for before, _ in found]).tolist()
         self.parts = [slice(begin, end) for begin, end in zip((0, *ends), ends, strict=False)]
         self.before = np.concatenate([np.empty(0, int), *(before for before, _ in found)])
         self.after = np.concatenate([np.empty(0, int), *(after for _, after in found)])
         passed = trace.values[:, self.after] - trace.values[:, self.before]
-        self.seconds: Array = passed[self._places[("monotonic",)]]
+        self.seconds: Array = passed[PLACES["monotonic",]]
         self._passed = np.where(passed >= 0, passed, np.nan)
 
     def delta(self, *keys: str) -> Array:
         """How far a counter went; NaN where either sample lacks it, or it went back (a device that was replaced)."""
-        found: Array = self._passed[self._places[keys]]
+        found: Array = self._passed[PLACES[keys]]
         return found
 
     def section(self, name: str) -> Array:
         """A row for each of its counters."""
-        from stepgrid.collect.samples.sample_format import span
-
         found: Array = self._passed[span(name)]
         return found
 

@@ -14,7 +14,7 @@ from stepgrid.host.file_reader import content
 from stepgrid.model.result_schema import PER_SECOND
 
 if TYPE_CHECKING:
-    from stepgrid.collect.samples.sample_arrays import Array
+    from stepgrid.collect.samples.sample_format import Array
 
 NAME = "samples.jsonl"
 SERIES = ("second", *PER_SECOND)  # since the step's start, at the end of an interval

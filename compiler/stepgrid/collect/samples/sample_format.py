@@ -11,11 +11,13 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from msgspec.structs import astuple
 
-from stepgrid.collect.samples.rates import DEVICE
-
 if TYPE_CHECKING:
-    from stepgrid.collect.samples.sample_arrays import Array
+    import numpy as np
+    from numpy.typing import NDArray
 
+    Array = NDArray[np.float64]
+
+DEVICE = "device"  # as a section: the database's own of all devices
 MISSING = float("nan")
 
 

@@ -17,6 +17,8 @@ from stepgrid.plugins.server import Access, Announced
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.metrics.metric import Metric
+
 USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 
 
@@ -56,6 +58,11 @@ class AnyCommand:
         from stepgrid.drivers.command.parser import parse
 
         return parse(folder, settings)
+
+    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
+        from stepgrid.drivers.command.metrics import own_metrics
+
+        return own_metrics(settings)
 
     def yields(self) -> Collection[str]:
         """Beside those that a spec names itself."""

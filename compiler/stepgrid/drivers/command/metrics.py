@@ -1,25 +1,15 @@
-"""The metrics of a plan's commands: a spec gives them their names."""
+"""The metrics of a command: a spec gives them their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from stepgrid.model.metrics.metric import STEP, Metric
-from stepgrid.model.plan import PlannedStage
-from stepgrid.plugins.metrics import METRICS
 
 
-def own(stages: Iterable[PlannedStage]) -> dict[str, Metric]:
-    """Without those that are called like one of ours: they are that one."""
-    found: dict[str, Metric] = {}
-    for stage in stages:
-        for step in stage.steps:
-            said = step.settings.get("metrics") if step.kind == "command" else None
-            for name, metric in cast(Mapping[str, Mapping[str, Any]], said or {}).items():
-                if name not in METRICS:
-                    found.setdefault(name, _metric(name, metric))
-    return dict(sorted(found.items()))
+def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
+    return {name: _metric(name, said) for name, said in (settings.get("metrics") or {}).items()}
 
 
 def _metric(name: str, said: Mapping[str, Any]) -> Metric:

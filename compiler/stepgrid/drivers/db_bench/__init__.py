@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
@@ -33,6 +34,11 @@ class DbBench:
         from stepgrid.drivers.db_bench.settings import Settings
 
         return Settings
+
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.db_bench.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["benchmarks"][0])

@@ -10,6 +10,8 @@ from stepgrid.plugins.driver import Driver
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.metrics.metric import MetricSet
+
 LOAD_RATE = 25_000  # rows per second of one client: only for estimates
 INSERT_RATE = 5_000  # with secondary indexes
 INDEX_SECONDS = 60.0
@@ -27,6 +29,11 @@ class InsertBenchmark:
 
         return Settings
 
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.insert_benchmark.metrics import OWN
+
+        return OWN
+
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
 
@@ -38,6 +45,11 @@ class InsertBenchmark:
             return INDEX_SECONDS
         rate = LOAD_RATE if action == "load" else INSERT_RATE
         return max(FLOOR, float(settings["rows"] / rate))
+
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        """Rows/s that all clients of a step were to insert."""
+        rate, clients = settings.get("insert_rate"), settings.get("clients")
+        return {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
 
 
 DRIVER: Driver = InsertBenchmark()

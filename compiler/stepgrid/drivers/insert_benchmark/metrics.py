@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import STEP, Metric
+from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 
 INSERT_BENCHMARK = (
     Metric(
@@ -55,3 +55,35 @@ INSERT_BENCHMARK = (
         STEP,
     ),
 )
+
+PUBLISHED = {
+    "insert_benchmark": {
+        "inserts_per_s": "ips",
+        "deletes_per_s": "dps",
+        "qps": "qps",
+        "device_reads_per_s": "rps",
+        "device_read_mb_per_s": "rmbps",
+        "device_writes_per_s": "wps",
+        "device_write_mb_per_s": "wmbps",
+        "reads_per_op": "rpq",
+        "read_kb_per_op": "rkbpq",
+        "writes_per_insert": "wpi",
+        "write_kb_per_insert": "wkbpi",
+        "context_switches_per_s": "csps",
+        "context_switches_per_op": "cspq",
+        "host_cpu_us_per_op": "cpupq",
+        "client_cpu_us_per_op": "ccpupq",
+        "tables_bytes": "dbgb1",
+        "database_bytes": "dbgb2",
+        "server_virtual_bytes": "vsz",
+        "server_rss_bytes": "rss",
+        "max_insert_seconds": "maxop",
+        "median_qps": "p50",
+        "worst_qps_p99": "p99",
+    },
+    "probes": {
+        "min_id_probe_seconds": "getmin",
+    },
+}
+
+OWN = MetricSet({"Inserts and searches": INSERT_BENCHMARK}, PUBLISHED)

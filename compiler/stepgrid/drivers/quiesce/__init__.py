@@ -13,6 +13,8 @@ from stepgrid.plugins.driver import Context, Runner
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.metrics.metric import MetricSet
+
 USUAL_SECONDS = 60.0  # only for estimates
 
 
@@ -26,6 +28,11 @@ class Quiesce:
         from stepgrid.drivers.quiesce.settings import Settings
 
         return Settings
+
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.quiesce.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "quiesce"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics.metric import Metric, MetricSet
 
 # Which of the things that are looked at have figures of their own, one at the start and one at the end.
 
@@ -58,3 +58,5 @@ QUIET = (
         for when, window in _WINDOWS.items()
     ),
 )
+
+OWN = MetricSet({"Quiet": QUIET})

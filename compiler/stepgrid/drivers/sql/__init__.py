@@ -13,6 +13,8 @@ from stepgrid.plugins.driver import Context, Runner
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.metrics.metric import MetricSet
+
 STATEMENT_SECONDS = 1.0  # only for estimates
 
 
@@ -26,6 +28,11 @@ class Sql:
         from stepgrid.drivers.sql.settings import Settings
 
         return Settings
+
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.sql.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "sql"  # statements may differ between arms

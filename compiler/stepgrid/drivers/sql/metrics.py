@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics.metric import Metric, MetricSet
 
 STATEMENTS = "the statements of the step, without connecting"
 
@@ -12,3 +12,5 @@ SQL = (
     Metric("sql_statements", "statements", None, "Statements that were run.", STATEMENTS),
     Metric("sql_rows", "rows", None, "Rows that the statements answered with, all together.", STATEMENTS),
 )
+
+OWN = MetricSet({"Statements": SQL})

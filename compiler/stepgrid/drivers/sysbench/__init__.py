@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from stepgrid.model.command import Command
     from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates
@@ -33,6 +34,11 @@ class Sysbench:
         from stepgrid.drivers.sysbench.settings import Settings
 
         return Settings
+
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.sysbench.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["lua"])

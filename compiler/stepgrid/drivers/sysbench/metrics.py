@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics.metric import Metric, MetricSet
 
 RUN = "the run, without its warmup"
 
@@ -47,3 +47,25 @@ SYSBENCH = (
         RUN,
     ),
 )
+
+PUBLISHED = {
+    "sysbench": {
+        "qps": "o/s",
+        "transactions_per_s": "trx",
+        "avg_us": "rtavg",
+        "max_us": "rtmax",
+        "p95_us": "rt95",
+        "device_reads_per_s": "r/s",
+        "device_read_mb_per_s": "rMB/s",
+        "device_writes_per_s": "w/s",
+        "device_write_mb_per_s": "wMB/s",
+        "reads_per_op": "r/o",
+        "read_kb_per_op": "rKB/o",
+        "write_kb_per_op": "wKB/o",
+        "context_switches_per_s": "cs/s",
+        "context_switches_per_op": "cs/o",
+        "host_cpu_us_per_op": "cpu/o",
+    },
+}
+
+OWN = MetricSet({"Sysbench": SYSBENCH}, PUBLISHED)

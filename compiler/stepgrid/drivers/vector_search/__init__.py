@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.metrics.metric import MetricSet
 from stepgrid.plugins.driver import Driver
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ class VectorSearch:
         from stepgrid.drivers.vector_search.settings import Settings
 
         return Settings
+
+    def metrics(self) -> MetricSet:
+        return MetricSet(published={"vector_search": {"recall": "recall", "qps": "qps"}})
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])

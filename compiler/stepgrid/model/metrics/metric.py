@@ -17,6 +17,16 @@ class Metric:
     legacy: Mapping[str, str] = field(default_factory=dict)  # published layout -> its column for the same
 
 
+@dataclass(frozen=True, slots=True)
+class MetricSet:
+    """What one driver or collector adds to the metrics."""
+
+    sections: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of docs/metrics.md, by title
+    # Published layout -> metric -> the column that holds the same figure; its unit, and what is added up, may differ.
+    # A column that is computed in another way and has another value (the published scan rates) is no alias.
+    published: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
 # Over which time a figure is, where many metrics have the same.
 
 STEP = "the step, from its start to its exit"

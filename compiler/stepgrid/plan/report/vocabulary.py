@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import Axis, PlannedCell, PlannedStep
@@ -32,12 +32,13 @@ class Vocabulary:
         """All that a table may show: it can be called something else there."""
         return {*self.exact, *self.figures}.union(*self.exact.values())
 
-    def _add_steps(self, cells: Iterable[PlannedCell], planned: Iterable[PlannedStep]) -> None:
+    def _add_steps(self, cells: Iterable[PlannedCell], planned: Collection[PlannedStep]) -> None:
+        from stepgrid.plugins.metrics import own
+
         lasting: dict[str, float] = {}
-        self._own: set[str] = set()
+        self._own = set(own(planned))
         for step in planned:
             lasting[step.name] = max(_seconds(step), lasting.get(step.name, 0.0))
-            self._own |= set(_own_metrics(step))
         for head in (head for steps in {id(cell.steps): cell.steps for cell in cells}.values() for head in steps):
             self.exact[STEP] |= {head.name, head.step}
             for variable, value in head.variables.items():
@@ -49,12 +50,6 @@ class Vocabulary:
 def _seconds(step: PlannedStep) -> float:
     said = step.settings.get("duration")
     return float(said) if isinstance(said, int | float) else math.inf
-
-
-def _own_metrics(step: PlannedStep) -> Iterator[str]:
-    """Of a command: the figures that its patterns find."""
-    said = step.settings.get("metrics")
-    yield from said if isinstance(said, Mapping) else ()
 
 
 def _metrics() -> Iterator[str]:

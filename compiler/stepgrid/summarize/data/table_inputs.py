@@ -10,17 +10,16 @@ from typing import Any
 
 from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.part import ENGINE
-from stepgrid.layouts.insert_benchmark import TARGET
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import plan_file
+from stepgrid.plugins.driver import Targeting
+from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.layout import FIGURES, Level
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data import time_windows
 from stepgrid.summarize.data.parquet_reader import Place, Tables
 from stepgrid.summarize.data.response_times import Shares, shares
 from stepgrid.summarize.data.time_windows import Figures, Window
-
-KIND = "insert_benchmark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> 
     """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
     asked = header["report"]["tables"]
     wanted = (tuple(table["window"]) for table in asked if "window" in table)
-    needed = any(run.kind == KIND for run in found.runs)
+    needed = any(isinstance(driver(kind), Targeting) for kind in {run.kind for run in found.runs})
     targets = dict(_targets(plan_file.read(plan).stages)) if needed else {}
     times = shares(folder) if _of_times(asked) or (needed and not asked) else {}
     return Extras(time_windows.figures(folder, wanted), found.levels, targets, counted(folder, asked), times)
@@ -47,12 +46,10 @@ def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:
-    """Rows/s that all clients of a step were to insert."""
     for stage in stages:
         for position, step in enumerate(stage.steps):
-            rate, clients = step.settings.get("insert_rate"), step.settings.get("clients")
-            if step.kind == KIND and isinstance(rate, int | float) and isinstance(clients, int | float):
-                yield (stage.id, position), {TARGET: float(rate * clients)}
+            if isinstance(kind := driver(step.kind), Targeting) and (asked := kind.targets(step.settings)):
+                yield (stage.id, position), asked
 
 
 # The counters that tables of a report ask for: of a server by its own names, of a probe as `probe.name`.
