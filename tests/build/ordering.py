@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.command_runner import Commands
+from stepgrid.build.recipe import Recipe
+from stepgrid.build.recipes import registry
 from stepgrid.build.task import Order
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
+from stepgrid.plugins.engines import building
 from tests.build.snake import Snake
 
 
@@ -27,4 +30,9 @@ def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any
     build = PlannedBuild(
         **{"id": "b-0", "name": "snake-1", "engine": "snake", "version": "", "source": source, **fields}
     )
-    return Order(build, Engine(*programs), folder, Commands(folder / "build.log", folder), site)
+    engine = Engine(*programs) if build.engine == "snake" else building(build.engine)
+    return Order(build, engine, folder, Commands(folder / "build.log", folder), site)
+
+
+def recipe_of(build: PlannedBuild) -> Recipe | None:
+    return registry.recipe_of(build, building(build.engine))

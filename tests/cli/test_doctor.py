@@ -6,15 +6,16 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepgrid.build.recipes.registry import RECIPES
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
 from stepgrid.host import host_lock, sysfs
 from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
 from stepgrid.host.noise import inspection, tuning_record
+from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
 from stepgrid.workflow.doctor import folders, kernel, tools
 from tests.cli.samples import SPEC
@@ -101,8 +102,21 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
     assert "a.yaml:1:1: error[" in capsys.readouterr().err
 
 
-def test_every_recipe_says_what_it_needs() -> None:
-    assert {type(recipe).__name__ for recipe in RECIPES} == set(tools.RECIPES)
+@pytest.mark.parametrize(
+    ("engine", "source", "flags", "programs"),
+    [
+        ("rocksdb", {"git": "x", "ref": "v9.10.0"}, {}, "git cc c++ make"),
+        ("rocksdb", {"maven": "a:b:1"}, {}, "mvn cc c++ cmake make"),
+        ("postgres", {"path": "x"}, {"system": "meson"}, "cc c++ meson ninja make perl pkg-config"),
+        ("mariadb", {"tarball": "x"}, {}, "cc c++ cmake ninja bison pkg-config"),
+        ("mariadb", {"debian": ["mariadb-server"]}, {}, ""),
+        ("program", {"git": "x", "ref": "main"}, {"command": "make"}, "git"),
+    ],
+)
+def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, programs: str) -> None:
+    build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
+    found = tools.needed(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, Report()), ())
+    assert found == dict.fromkeys(programs.split(), "the build mine")
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

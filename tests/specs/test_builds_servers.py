@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.language.problems.problem import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.support_check import of_builds
+from tests.build.ordering import recipe_of
 from tests.specs.conftest import HOST
 
 BUILDS = Path(__file__).resolve().parents[2] / "specs" / "builds"

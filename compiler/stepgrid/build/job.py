@@ -70,7 +70,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
     order = Order(build, building(build.engine), folder, Commands(folder / attempts.LOG, folder), of_environment())
-    source, recipe = source_of(build.source), recipe_of(build)
+    source, recipe = source_of(build.source), recipe_of(build, order.engine)
     if recipe is None:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
     _say(build, f"{source.describe(build.source)} …")

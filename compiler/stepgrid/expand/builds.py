@@ -18,6 +18,7 @@ from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
 from stepgrid.plugins.engines import engine as engine_named
+from stepgrid.plugins.engines import systems
 from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
 from stepgrid.plugins.registry import ENGINES
 
@@ -95,8 +96,9 @@ def _members(
     recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-    flags = recipe.get("flags", {})
-    for fault in (*flag_faults(flags, str(engine)), *program_flags.faults(flags, str(engine))):
+    flags, known_systems = recipe.get("flags", {}), systems(str(engine))
+    of_systems = flag_faults(flags, known_systems) if known_systems else ()  # else its recipe says what it takes
+    for fault in (*of_systems, *program_flags.faults(flags, str(engine))):
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"

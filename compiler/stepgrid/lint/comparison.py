@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.expand.builds import Build
-from stepgrid.language.builds.flags import SYSTEMS
 from stepgrid.language.builds.sources import TREES, kind_of
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 from stepgrid.model.plan import CLIENT
+from stepgrid.plugins.engines import systems
 
 _QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
 # of flags: what decides how fast the code is; the rest says what is in it
@@ -91,7 +91,7 @@ def _how(build: Build) -> str:
     source = build.source
     kind = kind_of(source) or ""
     if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
-        default = {"system": SYSTEMS.get(build.engine, ("",))[0], "assertions": "false"}
+        default = {"system": (*systems(build.engine), "")[0], "assertions": "false"}
         flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}
         chosen = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
         return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in chosen)])

@@ -69,6 +69,13 @@ class Building(Protocol):
 
 
 @runtime_checkable
+class Compiled(Protocol):
+    """An engine that this version compiles from a source tree."""
+
+    systems: tuple[str, ...]  # the build systems that do it, the default first
+
+
+@runtime_checkable
 class Spelling(Protocol):
     """An engine that takes its options under more names than it lists."""
 

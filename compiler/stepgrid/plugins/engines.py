@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-from stepgrid.plugins.engine import Building, Built, Engine
+from stepgrid.plugins.engine import Building, Built, Compiled, Engine
 from stepgrid.plugins.registry import ENGINES
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ def building(name: str) -> Built:
     if found is None:
         raise LookupError(f"this version checks and plans the engine {name}; it cannot build it yet")
     return found
+
+
+def systems(name: str) -> tuple[str, ...]:
+    """The build systems that compile an engine, the default first; none of one that is never compiled."""
+    found = engine(name)
+    return found.systems if isinstance(found, Compiled) else ()
 
 
 def served(name: str) -> Serving | None:

@@ -10,10 +10,9 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.build.source import Material
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 
 JAR = {"maven": "g:a:1"}
 

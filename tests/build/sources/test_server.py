@@ -10,7 +10,6 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.build.sources import SOURCES
 from stepgrid.build.verification import check
@@ -18,7 +17,7 @@ from stepgrid.engines.mysql import MySQL
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engines import building
 from stepgrid.plugins.server import Access, Connection
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 from tests.engines.told import Told
 
 SOURCE = {"server": "prod"}

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.engines.mysqld.recipe import MySQLdCMake
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 from tests.needs import needs
 
 CMAKE = """\

@@ -8,7 +8,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
-from stepgrid.engines.program.recipe import Program
+from stepgrid.engines.program.recipe import ByCommand
 from tests.build.ordering import order
 from tests.needs import needs
 
@@ -28,7 +28,7 @@ def tree(tmp_path: Path) -> Path:
 
 def make(tree: Path, **flags: Any) -> Made:
     asked = order(tree.parent, {"path": "x"}, engine="program", recipe={"flags": flags})
-    return Program().make(asked, Material(tree=tree))
+    return ByCommand().make(asked, Material(tree=tree))
 
 
 def refused(tree: Path, **flags: Any) -> str:
@@ -110,12 +110,11 @@ def test_which_builds_it_takes():
     def takes(engine: str, **source: str) -> bool:
         from stepgrid.model.plan import PlannedBuild
 
-        return Program().takes(PlannedBuild("b-0", "x", engine, "", source))
+        return ByCommand().takes(PlannedBuild("b-0", "x", engine, "", source))
 
     assert takes("program", path="x")
     assert takes("program", git="x", ref="y")
     assert not takes("program", debian="x", suite="y")
-    assert not takes("rocksdb", path="x")
 
 
 def test_a_program_that_remembers_its_folder(tree: Path):

@@ -9,11 +9,10 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.engines.sysbench.recipe import SysbenchConfigure
 from stepgrid.model.site import Site
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 
 AUTOTOOLS = dict.fromkeys(("cc", "c++", "autoreconf", "aclocal", "libtoolize", "pkg-config"), "true")
 CONFIGURE = """\

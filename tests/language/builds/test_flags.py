@@ -2,10 +2,11 @@ import pytest
 
 from stepgrid.language.builds.flags import Flags, flag_faults, read
 from stepgrid.language.builds.sources import Fault
+from stepgrid.plugins.engines import systems
 
 
 def faults(engine: str = "rocksdb", **flags: object) -> list[Fault]:
-    return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, engine))
+    return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, systems(engine)))
 
 
 def test_what_is_said_is_read():
@@ -20,7 +21,7 @@ def test_what_is_said_is_read():
         "Boost_ROOT": "x",
         "env.TZ": "UTC",
     }
-    assert not list(flag_faults(given, "rocksdb"))
+    assert not list(flag_faults(given, systems("rocksdb")))
     assert read({"flags": given}) == Flags(
         system="cmake",
         cxx="clang++-16",
@@ -42,7 +43,7 @@ def test_an_unknown_name_with_the_nearest():
 
 @pytest.mark.parametrize("name", ["portable", "env.", "A-B", "env.1A"])
 def test_an_unknown_name_with_what_there_is(name: str):
-    (fault,) = flag_faults({name: "x"}, "rocksdb")
+    (fault,) = flag_faults({name: "x"}, systems("rocksdb"))
     assert fault.hint == (
         "system, cc, cxx, cflags, cxxflags, ldflags, march, assertions, type, libraries; "
         "NAME for a variable of the build system; env.NAME for one of the environment"
@@ -70,7 +71,3 @@ def test_a_type_is_of_cmake():
     assert fault.message == "`type` is of cmake and meson"
     assert not faults(type="Release", system="cmake")
     assert not faults("mysql", type="Release")
-
-
-def test_an_engine_whose_recipe_has_words_of_its_own():
-    assert not faults("program", run="make")

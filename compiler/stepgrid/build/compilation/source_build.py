@@ -15,7 +15,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.language.builds import flags as flags_of
-from stepgrid.language.builds.flags import SYSTEMS, Flags
+from stepgrid.language.builds.flags import Flags
 from stepgrid.language.builds.sources import TREES, kind_of
 from stepgrid.model.plan import PlannedBuild
 
@@ -58,9 +58,15 @@ class Compile:
             raise BuildError(fault or f"{Path(argv[0]).name} failed; the end of the log says where")
 
 
-def takes(build: PlannedBuild, engine: str, system: str) -> bool:
-    chosen = flags_of.read(build.recipe).system or SYSTEMS[engine][0]
-    return build.engine == engine and kind_of(build.source) in TREES and chosen == system
+class FromSource:
+    """A recipe that compiles a tree, by the build system that it is named after."""
+
+    name: str
+    tools: tuple[str, ...]
+
+    def takes(self, build: PlannedBuild) -> bool:
+        """Where the build does not choose, the first recipe of the engine does it."""
+        return kind_of(build.source) in TREES and flags_of.read(build.recipe).system in (None, self.name)
 
 
 def prepare(order: Order, material: Material, mark: str, packages: Sequence[str], *tools: str) -> Compile:

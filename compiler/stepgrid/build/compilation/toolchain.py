@@ -16,8 +16,10 @@ _DATE = "946684800"  # 2000-01-01: a compile's date must not make two binaries o
 
 FOLDER_MAP = "-ffile-prefix-map"
 
+COMPILERS = ("cc", "c++")  # unless a build's flags name others
+
 # Debian's package of a program that has another name
-_PACKAGES = {
+PACKAGES = {
     "cc": "gcc",
     "c++": "g++",
     "ninja": "ninja-build",
@@ -71,7 +73,7 @@ class Toolchain:
 def find(order: Order, flags: Flags, *tools: str) -> Toolchain:
     """The compilers and these programs; a BuildError names the first that is missing."""
     cc, cxx = (require(order, name) for name in (flags.cc or "cc", flags.cxx or "c++"))
-    paths = {name: require(order, name) for name in tools}
+    paths = {name: require(order, name) for name in tools if name not in COMPILERS}
     ccache = shutil.which(order.site.tool("ccache"))
     asked = {"cc": cc, "c++": cxx, **paths, **({"ccache": ccache} if ccache else {})}
     versions = {name: _version(order, path) for name, path in asked.items()}
@@ -83,7 +85,7 @@ def require(order: Order, name: str) -> str:
     chosen = order.site.tool(name)
     found = shutil.which(chosen)
     if found is None:
-        package = _PACKAGES.get(name, name)
+        package = PACKAGES.get(name, name)
         told = f"install it (Debian package {package}), or name it under `tools:` in the site file"
         raise BuildError(f"there is no program {chosen}, which this build needs: {told}")
     return found

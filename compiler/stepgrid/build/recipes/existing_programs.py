@@ -12,7 +12,7 @@ from stepgrid.model.plan import PlannedBuild, runs_already
 
 
 class Ready:
-    name = "ready"
+    name, tools = "ready", ()
 
     def takes(self, build: PlannedBuild) -> bool:
         return any(kind in build.source for kind in READY)
@@ -29,7 +29,7 @@ class Ready:
 
 
 class Running:
-    name = "running"
+    name, tools = "running", ()
 
     def takes(self, build: PlannedBuild) -> bool:
         return runs_already(build.source)

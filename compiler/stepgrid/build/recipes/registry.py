@@ -1,36 +1,16 @@
-"""The recipes; the first that takes a build makes it."""
+"""Which recipe makes a build: one for programs that are there already, or one that its engine brings."""
 
 from __future__ import annotations
 
-from stepgrid.build.recipe import Recipe
+from stepgrid.build.recipe import Making, Packaged, Recipe
 from stepgrid.build.recipes.existing_programs import Ready, Running
 from stepgrid.build.recipes.server_packages import ServerPrefix
-from stepgrid.engines.mysqld.recipe import MySQLdCMake
-from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
-from stepgrid.engines.postgres.recipes.meson import PostgresMeson
-from stepgrid.engines.program.recipe import Program
-from stepgrid.engines.rocksdb.recipes.cmake import RocksDBCMake
-from stepgrid.engines.rocksdb.recipes.library import RocksDBLibrary
-from stepgrid.engines.rocksdb.recipes.make import RocksDBMake
-from stepgrid.engines.sysbench.recipe import SysbenchConfigure
 from stepgrid.model.plan import PlannedBuild
-
-RECIPES: tuple[Recipe, ...] = (
-    ServerPrefix(),
-    Ready(),
-    Running(),
-    Program(),
-    RocksDBLibrary(),
-    RocksDBMake(),
-    RocksDBCMake(),
-    PostgresConfigure(),
-    PostgresMeson(),
-    MySQLdCMake("mysql"),
-    MySQLdCMake("mariadb"),
-    SysbenchConfigure(),
-)
+from stepgrid.plugins.engine import Engine
 
 
-def recipe_of(build: PlannedBuild) -> Recipe | None:
+def recipe_of(build: PlannedBuild, engine: Engine) -> Recipe | None:
     """None where this version has none for the engine and the kind of source."""
-    return next((recipe for recipe in RECIPES if recipe.takes(build)), None)
+    unpacked: tuple[Recipe, ...] = (ServerPrefix(),) if isinstance(engine, Packaged) else ()
+    own = engine.recipes() if isinstance(engine, Making) else ()
+    return next((recipe for recipe in (*unpacked, Ready(), Running(), *own) if recipe.takes(build)), None)

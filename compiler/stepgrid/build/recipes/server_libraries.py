@@ -7,17 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from stepgrid.build.recipes.server_programs import installed
 from stepgrid.build.source import Artifact
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
 _APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
-
-# The published binaries of MySQL were linked with a libaio that newer distributions no longer have by this name.
-_WANTED: Mapping[str, Mapping[str, Json]] = {
-    "mysql": {"debian": ["libaio1", "libnuma1", "libcrypt1", "libstdc++6", "libgcc-s1"], "suite": "bookworm"}
-}
 FOLDER = "system"  # below the build's folder
 
 
@@ -27,7 +23,7 @@ class Libraries(NamedTuple):
 
 
 def of(order: Order, packaged: bool) -> Libraries:
-    wanted = _WANTED.get(order.build.engine)
+    wanted = installed(order.engine).libraries
     if packaged:
         return Libraries("prefix")
     if wanted is None or not all(map(shutil.which, _APT)):

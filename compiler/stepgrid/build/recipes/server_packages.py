@@ -8,13 +8,12 @@ from pathlib import Path
 
 from stepgrid.build.compilation.compiler_options import published
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
-from stepgrid.build.recipes import server_folders, server_libraries
-from stepgrid.build.recipes.server_programs import PROGRAMS, find
+from stepgrid.build.recipe import Extending, Made
+from stepgrid.build.recipes import server_libraries
+from stepgrid.build.recipes.server_programs import find, startable
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.engines.postgres import extensions
 from stepgrid.language.builds.sources import kind_of
 from stepgrid.model.plan import PlannedBuild
 
@@ -36,10 +35,10 @@ _PRUNED = (
 
 
 class ServerPrefix:
-    name = "server"
+    name, tools = "server", ()
 
     def takes(self, build: PlannedBuild) -> bool:
-        return build.engine in PROGRAMS and kind_of(build.source) in KINDS
+        return kind_of(build.source) in KINDS
 
     def make(self, order: Order, material: Material) -> Made:
         prefix, packaged = material.prefix, "debian" in order.build.source
@@ -47,22 +46,18 @@ class ServerPrefix:
         what = source_of(order.build.source).describe(order.build.source)
         if order.build.recipe.get("flags"):
             raise BuildError(f"{what} is compiled already: no `flags` for it; leave them out, or build from source")
-        programs = find(prefix, order.build.engine, what)
-        added = extensions.there(order, prefix, what)
-        server = programs[PROGRAMS[order.build.engine].needed[0]]
-        quality = {} if packaged else published(server)
+        programs = find(prefix, order.engine, what)
+        added = order.engine.extend(order, prefix, what) if isinstance(order.engine, Extending) else {}
+        quality = {} if packaged else published(programs[order.engine.programs[0]])
         libraries = server_libraries.of(order, packaged)
         if packaged:
             _slim(prefix, programs.values())
-        places = server_folders.places(order, server)
+        ready = startable(order, programs, libraries.system)
         return Made(
-            {
-                name: server_folders.started(order, path, places.environment, libraries.system)
-                for name, path in programs.items()
-            },
-            quality={**quality, **added.quality},
+            ready.programs,
+            quality={**quality, **added},
             artifacts=libraries.artifacts,
-            facts={**places.facts, **added.facts},
+            facts={**ready.facts, **added},
         )
 
 

@@ -15,6 +15,7 @@ from stepgrid.plugins.server import Access, Connection, Described, Effective, Ho
 from stepgrid.plugins.server_statistics import Looks
 
 if TYPE_CHECKING:
+    from stepgrid.build.recipe import Installed, Recipe
     from stepgrid.lint.rule import Rule
 
 CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
@@ -28,6 +29,7 @@ class MysqldServing:
 
     name: str
     program: str
+    systems: tuple[str, ...] = ("cmake",)
     stop = signal.SIGTERM
     socket = "mysqld.sock"
     port = 3306
@@ -126,6 +128,16 @@ class MysqldServing:
 
     def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
         return self.effective(connection, asked)
+
+    def recipes(self) -> Sequence[Recipe]:
+        from stepgrid.engines.mysqld.recipe import MySQLdCMake
+
+        return (MySQLdCMake(self.name),)
+
+    def installed(self) -> Installed:
+        from stepgrid.engines.mysqld import packages
+
+        return packages.BY_ENGINE[self.name]
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.engines.mysqld.lints import RULES

@@ -12,8 +12,13 @@ from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stepgrid.build.recipe import Installed, Recipe
+    from stepgrid.build.task import Order
     from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
+    from stepgrid.model.plan import Json
     from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
     from stepgrid.plugins.server_statistics import Looks
 
@@ -49,6 +54,7 @@ class Postgres:
     storage_engines: tuple[str, ...] = ("heap",)
     default_storage_engine = "heap"
     extensions: tuple[str, ...] = ("pgvector",)
+    systems: tuple[str, ...] = ("configure", "meson")
     reserved: Mapping[str, str] = {
         "default_table_access_method": "storage_engine",
         **dict.fromkeys(
@@ -78,6 +84,22 @@ class Postgres:
         from stepgrid.engines.postgres import options
 
         return options.catalogue(run)
+
+    def recipes(self) -> Sequence[Recipe]:
+        from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
+        from stepgrid.engines.postgres.recipes.meson import PostgresMeson
+
+        return PostgresConfigure(), PostgresMeson()
+
+    def installed(self) -> Installed:
+        from stepgrid.build.recipe import Installed
+
+        return Installed(clients=("psql", "pgbench", "pg_isready"))
+
+    def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
+        from stepgrid.engines.postgres import extensions
+
+        return extensions.there(order, prefix, what)
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.lint.measured_steps import cache_over_memory

@@ -25,9 +25,8 @@ _ELSEWHERE = (
 )
 
 
-class Extensions(NamedTuple):
-    quality: dict[str, Json]
-    facts: dict[str, Json]
+class Compiled(NamedTuple):
+    found: Mapping[str, str] = {}  # name -> version
     artifacts: tuple[Artifact, ...] = ()
 
 
@@ -36,10 +35,8 @@ def asked(order: Order) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def there(order: Order, prefix: Path, what: str) -> Extensions:
+def there(order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
     """Those that came with the server, whether they are asked for or not."""
-    if order.build.engine != "postgres":
-        return Extensions({}, {})
     brought = found(prefix)
     for name, version in asked(order).items():
         if name not in brought:
@@ -53,21 +50,21 @@ def found(prefix: Path) -> dict[str, str]:
     return {name: version for name, own in NAMES.items() if (version := _version(prefix, own))}
 
 
-def record(found: Mapping[str, str]) -> Extensions:
-    return Extensions({"extensions": dict(found)} if found else {}, {"extensions": dict(found)} if found else {})
+def record(found: Mapping[str, str]) -> Mapping[str, Json]:
+    return {"extensions": dict(found)} if found else {}
 
 
-def compile_asked(compiled: Compile, home: Path) -> Extensions:
+def compile_asked(compiled: Compile, home: Path) -> Compiled:
     """Into an installed Postgres, if the build asks for it."""
     wanted = asked(compiled.order)
     if PGVECTOR not in wanted:
-        return Extensions({}, {})
+        return Compiled()
     version = str(wanted[PGVECTOR])
     artifacts = _compile(compiled, home, version)
     told = found(home).get(PGVECTOR)
     if told != version:
         raise BuildError(f"`extensions: {{{PGVECTOR}: {version}}}`: the tree of v{version} says it is {told}")
-    return record({PGVECTOR: version})._replace(artifacts=artifacts)
+    return Compiled({PGVECTOR: version}, artifacts)
 
 
 def _compile(compiled: Compile, home: Path, version: str) -> tuple[Artifact, ...]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+
+if TYPE_CHECKING:
+    from stepgrid.build.recipe import Recipe
 
 
 class Program:
@@ -20,6 +24,11 @@ class Program:
 
     def capabilities(self, version: str) -> frozenset[str]:
         return frozenset()
+
+    def recipes(self) -> Sequence[Recipe]:
+        from stepgrid.engines.program.recipe import ByCommand
+
+        return (ByCommand(),)
 
     def identify(self, run: Run) -> Identity:
         """Nobody knows how it would be asked: started with a word that it does not know, it may begin to work."""

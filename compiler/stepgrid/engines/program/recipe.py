@@ -22,11 +22,11 @@ _COMPILERS = "cc|c\\+\\+|gcc|g\\+\\+|clang|clang\\+\\+|make|cmake|ninja|ld|ar"
 _MISSING = re.compile(rf"(?:^|[\s:])({_COMPILERS}): (?:command not found|not found|No such file or directory)$", re.M)
 
 
-class Program:
-    name = "program"
+class ByCommand:
+    name, tools = "program", ()  # its command says which it runs
 
     def takes(self, build: PlannedBuild) -> bool:
-        return build.engine == program_flags.ENGINE and not any(kind in build.source for kind in READY)
+        return not any(kind in build.source for kind in READY)
 
     def make(self, order: Order, material: Material) -> Made:
         tree = material.tree or material.prefix

@@ -13,6 +13,7 @@ from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
 
 if TYPE_CHECKING:
+    from stepgrid.build.recipe import Recipe
     from stepgrid.lint.rule import Rule
 
 # The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
@@ -68,6 +69,7 @@ class RocksDB:
     storage_engines: tuple[str, ...] = ("rocksdb",)
     default_storage_engine = "rocksdb"
     extensions: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ("make", "cmake")
     reserved: Mapping[str, str] = {}
     choices: Mapping[str, Sequence[str]] = {
         "compression_type": _COMPRESSION,
@@ -95,6 +97,13 @@ class RocksDB:
         if "benchmarks" not in found:
             raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
         return found
+
+    def recipes(self) -> Sequence[Recipe]:
+        from stepgrid.engines.rocksdb.recipes.cmake import RocksDBCMake
+        from stepgrid.engines.rocksdb.recipes.library import RocksDBLibrary
+        from stepgrid.engines.rocksdb.recipes.make import RocksDBMake
+
+        return RocksDBLibrary(), RocksDBMake(), RocksDBCMake()
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.lint.measured_steps import cache_over_memory

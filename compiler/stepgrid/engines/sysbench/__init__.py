@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
+
+if TYPE_CHECKING:
+    from stepgrid.build.recipe import Installed, Recipe
 
 # of those that a release may not have, the help says nothing
 _TESTS = (
@@ -31,10 +35,22 @@ class Sysbench:
     storage_engines: tuple[str, ...] = ("",)
     default_storage_engine = ""
     extensions: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ("configure",)
     reserved: Mapping[str, str] = {}
 
     def capabilities(self, version: str) -> frozenset[str]:
         return frozenset()
+
+    def recipes(self) -> Sequence[Recipe]:
+        from stepgrid.engines.sysbench.recipe import SysbenchConfigure
+
+        return (SysbenchConfigure(),)
+
+    def installed(self) -> Installed:
+        from stepgrid.build.recipe import Installed
+        from stepgrid.engines.sysbench.recipe import places
+
+        return Installed(places=places)
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("sysbench", ("--version",))

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stepgrid.build.compilation import pruning
 from stepgrid.build.compilation.compiler_options import codegen
 from stepgrid.build.compilation.development_packages import own_suite
 from stepgrid.build.compilation.install_prefix import library_folders
-from stepgrid.build.compilation.source_build import PREFIX, Compile, installed, prepare, takes
-from stepgrid.build.recipe import Made
+from stepgrid.build.compilation.source_build import PREFIX, Compile, FromSource, installed, prepare
+from stepgrid.build.compilation.toolchain import COMPILERS
+from stepgrid.build.recipe import Made, Place
 from stepgrid.build.recipes import server_libraries
-from stepgrid.build.recipes.server_folders import places, started
 from stepgrid.build.recipes.server_libraries import Libraries
-from stepgrid.build.recipes.server_programs import find
+from stepgrid.build.recipes.server_programs import find, startable
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.engines.mysqld.packages import client_plugins
 
 MARK = "src/sb_lua.c"
 HOME = "/stepgrid"  # it is installed below a staging folder, and told where its workloads are when it is started
-_TOOLS = ("make", "autoreconf", "aclocal", "libtoolize", "pkg-config")
 _PACKAGES = ("libmariadb-dev", "libpq-dev", "libaio-dev")
 _UNBUNDLED = ("libluajit-5.1-dev", "libck-dev")  # which Debian leaves out of its source package
 # The clients' libraries cannot be linked statically: they load plugins, and some of theirs come as shared ones only.
@@ -31,15 +30,18 @@ _CLIENTS = ("libmariadb3", "libpq5")
 _LINKS = {"libmysqlclient.so": "libmariadb.so.3", "libpq.so": "libpq.so.5"}
 
 
-class SysbenchConfigure:
-    name = "configure"
+def places(base: Path, libraries: Path) -> Iterator[Place]:
+    yield from client_plugins(base, libraries)
+    if (base / "share" / "sysbench").is_dir():  # a workload of one's own comes first
+        yield Place("lua", base / "share" / "sysbench", "LUA_PATH", "${{LUA_PATH:+$LUA_PATH;}}{}/?.lua")
 
-    def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, "sysbench", self.name)
+
+class SysbenchConfigure(FromSource):
+    name, tools = "configure", (*COMPILERS, "make", "autoreconf", "aclocal", "libtoolize", "pkg-config")
 
     def make(self, order: Order, material: Material) -> Made:
         bundled = _bundled(material)
-        compiled = prepare(order, material, MARK, (*_PACKAGES, *(() if bundled else _UNBUNDLED)), *_TOOLS)
+        compiled = prepare(order, material, MARK, (*_PACKAGES, *(() if bundled else _UNBUNDLED)), *self.tools)
         libraries = _clients(compiled)
         home = _installed(compiled, _arguments(compiled, libraries, bundled))
         return _finish(compiled, libraries, home, bundled)
@@ -120,11 +122,10 @@ def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) 
     pruning.prune(prefix / "share", ("sysbench",))
     shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
     pruning.prune(order.folder, (PREFIX, server_libraries.FOLDER))
-    program = find(prefix, "sysbench", "the compiled tree")["sysbench"]
-    told = places(order, program, libraries.system)
+    ready = startable(order, find(prefix, order.engine, "the compiled tree"), libraries.system)
     return Made(
-        {"sysbench": started(order, program, told.environment, libraries.system)},
+        ready.programs,
         quality={"route": "source", **seen, "luajit": "bundled" if bundled else "system"},
         artifacts=(*compiled.devel.artifacts, *libraries.artifacts),
-        facts={**compiled.tools.facts(), **told.facts, "system": SysbenchConfigure.name},
+        facts={**compiled.tools.facts(), **ready.facts, "system": SysbenchConfigure.name},
     )

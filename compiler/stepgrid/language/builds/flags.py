@@ -8,23 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from stepgrid.language.builds.sources import Fault
 
-# by engine, the default first
-SYSTEMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "rocksdb": ("make", "cmake"),
-        "mysql": ("cmake",),
-        "mariadb": ("cmake",),
-        "postgres": ("configure", "meson"),
-        "sysbench": ("configure",),
-    }
-)
 ENVIRONMENT = "env."
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -62,18 +52,17 @@ def read(recipe: Mapping[str, Any]) -> Flags:
     return Flags(**own, variables=variables, environment=environment)
 
 
-def flag_faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
-    if engine not in SYSTEMS:
-        return  # its recipe says what it takes
+def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fault]:
+    """`systems`: the build systems that there are for the engine, the default first."""
     for name, value in flags.items():
         text = _text(value)
         if wrong := _unknown(name):
             yield wrong
         elif not text.isprintable():
             yield Fault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
-        elif complaint := _wrong(name, text, engine):
+        elif complaint := _wrong(name, text, systems):
             yield Fault("wrong-flag", name, f"`{name}: {text}` {complaint}")
-    if "type" in flags and _text(flags.get("system", SYSTEMS[engine][0])) in ("make", "configure"):
+    if "type" in flags and _text(flags.get("system", systems[0])) in ("make", "configure"):
         yield Fault(
             "wrong-flag", "type", "`type` is of cmake and meson", "with make say `assertions: true` or `cflags`"
         )
@@ -90,13 +79,13 @@ def _unknown(name: str) -> Fault | None:
     return Fault("unknown-key", name, f"`flags` has no `{name}`", f"did you mean `{close[0]}`?" if close else known)
 
 
-def _wrong(name: str, text: str, engine: str) -> str | None:
+def _wrong(name: str, text: str, systems: Sequence[str]) -> str | None:
     if name == "system":
-        return _choice(SYSTEMS[engine])(text)
+        return _choice(systems)(text)
     return _CHECKS[name](text) if name in _CHECKS else None
 
 
-def _choice(known: tuple[str, ...]) -> Callable[[str], str | None]:
+def _choice(known: Sequence[str]) -> Callable[[str], str | None]:
     return lambda text: None if text in known else f"is not {' or '.join(known)}"
 
 

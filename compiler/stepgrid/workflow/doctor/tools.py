@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from stepgrid.build.compilation.toolchain import PACKAGES as TOOL_PACKAGES
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding
 from stepgrid.host.processes import launch
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
+from stepgrid.plugins.engines import engine
 
 USES = {
     "numactl": "`launch: {numa}`",
@@ -23,27 +25,8 @@ USES = {
     "cmake": "builds from source",
     "ninja": "builds from source",
 }
-PACKAGES = {
-    "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat", "cc": "gcc", "c++": "g++",
-    "ninja": "ninja-build", "autoreconf": "autoconf", "aclocal": "automake", "libtoolize": "libtool",
-    "pkg-config": "pkgconf", "mvn": "maven", "dpkg-source": "dpkg-dev",
-}  # fmt: skip
+PACKAGES = {**TOOL_PACKAGES, "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat"}
 SOURCES = {"git": ("git",), "maven": ("mvn",), "crate": ("cargo",), "debian_source": ("dpkg-source",)}
-_BOTH = ("cc", "c++")
-_CMAKE = (*_BOTH, "cmake", "ninja")
-RECIPES: Mapping[str, tuple[str, ...]] = {
-    "ServerPrefix": (),
-    "Ready": (),
-    "Running": (),
-    "Program": (),  # its command says
-    "RocksDBLibrary": (*_BOTH, "cmake", "make"),
-    "RocksDBMake": (*_BOTH, "make"),
-    "RocksDBCMake": _CMAKE,
-    "PostgresConfigure": (*_BOTH, "make", "perl"),
-    "PostgresMeson": (*_BOTH, "meson", "ninja", "make", "perl", "pkg-config"),
-    "MySQLdCMake": (*_CMAKE, "bison", "pkg-config"),
-    "SysbenchConfigure": (*_BOTH, "make", "autoreconf", "aclocal", "libtoolize", "pkg-config"),
-}
 
 
 def findings(site: Site, needed: Mapping[str, str]) -> Iterator[Finding]:
@@ -77,7 +60,7 @@ def launches(stages: Iterable[PlannedStage]) -> list[Mapping[str, Any]]:
 def _tools(build: PlannedBuild) -> Iterator[str]:
     from stepgrid.build.recipes.registry import recipe_of
 
-    recipe = recipe_of(build)
+    recipe = recipe_of(build, engine(build.engine))
     for key in build.source:
         yield from SOURCES.get(key, ())
-    yield from RECIPES.get(type(recipe).__name__, ())
+    yield from recipe.tools if recipe else ()

@@ -7,12 +7,11 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
 from stepgrid.engines.postgres.recipes.meson import PostgresMeson
 from stepgrid.model.site import Site
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled
 

@@ -7,11 +7,10 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.model.plan import PlannedBuild
 from tests.build.compilers import needs_cmake, needs_compiler, tree
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 from tests.engines.rocksdb.recipes.test_official_library import compiled
 
 

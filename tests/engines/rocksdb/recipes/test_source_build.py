@@ -7,12 +7,11 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
-from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.source import Material
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from tests.build.compilers import needs_cmake, needs_compiler, tree
-from tests.build.ordering import order
+from tests.build.ordering import order, recipe_of
 
 
 def made(folder: Path, site: Site | None = None, **flags: str) -> Made:

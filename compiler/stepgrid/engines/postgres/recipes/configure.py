@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import RUN_PATH, Compile, prepare, takes
+from stepgrid.build.compilation.source_build import RUN_PATH, Compile, FromSource, prepare
+from stepgrid.build.compilation.toolchain import COMPILERS
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.postgres.recipes.source_build import HOME, MARK, PACKAGES, finish, generators
-from stepgrid.model.plan import PlannedBuild
 
 # What is of no use to a benchmark, or would be there by chance. A release that does not know an option says so and
 # goes on. `LZ4_LIBS` and the like keep configure from asking pkg-config, which knows only what is installed.
@@ -18,14 +18,11 @@ _OPTIONS = ("--disable-rpath", "--without-readline", "--without-icu", "--with-lz
 _LIBRARIES = ("LZ4_CFLAGS= ", "LZ4_LIBS=-llz4", "ZSTD_CFLAGS= ", "ZSTD_LIBS=-lzstd")
 
 
-class PostgresConfigure:
-    name = "configure"
-
-    def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, "postgres", self.name)
+class PostgresConfigure(FromSource):
+    name, tools = "configure", (*COMPILERS, "make", "perl")
 
     def make(self, order: Order, material: Material) -> Made:
-        compiled = prepare(order, material, MARK, PACKAGES, "make", "perl", *generators(material))
+        compiled = prepare(order, material, MARK, PACKAGES, *self.tools, *generators(material))
         made, staging = order.folder / "made", order.folder / "staging"
         made.mkdir()
         environment = {**compiled.devel.search(made), **RUN_PATH}

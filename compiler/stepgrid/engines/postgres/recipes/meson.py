@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import RUN_PATH, Compile, prepare, takes
+from stepgrid.build.compilation.source_build import RUN_PATH, Compile, FromSource, prepare
+from stepgrid.build.compilation.toolchain import COMPILERS
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.postgres.recipes.source_build import HOME, MARK, PACKAGES, finish, generators
-from stepgrid.model.plan import PlannedBuild
 
-_TOOLS = ("meson", "ninja", "make", "perl", "pkg-config")
 # Nothing that is there by chance. The optimisation is that of the configure script's build.
 _OPTIONS = ("--auto-features=disabled", "-Drpath=false", "-Dzlib=enabled", "-Dlz4=enabled", "-Dzstd=enabled")
 _PLAIN = ("-Doptimization=2", "-Ddebug=false")
@@ -20,14 +19,11 @@ _PLAIN = ("-Doptimization=2", "-Ddebug=false")
 _LIBRARIES = {"zlib": "z", "liblz4": "lz4", "libzstd": "zstd"}
 
 
-class PostgresMeson:
-    name = "meson"
-
-    def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, "postgres", self.name)
+class PostgresMeson(FromSource):
+    name, tools = "meson", (*COMPILERS, "meson", "ninja", "make", "perl", "pkg-config")
 
     def make(self, order: Order, material: Material) -> Made:
-        compiled = prepare(order, material, MARK, PACKAGES, *_TOOLS, *generators(material))
+        compiled = prepare(order, material, MARK, PACKAGES, *self.tools, *generators(material))
         made, staging = order.folder / "made", order.folder / "staging"
         meson, ninja = compiled.tools["meson"], compiled.tools["ninja"]
         environment = {**_environment(compiled), **_known(compiled), **RUN_PATH}

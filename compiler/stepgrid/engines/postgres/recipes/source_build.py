@@ -33,16 +33,16 @@ def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
     added = extensions.compile_asked(compiled, home)
     seen = codegen(home / "bin" / "postgres")
     prefix = installed(compiled, home, ("bin", "lib", "share"))
-    programs = find(prefix, "postgres", "the compiled tree")
+    programs = find(prefix, order.engine, "the compiled tree")
     _drop_programs(prefix, programs)
     for left in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
         shutil.rmtree(left)  # for compiles of extensions; they name folders that are gone
     pruning.prune(order.folder, (PREFIX,))
     return Made(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
-        quality={"route": "source", **seen, **added.quality},
+        quality={"route": "source", **seen, **extensions.record(added.found)},
         artifacts=(*compiled.devel.artifacts, *added.artifacts),
-        facts={**compiled.tools.facts(), **facts, **added.facts},
+        facts={**compiled.tools.facts(), **facts, **extensions.record(added.found)},
     )
 
 

@@ -7,13 +7,13 @@ import shlex
 from pathlib import Path
 
 from stepgrid.build.compilation import cmake
-from stepgrid.build.compilation.source_build import Compile, prepare, takes
+from stepgrid.build.compilation.source_build import Compile, FromSource, prepare
+from stepgrid.build.compilation.toolchain import COMPILERS
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import source_tree
 from stepgrid.engines.rocksdb.recipes.source_build import PACKAGES, cxx_code, finish
-from stepgrid.model.plan import PlannedBuild
 
 _COMPRESSIONS = ("SNAPPY", "LZ4", "ZSTD", "ZLIB", "BZ2")
 _OPTIONS = {
@@ -32,14 +32,11 @@ _OPTIONS = {
 _CACHED = re.compile("WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_")
 
 
-class RocksDBCMake:
-    name = "cmake"
-
-    def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, "rocksdb", self.name)
+class RocksDBCMake(FromSource):
+    name, tools = "cmake", (*COMPILERS, *cmake.TOOLS)
 
     def make(self, order: Order, material: Material) -> Made:
-        compiled = prepare(order, material, source_tree.MARK, PACKAGES, *cmake.TOOLS)
+        compiled = prepare(order, material, source_tree.MARK, PACKAGES, *self.tools)
         made = order.folder / "made"
         cmake.configure(compiled, made, _own(compiled))
         compiled.run([compiled.tools["ninja"], *compiled.parallel, "db_bench"], made)

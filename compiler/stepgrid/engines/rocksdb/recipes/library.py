@@ -9,7 +9,7 @@ from stepgrid.build.compilation import pruning
 from stepgrid.build.compilation.compiler_options import codegen, published
 from stepgrid.build.compilation.development_packages import development
 from stepgrid.build.compilation.source_build import Compile, root
-from stepgrid.build.compilation.toolchain import find
+from stepgrid.build.compilation.toolchain import COMPILERS, find
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Artifact, Material
@@ -24,17 +24,17 @@ from stepgrid.model.plan import PlannedBuild
 
 
 class RocksDBLibrary:
-    name = "library"
+    name, tools = "library", (*COMPILERS, "cmake", "make")
 
     def takes(self, build: PlannedBuild) -> bool:
-        return build.engine == "rocksdb" and "maven" in build.source
+        return "maven" in build.source
 
     def make(self, order: Order, material: Material) -> Made:
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
         library = official_library.library(material.prefix)
         flags = flags_of.read(order.build.recipe)
-        tools = find(order, flags, "cmake", "make")  # before more is fetched: what is missing is said at once
+        tools = find(order, flags, *self.tools)  # before more is fetched: what is missing is said at once
         tree, fetched = _tree(order)
         release = source_tree.version(tree)
         bench = compile_bench(

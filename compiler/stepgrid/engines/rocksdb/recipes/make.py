@@ -6,14 +6,14 @@ import re
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import Compile, prepare, takes
-from stepgrid.build.compilation.toolchain import FOLDER_MAP
+from stepgrid.build.compilation.source_build import Compile, FromSource, prepare
+from stepgrid.build.compilation.toolchain import COMPILERS, FOLDER_MAP
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import source_tree
 from stepgrid.engines.rocksdb.recipes.source_build import PACKAGES, cxx_code, finish
-from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.plan import Json
 
 # What the tree would take from the machine when it happens to be there: the same spec must give the same build.
 # `env.NAME:` in the build's flags says otherwise.
@@ -29,14 +29,11 @@ _ALONE = {
 }
 
 
-class RocksDBMake:
-    name = "make"
-
-    def takes(self, build: PlannedBuild) -> bool:
-        return takes(build, "rocksdb", self.name)
+class RocksDBMake(FromSource):
+    name, tools = "make", (*COMPILERS, "make")
 
     def make(self, order: Order, material: Material) -> Made:
-        compiled = prepare(order, material, source_tree.MARK, PACKAGES, "make")
+        compiled = prepare(order, material, source_tree.MARK, PACKAGES, *self.tools)
         tree, tools = compiled.tree, compiled.tools
         compilers = {"CC": tools.cc, "CXX": tools.cxx}  # for the script that looks at the machine
         compiled.run(
