@@ -15,7 +15,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("engine", new._engines())
+@pytest.mark.parametrize("engine", new.engines())
 @pytest.mark.parametrize("scale", [[], ["--scale", "smoke"]])
 def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capture) -> None:
     assert main(["new", engine]) == 0
@@ -27,10 +27,10 @@ def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capt
 
 
 def test_every_engine_but_the_client_is_offered() -> None:
-    assert set(new._engines()) == set(engines.names()) - {"sysbench"}
+    assert set(new.engines()) == set(engines.names()) - {"sysbench"}
 
 
-@pytest.mark.parametrize("engine", new._engines())
+@pytest.mark.parametrize("engine", new.engines())
 def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) -> None:
     assert main(["new", engine]) == 0
     text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) ->
     assert engines.runnable(engine)
 
 
-@pytest.mark.parametrize("engine", new._engines())
+@pytest.mark.parametrize("engine", new.engines())
 def test_a_new_spec_is_small_and_planned(engine: str, capsys: Capture) -> None:
     assert main(["new", engine]) == 0
     text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import shutil
 import sys
 import textwrap
@@ -32,16 +33,19 @@ COMMANDS = {
     "gc": "list unreferenced results, builds and images; move them to the trash, restore them, delete them",
     "doctor": "look this host over, and show what would mend it",
     "schema": "print the JSON Schema of specs, for editors",
+    "completion": "print what makes a shell complete our commands and options",
     "snakefile": "print where the Snakefile is, for snakemake -s",
 }
 
 _MODULES = {"import": "import_"}  # a word of Python
 _SELDOM = 100_000  # objects between two searches for garbage; Python's own number is 700
+_COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 _BRIEF = ("check", "plan", "explain")  # over before a search for garbage is worth it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    completion = import_module("stepgrid.cli.completion") if arguments is None and _COMPLETING in os.environ else None
+    given = completion.typed() if completion else sys.argv[1:] if arguments is None else list(arguments)
     command = given[0] if given and given[0] in COMMANDS else None
     if arguments is None:
         _without_garbage(command)
@@ -62,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = import_module(f"stepgrid.cli.{_MODULES.get(name, name)}")
             module.arguments(sub)
             sub.set_defaults(run=module.run)
+    if completion:
+        completion.complete(parser)
     if given and command is None and not given[0].startswith("-"):
         parser.error(_meant(given[0]))
     try:
@@ -141,12 +147,13 @@ class Parser(argparse.ArgumentParser):
 # What `stepgrid --help` says of the commands: by what one is about to do.
 
 GROUPS = {
-    "a spec": ("new", "check", "explain", "plan", "lock", "schema"),
-    "a run": ("doctor", "builds", "run", "status", "watch", "snakefile"),
+    "a spec": ("new", "check", "explain", "plan", "lock"),
+    "a run": ("doctor", "builds", "run", "status", "watch"),
     "its results": ("report", "query", "results", "redo", "retract", "export", "import", "parse"),
     "its disk": ("images", "gc"),
+    "other programs": ("schema", "snakefile", "completion"),
 }
-INDENT = 13
+INDENT = 14
 
 
 def overview(commands: Mapping[str, str]) -> str:

@@ -12,12 +12,12 @@ SCHEMA = Path("specs/spec.schema.json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("engine", metavar="ENGINE", help=f"one of: {', '.join(_engines())}")
+    parser.add_argument("engine", metavar="ENGINE", help=f"one of: {', '.join(engines())}")
     parser.add_argument("file", metavar="FILE", nargs="?", help="where to (specs/ENGINE.yaml)")
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.engine not in _engines():
+    if args.engine not in engines():
         print(f"there is no starting spec for `{args.engine}`: {_instead(args.engine)}", file=sys.stderr)
         return 2
     target = Path(args.file or f"specs/{args.engine}.yaml")
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _engines() -> list[str]:
+def engines() -> list[str]:
     """Those with a text to start from."""
     from stepgrid.plugins.engines import names
 
@@ -47,8 +47,8 @@ def _instead(engine: str) -> str:
     from stepgrid.plugins.engines import names
 
     if engine in names():
-        return f"it is a client, which asks a server; name one of {', '.join(_engines())}"
-    return nearest(engine, _engines())
+        return f"it is a client, which asks a server; name one of {', '.join(engines())}"
+    return nearest(engine, engines())
 
 
 def _text(engine: str, target: Path) -> str:

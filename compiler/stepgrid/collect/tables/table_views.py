@@ -26,10 +26,14 @@ class NoTables(Exception):
 @contextmanager
 def opened(folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.connect) -> Iterator[DuckDBPyConnection]:
     with connect() as connection:
-        check(connection, folder)
-        for name in NAMES:
-            connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
+        create(connection, folder)
         yield connection
+
+
+def create(connection: DuckDBPyConnection, folder: Path) -> None:
+    check(connection, folder)
+    for name in NAMES:
+        connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
 
 
 def source(folder: Path, table: str) -> str:
@@ -41,7 +45,7 @@ def check(connection: DuckDBPyConnection, folder: Path) -> None:
     """Tables of another version say so, before a column is missed."""
     steps = folder / "steps.parquet"
     if not steps.is_file():
-        raise NoTables(f"there are no tables in {folder}")
+        raise NoTables(f"there are no tables in {folder}: `stepgrid run` makes them")
     found = connection.execute("SELECT key::BLOB, value FROM parquet_kv_metadata(?)", [str(steps)]).fetchall()
     said = dict(found).get(b"stepgrid_schema", b"0").decode()
     version = int(said) if said.isdecimal() else 0

@@ -1,0 +1,39 @@
+"""stepgrid in Python: an experiment, its plan and its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepgrid.collect.tables import parquet, table_views
+from stepgrid.collect.tables.table_views import NoTables
+from stepgrid.language.problems.problem import Problem, SpecError
+from stepgrid.model.plan import Plan
+from stepgrid.workflow import host_plan
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["Experiment", "NoTables", "Plan", "Problem", "SpecError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A spec, as the commands take it: outputs/ and site.yaml are those of the current folder."""
+
+    spec: str
+    scale: str | None = None
+    only: str | None = None
+    sets: tuple[str, ...] = ()
+
+    def plan(self) -> Plan:
+        """Its cells, stages and builds on this host. SpecError has every problem of the spec or the site file."""
+        if wrong := host_plan.use(None):
+            raise SpecError(wrong)
+        return host_plan.compiled(self.spec, self.scale, only=self.only, sets=self.sets)
+
+    def results(self, query: str = "SELECT * FROM steps") -> DuckDBPyRelation:
+        """What a query of its tables gives. NoTables says why there are none, such as that it was not run."""
+        connection = parquet.connect()
+        table_views.create(connection, host_plan.store().tables(self.plan().digest))
+        return connection.sql(query)
