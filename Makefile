@@ -33,6 +33,7 @@ lint: $(STAMP)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy compiler scripts
+	@$(BIN)/lint-imports
 
 format: $(STAMP)
 	@$(BIN)/ruff check --fix
@@ -42,5 +43,5 @@ lock:
 	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
 
 clean:
-	rm -rf .venv .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

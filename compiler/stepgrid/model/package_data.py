@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import stepgrid
-
-PACKAGE = Path(stepgrid.__file__).absolute().parent
+PACKAGE = Path(__file__).absolute().parents[1]
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 SNAKEFILE, SPECS, TEMPLATES = DATA / "Snakefile", DATA / "specs", DATA / "templates"

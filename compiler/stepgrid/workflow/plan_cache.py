@@ -15,11 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import stepgrid
 from stepgrid.host import file_reader
 from stepgrid.language.input_record import Witness, digest, watching
 from stepgrid.language.site.site_file import of_environment
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
 from stepgrid.store.redo_requests import all_pending
@@ -127,7 +126,7 @@ def code() -> str:
     """Of this package, the plug-ins of others, and libraries, told apart as Python's own cache does sources: by size
     and time."""
     found = hashlib.sha256(sys.version.encode())
-    for folder in (*stepgrid.__path__, TEMPLATES):
+    for folder in (PACKAGE, TEMPLATES):
         found.update("".join(sorted(_sources(str(folder)))).encode())
     for package, folders in foreign(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
         found.update(package.encode())
