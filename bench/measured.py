@@ -9,9 +9,9 @@ from io import StringIO
 from pathlib import Path
 
 from stepgrid.model.plan import PlannedStage
+from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.workflow import remaining_work, run_request
-from stepgrid.workflow.plan_cache import Products
 
 
 def make(spec: str) -> None:

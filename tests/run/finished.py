@@ -8,9 +8,9 @@ from pathlib import Path
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
-from stepgrid.workflow.plan_cache import Products
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\

@@ -1,4 +1,4 @@
-"""Nothing to do is answered without compiling, and only when it is certain."""
+"""Nothing to do is answered without compiling, and only when nothing of it is lost."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
 from stepgrid.plan import compilation as compiling
+from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache, run_request
-from stepgrid.workflow.plan_cache import Products, Request
+from stepgrid.workflow.plan_cache import Request
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
@@ -40,8 +41,8 @@ def _refuse(*_: object, **__: object) -> None:
 def test_it_compiles_nothing(
     measured: Measured, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    run_request.compiled.cache_clear()
     monkeypatch.setattr(compiling, "compile_spec", _refuse)
-    monkeypatch.setattr(run_request, "work", _refuse)
     assert main(["run", "spec.yaml"]) == 0
     folder = Store().summary(measured[1].digest)
     said = f"nothing to do: 4 cells, 6 stages measured\n\nthe summary\n\n{folder}/summary.txt\n{folder}/index.html\n"
@@ -148,27 +149,38 @@ LOSSES: dict[str, Callable[[Measured], object]] = {
     "what its record says": lambda m: (_result(m) / "result.json").write_text("{}"),
     "its steps": lambda m: shutil.rmtree(_result(m) / "steps"),
     "one of its steps": lambda m: next((_result(m) / "steps").iterdir()).rmdir(),
-    "a newer one": lambda m: finished.result(m[0], m[1].stages[0]),
-    "a mark": lambda m: m[0].mark(m[1].stages[0].id).unlink(),
-    "a build": lambda m: shutil.rmtree(m[0].build(m[1].builds[0].id)),
-    "a build's record": lambda m: (m[0].build(m[1].builds[0].id) / "build.json").write_text(""),
-    "the plan": lambda m: shutil.rmtree(m[0].plan(m[1].digest)),
-    "the plan's stages": lambda m: (m[0].plan(m[1].digest) / "stages.jsonl").write_text(""),
+    "a build of a lost result": lambda m: (shutil.rmtree(m[0].build(m[1].builds[0].id)), shutil.rmtree(_result(m))),
     "the tables": lambda m: Products.of(m[0], m[1].digest).tables.unlink(),
     "the summary": lambda m: Products.of(m[0], m[1].digest).text.unlink(),
     "the page": lambda m: Products.of(m[0], m[1].digest).page.unlink(),
     "a stamp": lambda m: m[0].drop_stamps(m[1].digest),
     "an old summary": lambda m: os.utime(Products.of(m[0], m[1].digest).text, (1, 1)),
-    "that all was looked at": lambda m: m[0].note_look(m[1].digest, 1.0),
+}
+
+
+def _is_over() -> bool:
+    return run_request.work_of({"spec": "spec.yaml"}).is_over
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_any_loss_is_work(loss: str, measured: Measured) -> None:
+    assert _is_over()
+    LOSSES[loss](measured)
+    assert not _is_over()
+
+
+KEPT: dict[str, Callable[[Measured], object]] = {
+    "a mark": lambda m: m[0].mark(m[1].stages[0].id).unlink(),
+    "the plan": lambda m: shutil.rmtree(m[0].plan(m[1].digest)),
     "what was remembered": lambda m: m[0].remembered(REQUEST.key).write_text("{"),
 }
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_any_loss_is_looked_at_closely(loss: str, measured: Measured) -> None:
-    assert plan_cache.answer(measured[0], REQUEST)
-    LOSSES[loss](measured)
-    assert plan_cache.answer(measured[0], REQUEST) is None
+@pytest.mark.parametrize("loss", KEPT)
+def test_what_can_be_made_again_is_no_work(loss: str, measured: Measured) -> None:
+    KEPT[loss](measured)
+    run_request.compiled.cache_clear()
+    assert _is_over()
 
 
 def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measured) -> None:
@@ -177,9 +189,7 @@ def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measure
     shutil.rmtree(result / "steps")
     (result / "result.json").write_text(f'{{"stage": "{plan.stages[0].id}", "status": "unsupported"}}')
     finished.summarize(store, plan)
-    assert plan_cache.answer(store, REQUEST)
-    (result / "steps").mkdir()
-    assert plan_cache.answer(store, REQUEST) is None
+    assert _is_over()
 
 
 def test_a_lost_plan_is_compiled_and_kept_again(measured: Measured) -> None:

@@ -8,15 +8,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from stepgrid.cli import spec_arguments
 from stepgrid.model.package_data import SNAKEFILE
-
-if TYPE_CHECKING:
-    from stepgrid.workflow.plan_cache import Request
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -39,58 +35,22 @@ def run(args: argparse.Namespace) -> int:
     if problems := spec_arguments.wrong_site(args):
         spec_arguments.tell(problems[0].where.file, None, problems)
         return PROBLEMS
-    if not more and _was_over(args):
-        return FINE
     return _run(args, more)
 
 
-def _was_over(args: argparse.Namespace) -> bool:
-    """Says so, when everything is measured and nothing has changed since a run that found it so."""
-    from stepgrid.workflow import host_plan, plan_cache
-
-    answer = plan_cache.answer(host_plan.store(), _request(args))
-    if answer:
-        warnings, said = answer
-        print(warnings, end="\n" if warnings else "", file=sys.stderr)
-        print(said)
-    return answer is not None
-
-
-def _request(args: argparse.Namespace) -> Request:
-    from stepgrid.workflow.host_plan import named
-    from stepgrid.workflow.plan_cache import Request
-
-    return Request(named(args.spec), args.scale, args.only, tuple(args.sets))
-
-
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
-    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
-    if not _ahead(args, asked):
-        from stepgrid.workflow.run_request import Fault, work_of
+    from stepgrid.workflow.run_request import Fault, work_of
 
-        try:
-            work = work_of(asked)
-        except Fault as fault:
-            print(fault, file=sys.stderr)
-            return fault.status
-        if work.is_over and not more:
-            print(work.nothing_to_do)
-            return FINE
+    try:
+        work = work_of({"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)})
+    except Fault as fault:
+        print(fault, file=sys.stderr)
+        return fault.status
+    if work.is_over and not more:
+        print(work.nothing_to_do)
+        return FINE
     dry = ["--dry-run"] if args.dry_run else []
     return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
-
-
-def _ahead(args: argparse.Namespace, asked: Mapping[str, Any]) -> bool:
-    """Whether it is known already that there is work: of a spec that must be compiled, while Snakemake is imported."""
-    from stepgrid.host.garbage_collector import uncollected
-    from stepgrid.workflow import host_plan, plan_cache
-    from stepgrid.workflow.background_compilation import worked_out
-
-    if not Path(args.spec).is_file() or plan_cache.find(host_plan.store(), _request(args)):  # a pipe is read once
-        return False
-    with worked_out(asked) as found, uncollected():
-        import snakemake.cli  # noqa: F401  # most of what starting it takes
-    return found.to_do
 
 
 def config_of(args: argparse.Namespace) -> list[str]:

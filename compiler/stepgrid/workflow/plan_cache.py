@@ -21,9 +21,6 @@ from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
-from stepgrid.store.redo_requests import all_pending
-from stepgrid.store.report_files import Products
-from stepgrid.store.status import result_times
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -182,29 +179,3 @@ def _tree(path: str, mark: str, was: str) -> bool:
     from stepgrid.build.local_pins import as_it_was
 
     return as_it_was(path, mark, was)
-
-
-# The answer when everything is measured, for a plan that need not be compiled, or even read, again.
-
-
-def answer(store: Store, request: Request) -> tuple[str, str] | None:
-    """The compilation's warnings, and that there is nothing to do; None when that is not certain."""
-    found = find(store, request)
-    if found is None or not _over(store, found):
-        return None
-    return found.said, Products.of(store, found.plan).nothing_to_do(found.cells, found.stages)
-
-
-def _over(store: Store, found: Remembered) -> bool:
-    try:
-        folder, looked = store.plan(found.plan), store.looked(found.plan)
-        stages = plan_file.ids(folder)
-        records = [store.build(build) / "build.json" for build in plan_file.builds(folder)]
-        if len(stages) != found.stages or any(record.stat().st_ctime >= looked for record in records):
-            return False
-        if all_pending(store, stages):
-            return False
-        times, made = result_times.times(store, stages), Products.of(store, found.plan).made
-    except (OSError, ValueError):
-        return False
-    return times is not None and times.made <= made and times.touched < looked
