@@ -54,31 +54,31 @@ TABLE = """\
   warning: Assertions are enabled; benchmarks unnecessarily slow
 
   Throughput
-    qps          390,826 operations/s
-    usec_per_op     2.56 us
-    seconds         1.28 s
-    operations   500,000 operations
-    mb_per_s        43.2 MiB/s
+    qps          390,826  operations/s
+    usec_per_op     2.56  us
+    seconds         1.28  s
+    operations   500,000  operations
+    mb_per_s        43.2  MiB/s
 
   Latency
-    avg_us      2.56 us
-    p50_us      1.57 us
-    p75_us      1.86 us
-    p99_us      3.99 us
-    p99_9_us    15.3 us
-    p99_99_us    315 us
-    max_us     8,097 us
+    avg_us      2.56  us
+    p50_us      1.57  us
+    p75_us      1.86  us
+    p99_us      3.99  us
+    p99_9_us    15.3  us
+    p99_99_us    315  us
+    max_us     8,097  us
 
   State of the tree
     lsm_bytes  29.65 MiB
-    lsm_files          1 files
+    lsm_files          1  files
     l0_bytes   29.65 MiB
-    l0_files           1 files
+    l0_files           1  files
 
   Work of the engine
-    compaction_seconds     0.630 s
-    compaction_keys_in   460,000 keys
-    block_cache_hit_pct        0 %
+    compaction_seconds     0.630  s
+    compaction_keys_in   460,000  keys
+    block_cache_hit_pct        0  %
 
   Levels
     level  Files      Size  Score  Comp(sec)  KeyIn

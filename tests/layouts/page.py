@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.plugins.registry import LAYOUTS
-from stepgrid.summarize.formats import written
+from stepgrid.summarize.formats import FORMATS
 from tests.layouts.examples import EXAMPLES
 
 HEAD = """\
@@ -25,7 +25,7 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield HEAD
     for name, example in EXAMPLES.items():
-        shown = "\n".join(map(written("text"), LAYOUTS.get(name).tables(example.block)))
+        shown = "\n".join(map(FORMATS["text"], LAYOUTS.get(name).tables(example.block)))
         yield f"\n## {name}\n\n{example.what} `{example.said}`\n\n```\n{shown}```"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
 from stepgrid.plugins.layout import Block, Spot
-from stepgrid.summarize.formats import written
+from stepgrid.summarize.formats import FORMATS
 from tests.layouts.made import compared, subjects, texts
 
 SERVERS = {
@@ -106,7 +106,7 @@ def test_stalls_as_they_were_published() -> None:
     counted = dict.fromkeys(stalls.COUNTERS.values(), 0.0)
     l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
     values = {"speedb": {**counted, **l0, "stall_pending_delays": 1131.0, "stall_delays": 2560.0}}
-    assert written("text")(stalls.tables(subjects(values))[0]) == (
+    assert FORMATS["text"](stalls.tables(subjects(values))[0]) == (
         "t\n-\n"
         "  speedb  counter\n"
         "    1429  cf-l0-file-count-limit-delays-with-ongoing-compaction\n"

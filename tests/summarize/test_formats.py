@@ -1,11 +1,22 @@
-"""One table in each format, to the letter."""
+"""One table in each format, to the letter; and whatever a cell says, each format keeps it."""
 
 from __future__ import annotations
 
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.formats import FORMATS, written
+from stepgrid.summarize.formats import FORMATS, json_text, text
+from stepgrid.summarize.formats.separated import separated
 
 TABLE = Table(
     "QPS",
@@ -73,13 +84,104 @@ old|1\t12345.6\t5\t9
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_table(form: str) -> None:
-    said = "\n".join(line.rstrip() for line in written(form)(TABLE).split("\n"))
+    said = "\n".join(line.rstrip() for line in FORMATS[form](TABLE).split("\n"))
     assert said == SAID[form]
 
 
 def test_columns_beyond_the_width_go_on_below_with_the_labels_again() -> None:
     heads = tuple(Column(f"a long heading {number}") for number in range(8))
     table = Table("wide", (*heads, Column("name", label=True)), ((*map(Cell, "12345678"), Cell("row")),))
-    lines = written("text")(table).splitlines()
+    lines = FORMATS["text"](table).splitlines()
     assert all(len(line) <= 120 for line in lines)
     assert [line.split()[-1] for line in lines[2:] if line] == ["name", "row", "name", "row"]
+
+
+def test_words_begin_below_each_other_and_one_status_stands_for_all_figures() -> None:
+    columns = (Column("step", label=True), Column("QPS", left=True), Column("new", left=True), Column("p99", left=True))
+    done, failed = map(Cell, ("readww", "5", "1.12 [1.08, 1.16] faster", "1")), [Cell("failed", "failed")] * 3
+    assert list(text.lines(Table("", columns, (tuple(done), (Cell("fill"), *failed))))) == [
+        "  step    QPS  new                       p99",
+        "  readww  5    1.12 [1.08, 1.16] faster  1",
+        "  fill    failed",
+    ]
+
+
+def test_a_status_longer_than_the_figures_runs_on_where_nothing_stands_behind_it() -> None:
+    status = Cell("same as cache=lru", "same as")
+    figures, label = (Column("a"), Column("b"), Column("c")), Column("arm", label=True)
+    before = Table("", (label, *figures), ((Cell("x"), status, status, status),))
+    behind = Table("", (*figures, label), ((Cell("1"), Cell("2"), Cell("3"), Cell("x")),))
+    assert list(text.lines(before))[1] == "  x    same as cache=lru"
+    assert list(text.lines(behind)) == ["  a  b  c  arm", "  1  2  3  x"]
+
+
+def test_on_each_page_a_status_stands_once() -> None:
+    columns = (Column("arm", label=True), *(Column(f"a long heading {number}") for number in range(8)))
+    rows = ((Cell("x"), *[Cell("failed", "failed")] * 8), (Cell("y"), *[Cell("1")] * 8))
+    assert [line for line in text.lines(Table("", columns, rows)) if "x" in line] == ["  x    failed"] * 2
+
+
+def test_lists_have_no_heads_and_no_trailing_space() -> None:
+    assert list(text.aligned([("a", "1", "s"), ("bb", "10", "")], "    ", right=[1])) == ["    a    1  s", "    bb  10"]
+    assert list(text.aligned([])) == []
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=12)
+WORDS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=12)
+
+
+def tables(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Table]:
+    def made(width: int) -> st.SearchStrategy[Table]:
+        row = st.tuples(*[texts.map(Cell)] * width)
+        columns = st.tuples(*[st.builds(Column, texts, st.booleans(), st.just(""), st.booleans())] * width)
+        return st.builds(lambda heads, rows: Table("a table", heads, tuple(rows)), columns, st.lists(row, max_size=4))
+
+    return st.integers(1, 5).flatmap(made)
+
+
+def grid(table: Table) -> list[list[str]]:
+    return [[column.name for column in table.columns], *([cell.text for cell in row] for row in table.rows)]
+
+
+@pytest.mark.parametrize(("form", "sign"), [("csv", ","), ("tsv", "\t")])
+@given(table=tables(TEXTS))
+def test_csv_and_tsv_read_back(form: str, sign: str, table: Table) -> None:
+    name, _, rest = FORMATS[form](table).partition("\n")
+    assert name == "# a table"
+    assert list(csv.reader(io.StringIO(rest, newline=""), delimiter=sign)) == grid(table)
+
+
+@given(tables(TEXTS))
+def test_html_keeps_every_cell_and_what_it_says_is_no_markup(table: Table) -> None:
+    cells = re.findall(r"<(t[hd])\b[^>]*>([^<]*)</\1>", FORMATS["html"](table))
+    assert [html.unescape(text) for _, text in cells] == [text for row in grid(table) for text in row]
+
+
+@given(tables(WORDS))
+def test_markdown_keeps_every_cell_and_what_it_says_is_no_markup(table: Table) -> None:
+    head, rule, *rows = FORMATS["markdown"](table).splitlines()[2:]
+    assert rule.count("---") == len(table.columns)
+    assert [_cells(line) for line in (head, *rows)] == grid(table)
+
+
+def _cells(line: str) -> list[str]:
+    parts = re.split(r"(?<!\\)(?:\\\\)*\|", f"{line}")
+    joined = re.findall(r"((?:\\.|[^\\|])*)\|", line)[1:]
+    assert len(parts) == len(joined) + 2
+    return [re.sub(r"\\(.)", r"\1", each[1:-1]) for each in joined]
+
+
+@given(tables(WORDS))
+def test_text_has_every_cell_in_its_order(table: Table) -> None:
+    shown = [line.split() for line in text.lines(table, width=10**6)]
+    assert shown == grid(table)
+
+
+@given(st.lists(st.lists(st.one_of(TEXTS, st.integers()), min_size=2, max_size=2)))
+def test_rows_of_data_read_back(rows: Sequence[Sequence[object]]) -> None:
+    assert list(csv.reader(io.StringIO(separated(rows), newline=""))) == [list(map(str, row)) for row in rows]
+
+
+def test_json_has_no_number_where_there_is_none() -> None:
+    said = json_text.text({"a": float("nan"), 1: (datetime(2026, 1, 2, 3, 4), 0.5, None, True)})
+    assert json.loads(said) == {"a": None, "1": ["2026-01-02T03:04:00", 0.5, None, True]}

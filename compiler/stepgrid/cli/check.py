@@ -37,11 +37,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) -> None:
     if form == "json":
-        import json
-
         from stepgrid.language.problems import json_format
+        from stepgrid.summarize.formats import json_text
 
-        print(json.dumps(json_format.records(found), indent=1, ensure_ascii=False))
+        print(json_text.text(json_format.records(found)))
         return
     if form == "github":
         from stepgrid.language.problems import github_format

@@ -85,11 +85,11 @@ def verdict(found: Sequence[Finding]) -> str:
 
 
 def _json(found: Sequence[Section]) -> int:
-    import json
+    from stepgrid.summarize.formats import json_text
 
     everything = [each for section in found for each in section.findings]
     listed = [{"title": each.title, "findings": [one.to_json() for one in each.findings]} for each in found]
-    print(json.dumps({"sections": listed, "verdict": verdict(everything)}, indent=1, ensure_ascii=False))
+    print(json_text.text({"sections": listed, "verdict": verdict(everything)}))
     return _status(everything)
 
 

@@ -23,6 +23,7 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.units import counted
+from stepgrid.summarize.formats.text import aligned
 
 Catalogue = Mapping[str, Any] | None
 
@@ -161,7 +162,5 @@ def _default(info: Mapping[str, Any], sized: bool) -> str:
 
 
 def _table(title: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     yield f"  {title}"
-    for name, shown, where in rows:
-        yield f"    {name:{first}}  {shown:{second}}  {where}".rstrip()
+    yield from aligned(rows, "    ")

@@ -35,9 +35,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(found: object) -> None:
-    import json
-
     from stepgrid.plan.preview import Outlook, to_json
+    from stepgrid.summarize.formats import json_text
 
     assert isinstance(found, Outlook)
-    print(json.dumps(to_json(found), indent=1, ensure_ascii=False))
+    print(json_text.text(to_json(found)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import answer_formats, output_file, spec_arguments
+from stepgrid.summarize.formats.text import aligned
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -66,7 +67,7 @@ def _answer(args: argparse.Namespace, folder: Path) -> None:
         text = "".join(f"{line}\n" for line in _listed(folder))
     else:
         found = query.answer(folder, sql)
-        text = answer_formats.FORMATS[args.format](found.names, found.rows)
+        text = answer_formats.formatted(args.format, found.names, found.rows)
     if args.output is None:
         sys.stdout.write(text)
         return
@@ -129,8 +130,6 @@ def _listed(folder: Path) -> Iterator[str]:
         columns = [row[1:] for row in known if row[0] == table]
         yield f"{table}: {counts[0]:,} rows"
         shown = [column for column, filled in zip(columns, counts[1:], strict=True) if filled or not counts[0]]
-        width = max((len(name) for name, *_ in shown), default=0)
-        for name, kind, unit, meaning in shown:
-            yield f"  {name:{width}}  {unit or kind.lower():12}  {meaning or ''}".rstrip()
+        yield from aligned([(name, unit or kind.lower(), meaning or "") for name, kind, unit, meaning in shown])
         if len(shown) < len(columns):
             yield f"  … and {len(columns) - len(shown)} columns without a value"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli import spec_arguments
+from stepgrid.summarize.formats import FORMATS
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
-FORMATS = ("text", "markdown", "csv", "tsv", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -66,10 +66,9 @@ def _line(each: Tried) -> str:
 
 
 def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
-    import json
-
     from stepgrid.store import redo_requests
     from stepgrid.store.history.attempts import tried
+    from stepgrid.summarize.formats import json_text
 
     titles = {stage.id: stage.title for stage in plan.stages}
 
@@ -78,4 +77,4 @@ def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
         listed = [{**asdict(each), "folder": str(each.folder)} for each in tried(store, stage)]
         return {"stage": stage, "title": titles[stage], "tried": listed, "again": pending and asdict(pending)}
 
-    print(json.dumps([entry(stage) for stage in stages], indent=1, ensure_ascii=False))
+    print(json_text.text([entry(stage) for stage in stages]))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stepgrid.model.package_data import SPECS
+from stepgrid.summarize.formats import json_text
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def _of(of: str, library: Path) -> dict[str, Any]:
 
 
 def _text(found: Mapping[str, Any]) -> str:
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json_text.text(found) + "\n"
 
 
 def _names(library: Path) -> dict[str, list[str]]:

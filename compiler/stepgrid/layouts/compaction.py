@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepgrid.model.level_headings import HEADINGS
-from stepgrid.model.table import Cell, Column, Table
-from stepgrid.plugins.layout import Block, Layout, Level, Spot, lacking
+from stepgrid.model.table import Cell, Column, Table, status_cell
+from stepgrid.plugins.layout import Block, Layout, Level, Spot
 
 LEVEL, SUM = "level", "Sum"
 
@@ -47,7 +47,7 @@ def _known(levels: Sequence[Level]) -> list[str]:
 
 def _cells(level: Level, heads: Sequence[str], spot: Spot | None = None) -> list[Cell]:
     if spot is not None and spot.status:
-        return [lacking(spot.status) for _ in heads]
+        return [status_cell(spot.status) for _ in heads]
     return [_cell(level, head) for head in heads]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, lacking
+from stepgrid.model.table import Cell, Table, columns, status_cell
+from stepgrid.plugins.layout import Block, Layout
 
 LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
 RECALL, QPS = "recall", "qps"
@@ -57,7 +57,7 @@ def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:
     """What has no figures says why, below those that have."""
     for name, spot in block.subjects():
         if spot.status:
-            yield lacking(spot.status), lacking(spot.status), Cell(name)
+            yield status_cell(spot.status), status_cell(spot.status), Cell(name)
 
 
 def _point(block: Block, what: str) -> str:

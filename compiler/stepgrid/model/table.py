@@ -1,27 +1,32 @@
-"""What a table of a report is, whatever it is written as: a title, columns, rows of cells, and what is to be said."""
+"""What a table is, whatever it is written as: a title, columns, rows of cells, and what is to be said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SAME, ABSENT, ELSEWHERE = "same as", "absent", "elsewhere"
 LACKING = ("failed", "unsupported", ELSEWHERE, SAME, "missing")
 ROWS, COLUMNS = 60, 40  # what nobody has asked for is no longer than that
+NOTHING = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     text: str
     kind: str = ""  # failed, unsupported, missing, elsewhere, absent, same as; or how good it is: best, worst, sla
     value: float | None = None  # behind a text that is rounded for people
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     name: str
     label: bool = False  # it says what the row is about
     unit: str = ""
+    left: bool = False  # words, which begin below each other in plain text
+
+    @property
+    def head(self) -> str:
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +60,10 @@ def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> t
     figures = tuple(Column(name) for name in names)
     named = tuple(Column(name, label=True) for name in labels)
     return (*figures, *named) if last else (*named, *figures)
+
+
+def status_cell(status: str) -> Cell:
+    """In place of a figure: why there is none."""
+    if status == ABSENT:
+        return Cell(NOTHING, ABSENT)
+    return Cell(status, next((kind for kind in LACKING if status.startswith(kind)), "missing"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.model.table import ABSENT, Cell, Table
+from stepgrid.model.table import ABSENT, Cell, Table, status_cell
 
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
 
@@ -80,13 +80,8 @@ def named(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
 def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
     """What stands for a figure that a spot has or not."""
     if spot.status:
-        return lacking(spot.status)
+        return status_cell(spot.status)
     return Cell("-", "missing") if text is None else Cell(text, value=value)
-
-
-def lacking(status: str) -> Cell:
-    kind = "same as" if status.startswith("same as") else status
-    return Cell("-" if kind == ABSENT else status, kind)
 
 
 # What a layout is: the figures that it shows, how a table that says no more is arranged, what makes it.

@@ -92,8 +92,8 @@ def test_other_forms(capsys: Capture) -> None:
     assert rows[1] == ["cache_size", "default", "8388608", "33554432", "int64", "int64", OLD["cache_size"]["help"]]
     assert main(["builds", "diff", "b-1", "b-2", "--format", "markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == "| `cache_size` | 8388608 | 33554432 | Bytes of the cache \\| of blocks |"
-    assert lines[4] == "| `wider` | 4 (int32) | 4 (int64) | x |"
+    assert lines[2] == "| cache_size | 8388608 | 33554432 | Bytes of the cache \\| of blocks |"
+    assert lines[4] == "| wider | 4 (int32) | 4 (int64) | x |"
 
 
 def test_a_name_that_several_have(capsys: Capture) -> None:
@@ -143,7 +143,7 @@ def test_a_value_is_never_cut(capsys: Capture) -> None:
     )
     assert main(["builds", "diff", "old", "new", "--format", "markdown"]) == 0
     assert (
-        f"| `modes` | {old['modes']['default'].strip()} | {new['modes']['default']} | Choices |"
+        f"| modes | {old['modes']['default'].strip()} | {new['modes']['default']} | Choices |"
         in capsys.readouterr().out
     )
 

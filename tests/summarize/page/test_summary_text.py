@@ -63,7 +63,7 @@ def test_one_load_has_no_range(here):
 def test_the_time_of_stalls_and_of_draining_are_columns(here):
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
     found.sections[0].points[0].runs[0].metrics.update(stall_pct=12.5, drain_seconds=5.25)
-    absolute_figures.figures.cache_clear()  # it was written before
+    absolute_figures.table.cache_clear()  # it was written before
     lines = summary_text.text(found, here).splitlines()
     step = found.sections[0].step
     units = "p50 to p99.9 and CPU/op in µs, stalled in %, drain in s"
@@ -76,7 +76,7 @@ def test_what_is_of_some_steps_alone_is_a_column_of_those(here):
     """Latencies of each kind of operation where a step mixes them, and the debt that a drain begins with."""
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
     found.sections[0].points[0].runs[0].metrics.update(seek_p99_us=18987.0, drain_l0_files=12.0)
-    absolute_figures.figures.cache_clear()
+    absolute_figures.table.cache_clear()
     lines = summary_text.text(found, here).splitlines()
     title = next(place for place, line in enumerate(lines) if line.startswith(f"{found.sections[0].step}: absolute"))
     assert lines[title + 2].endswith("  L0 debt")

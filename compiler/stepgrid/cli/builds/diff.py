@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -25,10 +24,13 @@ from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.plan_text import WIDTH
+from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.store import builds
 from stepgrid.store.status.records import catalogue
 from stepgrid.store.store import Store
+from stepgrid.summarize.formats import markdown
+from stepgrid.summarize.formats.separated import separated
 
 _NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest
 _HELP = 24  # columns below which an explanation says nothing
@@ -152,44 +154,41 @@ def shortened(text: str, width: int) -> str:
 
 
 def _json(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
-    import json
+    from stepgrid.summarize.formats import json_text
 
     sides = {
         name: {"id": side.id, **{key: side.record.get(key) for key in ("name", "engine", "version")}}
         for name, side in (("a", one), ("b", other))
     }
     options = [{"option": each.option, "change": each.kind, "a": each.first, "b": each.second} for each in found]
-    yield json.dumps({**sides, "options": options}, indent=1, ensure_ascii=False)
+    yield json_text.text({**sides, "options": options})
 
 
 def _csv(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("option", "change", "a", "b", "type_a", "type_b", "help"))
-    for each in found:
-        sides = (each.first, each.second)
-        values = ["" if side is None else default(side) for side in sides]
-        types = ["" if side is None else side.get("type", "") for side in sides]
-        writer.writerow((each.option, each.kind, *values, *types, each.help))
-    yield out.getvalue().rstrip("\n")
+    heads = ("option", "change", "a", "b", "type_a", "type_b", "help")
+    rows = [(each.option, each.kind, *_both(each, default), *_both(each, _type), each.help) for each in found]
+    yield separated([heads, *rows]).rstrip("\n")
+
+
+def _both(each: Difference, of: Callable[[Mapping[str, Any]], str], nothing: str = "") -> list[str]:
+    return [nothing if side is None else of(side) for side in (each.first, each.second)]
+
+
+def _type(info: Mapping[str, Any]) -> str:
+    return str(info.get("type", ""))
 
 
 def _markdown(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
-    names = _apart(one, other)
-    yield f"| option | {names[0]} | {names[1]} | help |"
-    yield "|---|---|---|---|"
-    for each in found:
-        values = ["-" if side is None else _typed(side, each.kind) for side in (each.first, each.second)]
-        cells = (f"`{each.option}`", *values, shortened(each.help, _CELL))
-        yield f"| {' | '.join(map(_escaped, cells))} |"
+    heads = ("option", *_apart(one, other), "help")
+    rows = [
+        (each.option, *_both(each, partial(_typed, kind=each.kind), NOTHING), shortened(each.help, _CELL))
+        for each in found
+    ]
+    yield markdown.table(Table("", columns((), heads), tuple(tuple(map(Cell, row)) for row in rows))).rstrip("\n")
 
 
 def _typed(info: Mapping[str, Any], kind: str) -> str:
     return f"{_shown(info)} ({info.get('type')})" if kind == TYPE else _shown(info)
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
 
 
 Form = Callable[[Side, Side, Sequence[Difference]], Iterator[str]]

@@ -47,9 +47,9 @@ def listed(args: argparse.Namespace, spec: str | None) -> int:
     store = host_plan.store()
     found = _of_plan(store, plan) if plan else _of_store(store)
     if args.format == "json":
-        import json
+        from stepgrid.summarize.formats import json_text
 
-        print(json.dumps([to_json(entry) for entry in found], indent=1, ensure_ascii=False))
+        print(json_text.text([to_json(entry) for entry in found]))
     else:
         print("\n".join(told(found, plan.spec if plan else str(store.build("_").parent))))
     return 0

@@ -12,7 +12,7 @@ from stepgrid.model.level_headings import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plugins.metrics import SECTIONS, unit
-from stepgrid.summarize.formats.text import lines
+from stepgrid.summarize.formats.text import aligned, lines
 
 WIDTH = 100
 OTHER = "Others"
@@ -53,11 +53,10 @@ def _groups(metrics: Mapping[str, float]) -> dict[str, dict[str, float]]:
 
 
 def _figures(metrics: Mapping[str, float]) -> Iterator[str]:
-    shown = {name: number_format.figure(value, unit(name)) for name, value in metrics.items()}
-    names, values = max(map(len, shown)), max(map(len, shown.values()))
-    for name, value in shown.items():
-        behind = "" if unit(name) == "B" else unit(name)  # bytes are shown with a unit of their own
-        yield f"    {name:{names}}  {value:>{values}} {behind}".rstrip()
+    """Bytes are shown with a unit of their own."""
+    units = {name: "" if unit(name) == "B" else unit(name) for name in metrics}
+    rows = [(name, number_format.figure(value, unit(name)), units[name]) for name, value in metrics.items()]
+    yield from aligned(rows, "    ", right=[1])
 
 
 def _levels(title: str, found: Figures, label: str) -> Iterator[str]:
@@ -72,7 +71,7 @@ def _levels(title: str, found: Figures, label: str) -> Iterator[str]:
         for row in rows
     )
     yield from ("", f"  {title}")
-    yield from (f"  {line}".rstrip() for line in lines(Table(title, tuple(named), cells)))
+    yield from lines(Table(title, tuple(named), cells), "    ")
 
 
 def _cell(row: Mapping[str, float | str], head: str) -> Cell:
@@ -91,8 +90,7 @@ def _counters(counters: Mapping[str, float]) -> Iterator[str]:
     if not shown:
         return
     yield from ("", f"  Counters: {len(shown)} of {len(counters)}, without those of histograms and those at 0")
-    names, values = max(map(len, shown)), max(map(len, shown.values()))
-    yield from (f"    {name:{names}}  {value:>{values}}" for name, value in shown.items())
+    yield from aligned(shown.items(), "    ", right=[1])
 
 
 def _beside(step: PrintedStep) -> Iterator[str]:

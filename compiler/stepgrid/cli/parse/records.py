@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.cli import answer_formats
 from stepgrid.model.figures import BUCKET, PrintedStep, rows
 from stepgrid.plugins.metrics import unit
+from stepgrid.summarize.formats import json_text
+from stepgrid.summarize.formats.separated import separated
 
 COLUMNS = ("step", "name", "metric", "value", "unit")
 
@@ -20,12 +20,12 @@ def as_csv(steps: Sequence[PrintedStep]) -> str:
         for number, step in enumerate(steps, 1)
         for metric, value in step.figures.metrics.items()
     ]
-    return answer_formats.FORMATS["csv"](COLUMNS, rows)
+    return separated([COLUMNS, *rows])
 
 
 def as_json(path: Path, steps: Sequence[PrintedStep]) -> str:
     found = {"file": str(path), "steps": [_step(number, step) for number, step in enumerate(steps, 1)]}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json_text.text(found) + "\n"
 
 
 def _step(number: int, step: PrintedStep) -> Mapping[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 
 from stepgrid.cli import spec_arguments
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
+from stepgrid.summarize.formats import json_text
 
 FINE, PROBLEMS, FAILED = 0, 1, 3
 WIDTH = 100  # of what is not a terminal, and at most of one
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         from stepgrid.cli.status.status_json import to_json
 
-        print(json.dumps(to_json(status), indent=1, ensure_ascii=False))
+        print(json_text.text(to_json(status)))
     else:
         from stepgrid.cli.status.colours import Paint
         from stepgrid.cli.status.status_text import SHOWN, told

@@ -1,15 +1,16 @@
-"""A table as text, Markdown, CSV, TSV or HTML: one module each."""
+"""A table as text, Markdown, CSV, TSV or HTML: one renderer each, for all tables that there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Mapping
 
 from stepgrid.model.table import Table
+from stepgrid.summarize.formats import html, markdown, separated, text
 
-FORMATS = {"text": "text", "markdown": "markdown", "csv": "csv", "tsv": "tsv", "html": "html"}
-
-
-def written(name: str) -> Callable[[Table], str]:
-    found: Callable[[Table], str] = import_module(f"stepgrid.summarize.formats.{FORMATS[name]}").table
-    return found
+FORMATS: Mapping[str, Callable[[Table], str]] = {
+    "text": text.table,
+    "markdown": markdown.table,
+    "csv": separated.csv,
+    "tsv": separated.tsv,
+    "html": html.table,
+}

@@ -37,10 +37,17 @@ def _body(found: Table) -> Iterator[str]:
     if found.before:
         yield f'<p class="note">{"<br>".join(map(escape, found.before))}</p>'
     yield f'<div class="scroll"><table>\n<thead><tr>{"".join(map(_head, found.columns))}</tr></thead>\n<tbody>'
-    for row in found.rows:
-        yield f"<tr>{''.join(_cells(found, row))}</tr>"
+    yield from (f"{tr}{''.join(_cells(found, row))}</tr>" for tr, row in zip(_begins(found), found.rows, strict=True))
     yield "</tbody></table></div>"
     yield from (f'<p class="note">{escape(note)}</p>' for note in found.notes)
+
+
+def _begins(found: Table) -> Iterator[str]:
+    """Where several rows have one first label, a line stands between these groups."""
+    firsts = [row[0].text for row in found.rows]
+    is_grouped = found.columns[:1] and found.columns[0].label and len(dict.fromkeys(firsts)) < len(firsts)
+    for before, label in zip([None, *firsts], firsts, strict=False):
+        yield '<tr class="next">' if is_grouped and before not in (None, label) else "<tr>"
 
 
 def _head(column: Column) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from stepgrid.model.table import Column, Table
+from stepgrid.model.table import Table
+
+_MARKUP = re.compile(r"[\\`*|<>\[\]]|(?<![^\W_])_|_(?![^\W_])")  # within a word an underscore is none
 
 
 def table(found: Table) -> str:
@@ -12,18 +15,15 @@ def table(found: Table) -> str:
 
 
 def _parts(found: Table) -> Iterator[str]:
-    yield from (f"### {_escaped(found.name)}", "")
+    if found.name:
+        yield from (f"### {_escaped(found.name)}", "")
     if found.before:
         yield from (*(f"{_escaped(line)}  " for line in found.before), "")
-    yield _row([_head(column) for column in found.columns])
+    yield _row([_escaped(column.head) for column in found.columns])
     yield _row(["---" if column.label else "---:" for column in found.columns])
     yield from (_row([_escaped(cell.text) for cell in row]) for row in found.rows)
     if found.notes:
         yield from ("", *(f"{_escaped(note)}  " for note in found.notes))
-
-
-def _head(column: Column) -> str:
-    return _escaped(f"{column.name} ({column.unit})" if column.unit else column.name)
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -32,6 +32,4 @@ def _row(cells: Sequence[str]) -> str:
 
 def _escaped(text: str) -> str:
     """As it is: nothing of a label is markup."""
-    for sign in "\\`*_|<>[]":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    return " ".join(_MARKUP.sub(r"\\\g<0>", text).split())

@@ -1,70 +1,70 @@
-"""Plain text, no wider than a page: figures to the right, and what names a row again where columns go on below."""
+"""Plain text, no wider than a page: what names a row stands again where columns go on below."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from stepgrid.model.table import Cell, Table
+from stepgrid.model.table import Cell, Column, Table
 
 WIDTH = 120
-GAP = "  "
+GAP = INDENT = "  "
 FEW = 3
 
 
 def table(found: Table) -> str:
-    return "\n".join([found.name, "-" * len(found.name), *lines(found)]) + "\n"
+    title = (found.name, "-" * len(found.name)) if found.name else ()
+    return "".join(f"{line}\n" for line in (*title, *lines(found)))
 
 
-def lines(found: Table) -> Iterator[str]:
+def lines(found: Table, indent: str = INDENT, width: int = WIDTH) -> Iterator[str]:
     """Without the title."""
-    yield from (f"  {line}" for line in found.before)
+    yield from (f"{indent}{line}" for line in found.before)
     widths = _widths(found)
-    for number, block in enumerate(_blocks(found, widths)):
+    for number, page in enumerate(_pages(found, widths, width)):
         yield from ("",) if number else ()
-        yield from _block(found, block, widths)
+        columns = [found.columns[index] for index in page]
+        room = [widths[index] for index in page]
+        yield _line((column.head for column in columns), columns, room, indent)
+        for row in found.rows:
+            yield _row([row[index] for index in page], found.lacking(row), columns, room, indent)
     for note in found.notes:
-        yield from textwrap.wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        yield from textwrap.wrap(
+            note, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
+        )
 
 
-def _block(found: Table, block: Sequence[int], widths: Sequence[int]) -> Iterator[str]:
-    yield _line([_head(found, index) for index in block], block, found, widths)
-    for row in found.rows:
-        if (said := found.lacking(row)) and len(said.text) <= _span(found, block, widths):
-            yield _saying(said.text, row, block, found, widths)
-        else:
-            yield _line([row[index].text for index in block], block, found, widths)
+def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collection[int] = ()) -> Iterator[str]:
+    """Rows that have no heads; the columns of these numbers stand to the right."""
+    listed = list(rows)
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    columns = [Column("", left=index not in right) for index in range(len(widths))]
+    yield from (_line(row, columns, widths, indent) for row in listed)
 
 
-def _line(texts: Sequence[str], block: Sequence[int], found: Table, widths: Sequence[int]) -> str:
-    cells = [
-        text.ljust(widths[index]) if found.columns[index].label else text.rjust(widths[index])
-        for text, index in zip(texts, block, strict=True)
-    ]
-    return ("  " + GAP.join(cells)).rstrip()
+def _line(texts: Iterable[str], columns: Sequence[Column], widths: Sequence[int], indent: str) -> str:
+    cells = (
+        text.ljust(width) if column.label or column.left else text.rjust(width)
+        for text, column, width in zip(texts, columns, widths, strict=True)
+    )
+    return (indent + GAP.join(cells)).rstrip()
 
 
-def _saying(said: str, row: Sequence[Cell], block: Sequence[int], found: Table, widths: Sequence[int]) -> str:
-    """Over all figures, once: before the labels to the right, behind them to the left."""
-    span = _span(found, block, widths)
-    labels = {index: row[index].text.ljust(widths[index]) for index in block if found.columns[index].label}
-    parts: list[str] = []
-    for index in block:
-        if index in labels:
-            parts.append(labels[index])
-        elif said not in (part.strip() for part in parts):
-            parts.append(said.rjust(span) if block[-1] in labels else said.ljust(span))
-    return ("  " + GAP.join(parts)).rstrip()
-
-
-def _span(found: Table, block: Sequence[int], widths: Sequence[int]) -> int:
-    figures = [widths[index] for index in block if not found.columns[index].label]
-    return sum(figures) + len(GAP) * (len(figures) - 1)
-
-
-def _head(found: Table, index: int) -> str:
-    column = found.columns[index]
-    return f"{column.name} ({column.unit})" if column.unit else column.name
+def _row(row: Sequence[Cell], said: Cell | None, columns: Sequence[Column], widths: Sequence[int], indent: str) -> str:
+    """What is said of all figures stands over them once: before the labels to the right, behind them to the left."""
+    figures = [index for index, column in enumerate(columns) if not column.label]
+    span = sum(widths[index] + len(GAP) for index in figures) - len(GAP)
+    before = columns[-1].label
+    if said is None or not figures or (before and len(said.text) > span):
+        return _line((cell.text for cell in row), columns, widths, indent)
+    over = Column("", left=not before)
+    shown = [*range(figures[0] + 1), *range(figures[-1] + 1, len(columns))]
+    return _line(
+        (said.text if index == figures[0] else row[index].text for index in shown),
+        [over if index == figures[0] else columns[index] for index in shown],
+        [span if index == figures[0] else widths[index] for index in shown],
+        indent,
+    )
 
 
 def _widths(found: Table) -> list[int]:
@@ -72,15 +72,15 @@ def _widths(found: Table) -> list[int]:
     few = sum(not column.label for column in found.columns) < FEW
     counting = found.rows if few else [row for row in found.rows if found.lacking(row) is None]
     return [
-        max([len(_head(found, index)), *(len(row[index].text) for row in (found.rows if column.label else counting))])
+        max([len(column.head), *(len(row[index].text) for row in (found.rows if column.label else counting))])
         for index, column in enumerate(found.columns)
     ]
 
 
-def _blocks(found: Table, widths: Sequence[int]) -> list[list[int]]:
+def _pages(found: Table, widths: Sequence[int], width: int) -> list[list[int]]:
     """Columns by page: the labels stand on each, where the table has them."""
     labels = [index for index, column in enumerate(found.columns) if column.label]
-    room = WIDTH - sum(widths[index] + len(GAP) for index in labels)
+    room = width - sum(widths[index] + len(GAP) for index in labels)
     pages: list[list[int]] = [[]]
     for index in (index for index in range(len(found.columns)) if index not in labels):
         if pages[-1] and sum(widths[each] + len(GAP) for each in [*pages[-1], index]) > room:

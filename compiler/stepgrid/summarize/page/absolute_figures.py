@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, median
 
 from stepgrid.model import number_format
+from stepgrid.model.table import Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -36,27 +36,20 @@ METRICS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    heads: tuple[tuple[str, str], ...]  # name, unit
-    rows: tuple[tuple[tuple[str, ...], str | None, tuple[str, ...]], ...]  # labels, status if not done, figures
-
-
 @lru_cache(1024)  # the text and the page have the same
-def figures(report: Report, section: Section) -> Figures:
+def table(report: Report, section: Section) -> Table:
     """A column for each figure that some point has; a point without it shows a dash."""
-    every = [(head, unit, [show(point) for point in section.points]) for head, unit, show in _columns(report)]
-    known = [column for column in every if any(column[2])]
-    names = section.names
+    every = [(column, [show(point) for point in section.points]) for column, show in _columns(report)]
+    known = [(column, shown) for column, shown in every if any(shown)]
     rows = tuple(
         (
-            tuple(point.labels.get(name, "-") for name in names),
-            status,
-            tuple(shown[place] or "-" for _, _, shown in known),
+            *(Cell(point.labels.get(name, "-")) for name in section.names),
+            *(status_cell(status) if status else Cell(shown[place] or "-") for _, shown in known),
         )
         for place, (point, status) in enumerate(_states(section))
     )
-    return Figures(tuple((head, unit) for head, unit, _ in known), rows)
+    labels = (Column(name, label=True) for name in section.names)
+    return Table("absolute figures", (*labels, *(column for column, _ in known)), rows, section.step)
 
 
 def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
@@ -70,23 +63,27 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
         yield point, status if status or known == name else f"same as {known}"
 
 
-Column = tuple[str, str, Callable[[Point], str | None]]
+Shown = tuple[Column, Callable[[Point], str | None]]
 
 
-def _columns(report: Report) -> list[Column]:
-    fixed: list[Column] = [
-        ("QPS", "median", _median),
-        ("lowest-highest", "of the loads", _range),
-        ("95 %", "of the median", _interval),
-        ("variation", "of seconds", lambda point: _steady(report, point, lambda each: each.variation)),
-        ("slow", "seconds", lambda point: _steady(report, point, lambda each: each.slow)),
+def _columns(report: Report) -> list[Shown]:
+    return [
+        (_head("QPS", "median"), _median),
+        (_head("lowest-highest", "of the loads"), _range),
+        (_head("95 %", "of the median"), _interval),
+        (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda each: each.variation)),
+        (_head("slow", "seconds"), lambda point: _steady(report, point, lambda each: each.slow)),
+        *(_metric(*metric) for metric in METRICS),
     ]
-    return [*fixed, *(_metric(*metric) for metric in METRICS)]
 
 
-def _metric(name: str, head: str, unit: str) -> Column:
+def _head(name: str, unit: str) -> Column:
+    return Column(name, unit=unit, left=True)
+
+
+def _metric(name: str, head: str, unit: str) -> Shown:
     shown = "{:g}".format if unit == FILES else number_format.rate
-    return head, unit, lambda point: _median(point, name, shown)
+    return _head(head, unit), lambda point: _median(point, name, shown)
 
 
 def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> str | None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from html import escape
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.units import counted
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.comparisons import phrases
-from stepgrid.summarize.comparisons.comparison import Entry
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.formats.html import grouped
+from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
-from stepgrid.summarize.page import absolute_figures, command_lines, findings, host, summary_text
+from stepgrid.summarize.page import absolute_figures, all_tables, command_lines, findings, host, summary_text
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 MOST_FINDINGS = 12
 UNFOLDED = 16  # charts over time that are shown without asking
@@ -45,16 +39,7 @@ def finished(context: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["cells"] = _cells
     return environment.get_template("index.html.j2").render(context)
-
-
-def _cells(texts: Iterable[str], tag: str, kind: str = "") -> Markup:
-    """Of a row: a large page has hundreds of thousands, and a loop of the template takes four times as long."""
-    from markupsafe import Markup
-
-    begin, end = f'<{tag} class="{kind}">' if kind else f"<{tag}>", f"</{tag}>"
-    return Markup("".join(f"{begin}{escape(text)}{end}" for text in texts))
 
 
 def _context(report: Report) -> dict[str, Any]:
@@ -84,8 +69,8 @@ def _context(report: Report) -> dict[str, Any]:
 def _section(report: Report, section: Section) -> dict[str, Any]:
     return {
         "step": section.step,
-        "names": section.names,
-        "figures": absolute_figures.figures(report, section),
+        "arms": len(section.points),
+        "figures": body(absolute_figures.table(report, section)),
         "note": step_charts.note(report, section),
         "over_time": step_charts.over_time(report, section),
         "longest": step_charts.longest(report, section),
@@ -93,27 +78,11 @@ def _section(report: Report, section: Section) -> dict[str, Any]:
     }
 
 
-def _overview(report: Report, table: Overview) -> Mapping[str, Any]:
-    drawn = [step_charts.ratios(report, each) for each in table.tables]
+def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
+    drawn = [step_charts.ratios(report, each) for each in found.tables]
     return {
-        "base": table.base,
-        "down": table.down,
-        "columns": table.heads,
-        "rows": [
-            (row.step, row.labels, [_entry(entry, table.base) for entry in row.entries], phrases.floor(row))
-            for row in table.rows
-        ],
-        "floors": any(phrases.floor(row) for row in table.rows),
-        "caveats": table.caveats,
-        "doubts": list(phrases.doubts(table)),
+        "base": found.base,
+        "html": body(all_tables.overview(found)),
         "pictures": [picture for picture in drawn if picture],
-        "intervals": any(entry.interval for row in table.rows for entry in row.entries),
+        "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }
-
-
-def _entry(entry: Entry, base: str) -> tuple[str, str]:
-    return _class(entry.kind, entry.verdict), phrases.entry(entry, base)
-
-
-def _class(kind: str, verdict: str | None) -> str:
-    return (verdict or kind).replace(" ", "-")

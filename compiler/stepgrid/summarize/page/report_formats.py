@@ -9,7 +9,7 @@ from stepgrid.language.problems.problem import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.outcomes import Claim
-from stepgrid.summarize.formats import written
+from stepgrid.summarize.formats import FORMATS
 from stepgrid.summarize.page import all_tables, summary_text
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
@@ -31,7 +31,7 @@ def table(report: Report, form: str, title: str) -> str:
     found = [each for each in every if title in (each.title, each.name)]
     if not found:
         raise NoTable(f"there is no table `{title}`: {nearest(title, {each.title for each in every})}")
-    return "\n".join(map(written(form), found))
+    return "\n".join(map(FORMATS[form], found))
 
 
 def _parts(report: Report, form: str) -> Iterator[str]:
@@ -43,7 +43,7 @@ def _parts(report: Report, form: str) -> Iterator[str]:
     tables: Sequence[Table] = [
         each for each in all_tables.tables(report) if form != "markdown" or each.title != "claims"
     ]
-    yield from map(written(form), tables)
+    yield from map(FORMATS[form], tables)
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[str]:

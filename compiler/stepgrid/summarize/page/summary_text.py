@@ -15,10 +15,9 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes, phrases
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats import text as text_format
-from stepgrid.summarize.formats import text_grid
 from stepgrid.summarize.notes.coverage import Trouble
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, findings, host
+from stepgrid.summarize.page import absolute_figures, all_tables, findings, host
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 
@@ -28,12 +27,12 @@ _AMPLIFICATION = (
     "memory; what earlier steps left to compact is in it"
 )
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
+WIDTH = 100  # of sentences
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
 COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt")  # in the text
-FLOOR = "floor"
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 
@@ -70,7 +69,7 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
     for table in tables:
         notes = tuple(note for note in table.notes if (table.title, note) not in said)
         said |= {(table.title, note) for note in notes}
-        lines = text_format.table(replace(table, notes=notes)).splitlines()
+        lines = _lines(replace(table, notes=notes))
         if table.name == before:
             found[-1] += lines[2:]
         else:
@@ -126,7 +125,7 @@ def _entry(name: str, lines: Sequence[str]) -> list[str]:
         indent = " " * (INDENT + 2 if line.startswith(" ") else INDENT)
         shown += textwrap.wrap(
             line,
-            text_grid.WIDTH,
+            WIDTH,
             initial_indent=" " * INDENT,
             subsequent_indent=indent,
             break_on_hyphens=False,
@@ -191,43 +190,24 @@ def _section(report: Report, section: Section) -> list[str]:
     return [*_absolute(report, section), *_stalls(report, section)]
 
 
-def _overview(table: Overview) -> list[str]:
-    title = f"QPS relative to {table.base}, 95 % intervals"
-    floor = [phrases.floor(row) for row in table.rows]
-    shown = [FLOOR] if any(floor) else []
-    heads = ["step", *table.down, f"{table.base} QPS", *shown, *table.heads]
-    rows = []
-    for row, equal in zip(table.rows, floor, strict=True):
-        base, *arms = (phrases.entry(each, table.base) for each in row.entries)
-        known = [equal or "-"] if shown else []
-        rows.append([row.step, *(label or "-" for label in row.labels), base, *known, *arms])
-    lines = [title, "-" * len(title), *text_grid.grid(heads, rows, 1 + len(table.down))]
-    for caveat in table.caveats:
-        lines += textwrap.wrap(
-            f"{phrases.MARK} no verdict: {caveat}", text_grid.WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
-    for text in phrases.doubts(table):
-        lines += textwrap.wrap(
-            f"{phrases.DOUBT} {text}",
-            text_grid.WIDTH,
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_on_hyphens=False,
-        )
-    return lines
+def _overview(found: Overview) -> list[str]:
+    table = all_tables.overview(found)
+    return _lines(replace(table, title=f"{table.title}, 95 % intervals"))
 
 
 def _absolute(report: Report, section: Section) -> list[str]:
-    found = absolute_figures.figures(report, section)
-    units = "".join(f", {head} in {UNITS[head]}" for head, _ in found.heads if head in UNITS)
+    """Of its columns those for which there is room; the title has their units."""
+    table = absolute_figures.table(report, section)
+    shown = [index for index, column in enumerate(table.columns) if column.label or column.name in COLUMNS]
+    columns = tuple(table.columns[index]._replace(unit="") for index in shown)
+    rows = tuple(tuple(row[index] for index in shown) for row in table.rows)
+    units = "".join(f", {column.name} in {UNITS[column.name]}" for column in columns if column.name in UNITS)
     title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs{units}"
-    shown = [index for index, (head, _) in enumerate(found.heads) if head in COLUMNS]
-    heads = [*section.names, *(found.heads[index][0] for index in shown)]
-    rows = [
-        [*labels, *([status, *[""] * (len(shown) - 1)] if status else [values[index] for index in shown])]
-        for labels, status, values in found.rows
-    ]
-    return [title, "-" * len(title), *text_grid.grid(heads, rows, len(section.names))]
+    return _lines(Table(title, columns, rows))
+
+
+def _lines(table: Table) -> list[str]:
+    return text_format.table(table).splitlines()
 
 
 def _defaults(found: Defaults | None) -> list[str]:
@@ -237,9 +217,7 @@ def _defaults(found: Defaults | None) -> list[str]:
     lines = [title, "-" * len(title)]
     for builds, changes in found.groups():
         said = f"{', '.join(builds)}: {'; '.join(changes)}"
-        lines += textwrap.wrap(
-            said, text_grid.WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
+        lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return lines
 
 
