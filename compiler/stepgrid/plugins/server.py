@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
@@ -93,6 +93,22 @@ class Connection(Protocol):
     def query(self, sql: str) -> list[Mapping[str, Any]]: ...
 
     def close(self) -> None: ...
+
+
+def for_each(tables: Sequence[str], connect: Callable[[], Connection], statement: str) -> None:
+    """A statement with each of some tables as its `{}`, as many at a time as there are processors."""
+    import os
+    from concurrent.futures import ThreadPoolExecutor  # brings logging along
+
+    def run(table: str) -> None:
+        connection = connect()
+        try:
+            connection.query(statement.format(table))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(max(1, min(len(tables), os.cpu_count() or 1))) as pool:
+        list(pool.map(run, tables))
 
 
 @runtime_checkable

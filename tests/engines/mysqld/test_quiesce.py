@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.mysqld import connection as mysqld_connection
 from stepgrid.engines.mysqld import quiesce
 from stepgrid.plugins.server import Access
 from tests.engines.told import Told
@@ -154,7 +153,7 @@ def test_what_myrocks_does() -> None:
 
 def test_all_tables_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:
     others = Told({})
-    monkeypatch.setattr(mysqld_connection, "connect", lambda access: others)
+    monkeypatch.setattr(quiesce, "connect", lambda access: others)
     quiesce.analyze(Told({"information_schema.tables": [{"name": "`b`.`t`"}, {"name": "`b`.`a b`"}]}), INNODB)
     assert sorted(others.asked) == [
         "ANALYZE NO_WRITE_TO_BINLOG TABLE `b`.`a b`",

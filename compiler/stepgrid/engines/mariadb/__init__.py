@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.mysql import RESERVED, SERVER_KINDS
-from stepgrid.engines.mysqld import binary
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+from stepgrid.plugins.engine import Built
 
 if TYPE_CHECKING:
     from stepgrid.plugins.server import Home
-
-# MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
-_MYROCKS = ("--plugin-load-add=ha_rocksdb",)
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -33,14 +28,10 @@ _SINCE: Mapping[str, Release] = {
 class MariaDB(MysqldServing):
     name = "mariadb"
     program = "mariadbd"
+    # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
+    listing = ("--plugin-load-add=ha_rocksdb",)
     programs: tuple[str, ...] = ("mariadbd",)
-    kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
-    immutable: tuple[str, ...] = ("*.sst",)  # of MyRocks
-    server = True
-    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
-    default_storage_engine = "innodb"
-    extensions: tuple[str, ...] = ()
-    reserved = RESERVED
+    kinds = (*MysqldServing.kinds, "vector_search")
 
     def bootstraps(self, version: str) -> bool:
         return True
@@ -51,17 +42,6 @@ class MariaDB(MysqldServing):
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
-
-    def identify(self, run: Run) -> Identity:
-        return binary.identify(run, "mariadbd")
-
-    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        return binary.catalogue(run, "mariadbd", _MYROCKS)
-
-    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        from stepgrid.engines.mysqld import option_prefixes
-
-        return option_prefixes.meant(name, catalogue)
 
 
 ENGINE: Built = MariaDB()

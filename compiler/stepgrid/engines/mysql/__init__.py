@@ -5,36 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.mysqld import binary
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+from stepgrid.plugins.engine import Built
 
 if TYPE_CHECKING:
     from stepgrid.plugins.server import Home
-
-SERVER_KINDS = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
-
-# where a server's files and sockets are is nobody's business but the runner's: mysqld and mariadbd name them alike
-RESERVED: Mapping[str, str] = {
-    "default_storage_engine": "storage_engine",
-    **dict.fromkeys(
-        (
-            "datadir",
-            "socket",
-            "port",
-            "bind_address",
-            "skip_networking",
-            "pid_file",
-            "log_error",
-            "tmpdir",
-            "basedir",
-            "init_file",
-            "user",
-        ),
-        "",
-    ),
-}
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -64,13 +40,6 @@ class MySQL(MysqldServing):
     name = "mysql"
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
-    kinds: tuple[str, ...] = SERVER_KINDS
-    immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine
-    server = True
-    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
-    default_storage_engine = "innodb"
-    extensions: tuple[str, ...] = ()
-    reserved = RESERVED
 
     def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
@@ -78,17 +47,6 @@ class MySQL(MysqldServing):
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
-
-    def identify(self, run: Run) -> Identity:
-        return binary.identify(run, "mysqld")
-
-    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        return binary.catalogue(run, "mysqld")
-
-    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        from stepgrid.engines.mysqld import option_prefixes
-
-        return option_prefixes.meant(name, catalogue)
 
 
 ENGINE: Built = MySQL()

@@ -5,14 +5,13 @@ What each is called differs by fork and release: the server is asked what it has
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from stepgrid.engines.mysqld.connection import OWN_TABLES
-from stepgrid.plugins.server import Access, Connection, Seen
+from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
+from stepgrid.plugins.server import Access, Connection, Seen, for_each
 
 MYROCKS = "rocksdb"
 LOW_PCT = 1.0  # of the buffer pool: dirty pages that an idle server keeps making
@@ -81,18 +80,7 @@ def _flush(connection: Connection) -> None:
 
 def analyze(connection: Connection, access: Access) -> None:
     tables = [str(row["name"]) for row in connection.query(_TABLES)]
-    with ThreadPoolExecutor(max(1, min(len(tables), os.cpu_count() or 1))) as pool:
-        list(pool.map(lambda table: _analyze(access, table), tables))
-
-
-def _analyze(access: Access, table: str) -> None:
-    from stepgrid.engines.mysqld.connection import connect
-
-    connection = connect(access)
-    try:
-        connection.query(f"ANALYZE NO_WRITE_TO_BINLOG TABLE {table}")
-    finally:
-        connection.close()
+    for_each(tables, partial(connect, access), "ANALYZE NO_WRITE_TO_BINLOG TABLE {}")
 
 
 def busy(connection: Connection, access: Access) -> Sequence[Seen]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import shlex
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.engines.mysqld import (
+    binary,
+    effective_settings,
+    external_server,
+    option_prefixes,
+    quiesce,
+    server_statistics,
+)
 from stepgrid.language.version import Version
 from stepgrid.model.command import Command
-from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
-from stepgrid.plugins.server_statistics import Looks
+from stepgrid.plugins.engine import Identity, OptionInfo, Run
+from stepgrid.plugins.server import Access, Connection, Described, Home
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import Installed, Recipe
@@ -24,12 +31,28 @@ _SYSTEM_TABLES = ("*_system_tables.sql", "*_performance_tables.sql", "*_system_t
 _INITIALIZE, _IF_NOT_EXISTS = Version("5.7.6"), Version("5.7.6")  # since when mysqld can; before: as MariaDB does
 
 
+# where a server's files and sockets are is nobody's business but the runner's
+_ITS_OWN = (
+    "datadir", "socket", "port", "bind_address", "skip_networking", "pid_file", "log_error", "tmpdir", "basedir",
+    "init_file", "user",
+)  # fmt: skip
+RESERVED: Mapping[str, str] = {"default_storage_engine": "storage_engine", **dict.fromkeys(_ITS_OWN, "")}
+
+
 class MysqldServing:
-    """The running half of both engines: `program` is what each calls its server."""
+    """What both engines have in common: `program` is what each calls its server."""
 
     name: str
     program: str
+    kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
+    listing: tuple[str, ...] = ()  # what makes it name the options of plugins as well
     systems: tuple[str, ...] = ("cmake",)
+    immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine
+    server = True
+    storage_engines: tuple[str, ...] = ("innodb", "rocksdb")
+    default_storage_engine = "innodb"
+    extensions: tuple[str, ...] = ()
+    reserved = RESERVED
     stop = signal.SIGTERM
     socket = "mysqld.sock"
     port = 3306
@@ -82,52 +105,27 @@ class MysqldServing:
         return "".join(f"{line};\n" for line in (*made, f"create database if not exists {access.database}"))
 
     def connect(self, access: Access) -> Connection:
-        from stepgrid.engines.mysqld.connection import connect
+        from stepgrid.engines.mysqld.connection import connect  # pymysql is slow to import
 
         return connect(access)
 
-    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
-        from stepgrid.engines.mysqld.effective_settings import effective
-
-        return effective(connection, asked)
-
-    def counters(self, connection: Connection) -> Mapping[str, float]:
-        from stepgrid.engines.mysqld.effective_settings import counters
-
-        return counters(connection)
-
-    def looks(self, connection: Connection) -> Looks:
-        from stepgrid.engines.mysqld import server_statistics
-
-        return server_statistics.looks(connection)
-
-    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
-        from stepgrid.engines.mysqld import quiesce
-
-        return quiesce.settle(connection, access)
-
-    def analyze(self, connection: Connection, access: Access) -> None:
-        from stepgrid.engines.mysqld import quiesce
-
-        quiesce.analyze(connection, access)
-
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
-        from stepgrid.engines.mysqld import quiesce
-
-        return quiesce.busy(connection, access)
-
     def described(self, connection: Connection) -> Described:
-        from stepgrid.engines.mysqld import external_server
-
         return external_server.described(connection, self.name)
 
-    def since(self, connection: Connection) -> Since:
-        from stepgrid.engines.mysqld import external_server
+    effective = compared = staticmethod(effective_settings.effective)
+    counters = staticmethod(effective_settings.counters)
+    looks = staticmethod(server_statistics.looks)
+    settle = staticmethod(quiesce.settle)
+    analyze = staticmethod(quiesce.analyze)
+    busy = staticmethod(quiesce.busy)
+    since = staticmethod(external_server.since)
+    meant = staticmethod(option_prefixes.meant)
 
-        return external_server.since(connection)
+    def identify(self, run: Run) -> Identity:
+        return binary.identify(run, self.program)
 
-    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
-        return self.effective(connection, asked)
+    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+        return binary.catalogue(run, self.program, self.listing)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.mysqld.recipe import MySQLdCMake

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from stepgrid.engines.mysql import SERVER_KINDS
+from stepgrid.engines.postgres import effective_settings, external_server, options, quiesce, server_statistics
+from stepgrid.engines.postgres import server as server_process
 from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+from stepgrid.plugins.engine import Built
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.model.plan import Json
-    from stepgrid.plugins.server import Access, Connection, Described, Effective, Home, Seen, Since
-    from stepgrid.plugins.server_statistics import Looks
+    from stepgrid.plugins.server import Access, Connection, Home
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -48,7 +47,7 @@ _SINCE: Mapping[str, Release] = {
 class Postgres:
     name = "postgres"
     programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
-    kinds: tuple[str, ...] = (*SERVER_KINDS, "vector_search")
+    kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command", "vector_search")
     immutable: tuple[str, ...] = ()
     server = True
     storage_engines: tuple[str, ...] = ("heap",)
@@ -75,15 +74,8 @@ class Postgres:
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)
 
-    def identify(self, run: Run) -> Identity:
-        from stepgrid.engines.postgres import options
-
-        return options.identify(run)
-
-    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        from stepgrid.engines.postgres import options
-
-        return options.catalogue(run)
+    identify = staticmethod(options.identify)
+    catalogue = staticmethod(options.catalogue)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
@@ -110,86 +102,33 @@ class Postgres:
     socket = ".s.PGSQL.5432"  # libpq makes the name of the number
     port = 5432
     user = database = "stepgrid"
+    secret_variables: tuple[str, ...] = ("PGPASSWORD",)
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
-        from stepgrid.engines.postgres import server
-
-        return server.configuration(home, options)
-
-    def initialize(self, home: Home) -> Sequence[Command]:
-        from stepgrid.engines.postgres import server
-
-        return server.initialize(home)
+    configuration = staticmethod(server_process.configuration)
+    initialize = staticmethod(server_process.initialize)
+    serve = staticmethod(server_process.serve)
+    effective = staticmethod(effective_settings.effective)
+    counters = staticmethod(effective_settings.counters)
+    looks = staticmethod(server_statistics.looks)
+    settle = staticmethod(quiesce.settle)
+    analyze = staticmethod(quiesce.analyze)
+    busy = staticmethod(quiesce.busy)
+    described = staticmethod(external_server.described)
+    since = staticmethod(external_server.since)
+    compared = staticmethod(external_server.compared)
 
     def prepare(self, home: Home) -> Sequence[Command]:
         """Nothing: the first connection sets the password."""
         return ()
 
-    def serve(self, home: Home) -> Command:
-        from stepgrid.engines.postgres import server
-
-        return server.serve(home)
-
     def connect(self, access: Access) -> Connection:
-        from stepgrid.engines.postgres import connection
+        from stepgrid.engines.postgres import connection  # psycopg is slow to import
 
         return connection.connect(access)
 
-    secret_variables: tuple[str, ...] = ("PGPASSWORD",)
-
     def client_environment(self, access: Access) -> Mapping[str, str]:
-        return {
-            "PGHOST": access.host or str(access.sockets),
-            "PGPORT": str(access.port),
-            "PGUSER": access.user,
-            "PGPASSWORD": access.password,
-            "PGDATABASE": access.database,
-        }
-
-    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
-        from stepgrid.engines.postgres import effective_settings
-
-        return effective_settings.effective(connection, asked)
-
-    def counters(self, connection: Connection) -> Mapping[str, float]:
-        from stepgrid.engines.postgres import effective_settings
-
-        return effective_settings.counters(connection)
-
-    def looks(self, connection: Connection) -> Looks:
-        from stepgrid.engines.postgres import server_statistics
-
-        return server_statistics.looks(connection)
-
-    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
-        from stepgrid.engines.postgres import quiesce
-
-        return quiesce.settle(connection, access)
-
-    def analyze(self, connection: Connection, access: Access) -> None:
-        from stepgrid.engines.postgres import quiesce
-
-        quiesce.analyze(connection, access)
-
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
-        from stepgrid.engines.postgres import quiesce
-
-        return quiesce.busy(connection, access)
-
-    def described(self, connection: Connection) -> Described:
-        from stepgrid.engines.postgres import external_server
-
-        return external_server.described(connection)
-
-    def since(self, connection: Connection) -> Since:
-        from stepgrid.engines.postgres import external_server
-
-        return external_server.since(connection)
-
-    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
-        from stepgrid.engines.postgres import external_server
-
-        return external_server.compared(connection, asked)
+        place = {"PGHOST": access.host or str(access.sockets), "PGPORT": str(access.port)}
+        return {**place, "PGUSER": access.user, "PGPASSWORD": access.password, "PGDATABASE": access.database}
 
 
 ENGINE: Built = Postgres()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
+
+Answer = TypeVar("Answer")
 
 _TYPES = {"BOOLEAN": "bool", "INTEGER": "number", "REAL": "number", "STRING": "text", "ENUM": "enum"}
 _DESCRIBED = ("text", "enum")  # their defaults are in the listing
@@ -86,9 +88,9 @@ def value(run: Run, name: str, folder: str) -> str | None:
 
 
 def _values(run: Run, names: Sequence[str]) -> dict[str, str]:
-    """Of those that there are. To start a server some hundred times takes seconds: several at a time."""
-    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
-        found = pool.map(lambda name: value(run, name, folder), names)
+    """Of those that there are."""
+    with empty_configuration() as folder:
+        found = _several(lambda name: value(run, name, folder), names)
         return {name: said for name, said in zip(names, found, strict=True) if said is not None}
 
 
@@ -109,8 +111,16 @@ def _choices(run: Run, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         match = _AVAILABLE.search(stderr)
         return tuple(match[1].split(", ")) if match else ()
 
-    with empty_configuration() as folder, ThreadPoolExecutor(_AT_A_TIME) as pool:
-        return dict(zip(names, pool.map(asked, names), strict=True))
+    with empty_configuration() as folder:
+        return dict(zip(names, _several(asked, names), strict=True))
+
+
+def _several(ask: Callable[[str], Answer], names: Sequence[str]) -> list[Answer]:
+    """At a time: to start a server some hundred times takes seconds."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        return list(pool.map(ask, names))
 
 
 def _unlisted(name: str, found: str) -> OptionInfo:

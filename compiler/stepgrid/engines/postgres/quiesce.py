@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from stepgrid.plugins.server import Access, Connection, Seen
+from stepgrid.plugins.server import Access, Connection, Seen, for_each
 
 # A checkpointer that waits in its main loop has none to make; where it writes it waits for something else, or for
 # nothing. Vacuums by anyone count, so do those that autovacuum is about to start.
@@ -64,21 +63,12 @@ def settle(connection: Connection, access: Access) -> Iterator[None]:
 
 def analyze(connection: Connection, access: Access) -> None:
     """The largest tables first, so that the last to end is not also the longest."""
+    from stepgrid.engines.postgres.connection import connect  # psycopg is slow to import
+
     (row,) = connection.query("SELECT current_setting('server_version_num')::int AS release")
     options = "ANALYZE, INDEX_CLEANUP ON" if row["release"] >= INDEX_CLEANUP_SINCE else "ANALYZE"
     tables = [str(row["name"]) for row in connection.query(_TABLES)]
-    with ThreadPoolExecutor(max(1, min(len(tables), os.cpu_count() or 1))) as pool:
-        list(pool.map(lambda table: _vacuum(access, f"VACUUM ({options}) {table}"), tables))
-
-
-def _vacuum(access: Access, statement: str) -> None:
-    from stepgrid.engines.postgres.connection import connect
-
-    connection = connect(access)
-    try:
-        connection.query(statement)
-    finally:
-        connection.close()
+    for_each(tables, partial(connect, access), f"VACUUM ({options}) {{}}")
 
 
 def busy(connection: Connection, access: Access) -> Sequence[Seen]:
