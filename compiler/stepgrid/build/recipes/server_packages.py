@@ -21,17 +21,9 @@ KINDS = ("debian", "maven", "pypi")
 
 # what came along for the scripts of packages: nothing that is kept needs it
 _PRUNED = (
-    "etc",
-    "var",
-    "usr/include",
-    "usr/lib/python3*",
-    "usr/lib/systemd",
-    "usr/lib/*/perl*",
-    "usr/lib/*/systemd",
-    "usr/share/i18n",
-    "usr/share/perl*",
-    "usr/share/python3*",
-)
+    "etc", "var", "usr/include", "usr/lib/python3*", "usr/lib/systemd", "usr/lib/*/perl*", "usr/lib/*/systemd",
+    "usr/share/i18n", "usr/share/perl*", "usr/share/python3*",
+)  # fmt: skip
 
 
 class ServerPrefix:

@@ -44,19 +44,14 @@ _WINDOWS = {
 }
 
 QUIET = (
-    Metric(
-        "quiesce_seconds",
-        "s",
-        "lower",
-        "Time until everything was idle, without the stretch in which it had to stay so. Absent when it did not become "
-        "quiet in time.",
-        "from the first look",
-    ),
+    Metric("quiesce_seconds", "s", "lower",
+           "Time until everything was idle, without the stretch in which it had to stay so. Absent when it did not "
+           "become quiet in time.", "from the first look"),
     *(
         Metric(amount.metric(when), amount.unit, None, f"{amount.what}.", window)
         for amount in AMOUNTS.values()
         for when, window in _WINDOWS.items()
     ),
-)
+)  # fmt: skip
 
 OWN = MetricSet({"Quiet": QUIET})

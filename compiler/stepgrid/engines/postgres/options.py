@@ -26,27 +26,11 @@ _AT_A_TIME = 4
 
 # options for developers that benchmarks are run with, or that make one slow: the listing leaves them out
 _UNLISTED = (
-    "allow_in_place_tablespaces",
-    "debug_io_direct",
-    "debug_parallel_query",
-    "force_parallel_mode",
-    "ignore_checksum_failure",
-    "ignore_system_indexes",
-    "jit_debugging_support",
-    "jit_dump_bitcode",
-    "jit_expressions",
-    "jit_profiling_support",
-    "jit_tuple_deforming",
-    "log_btree_build_stats",
-    "post_auth_delay",
-    "pre_auth_delay",
-    "trace_locks",
-    "trace_lwlocks",
-    "trace_sort",
-    "wal_consistency_checking",
-    "wal_debug",
-    "zero_damaged_pages",
-)
+    "allow_in_place_tablespaces", "debug_io_direct", "debug_parallel_query", "force_parallel_mode",
+    "ignore_checksum_failure", "ignore_system_indexes", "jit_debugging_support", "jit_dump_bitcode", "jit_expressions",
+    "jit_profiling_support", "jit_tuple_deforming", "log_btree_build_stats", "post_auth_delay", "pre_auth_delay",
+    "trace_locks", "trace_lwlocks", "trace_sort", "wal_consistency_checking", "wal_debug", "zero_damaged_pages",
+)  # fmt: skip
 
 
 def catalogue(run: Run) -> Mapping[str, OptionInfo]:

@@ -13,13 +13,8 @@ from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_statistics import DATA, INDEX, Look, Looks, Told, apart
 
 GAUGES = (
-    "*.numbackends",
-    "*.n_live_tup",
-    "*.n_dead_tup",
-    "*.n_mod_since_analyze",
-    "*.n_ins_since_vacuum",
-    "*.op_bytes",
-)
+    "*.numbackends", "*.n_live_tup", "*.n_dead_tup", "*.n_mod_since_analyze", "*.n_ins_since_vacuum", "*.op_bytes",
+)  # fmt: skip
 _SUMS = ("pg_stat_user_tables", "pg_statio_user_tables", "pg_stat_user_indexes", "pg_statio_user_indexes")
 _IO = "pg_stat_io"  # a row for each kind of IO
 _STATEMENTS = "pg_stat_statements"

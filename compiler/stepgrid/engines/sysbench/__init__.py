@@ -13,15 +13,8 @@ if TYPE_CHECKING:
 
 # of those that a release may not have, the help says nothing
 _TESTS = (
-    "oltp_read_only",
-    "select_random_points",
-    "select_random_ranges",
-    "fileio",
-    "cpu",
-    "memory",
-    "threads",
-    "mutex",
-)
+    "oltp_read_only", "select_random_points", "select_random_ranges", "fileio", "cpu", "memory", "threads", "mutex",
+)  # fmt: skip
 _SAID = re.compile(r"^sysbench (?P<version>\d+(?:\.\d+)+).*$", re.MULTILINE)
 _DRIVER = re.compile(r"^  (\w+) - \w+ driver$", re.MULTILINE)
 

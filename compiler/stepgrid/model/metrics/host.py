@@ -6,20 +6,10 @@ from stepgrid.model.metrics.metric import MEASURED, SAMPLES, STEP, Metric
 
 HOST = (
     Metric("host_cpu_user_pct", "%", None, "User time (us of vmstat, nice included) of all cores' time.", MEASURED),
-    Metric(
-        "host_cpu_system_pct",
-        "%",
-        None,
-        "System time (sy of vmstat, interrupts included) of all cores' time.",
-        MEASURED,
-    ),
-    Metric(
-        "host_cpu_busy_pct",
-        "%",
-        None,
-        "User and system time together: of published results that do not tell them apart.",
-        MEASURED,
-    ),
+    Metric("host_cpu_system_pct", "%", None,
+           "System time (sy of vmstat, interrupts included) of all cores' time.", MEASURED),
+    Metric("host_cpu_busy_pct", "%", None,
+           "User and system time together: of published results that do not tell them apart.", MEASURED),
     Metric("host_cpu_idle_pct", "%", None, "Idle time (id of vmstat) of all cores' time.", MEASURED),
     Metric(
         "host_cpu_iowait_pct", "%", None, "Time idle with IO under way (wa of vmstat) of all cores' time.", MEASURED
@@ -29,13 +19,8 @@ HOST = (
     ),
     Metric("context_switches_per_s", "switches/s", None, "Context switches of the host (cs of vmstat).", MEASURED),
     Metric("interrupts_per_s", "interrupts/s", None, "Interrupts of the host (in of vmstat).", MEASURED),
-    Metric(
-        "run_queue",
-        "tasks",
-        None,
-        "Tasks that run or wait for a core (r of vmstat), without the one that looks.",
-        SAMPLES,
-    ),
+    Metric("run_queue", "tasks", None,
+           "Tasks that run or wait for a core (r of vmstat), without the one that looks.", SAMPLES),
     Metric("blocked_tasks", "tasks", "lower", "Tasks that wait for IO uninterruptibly (b of vmstat).", SAMPLES),
     Metric("host_read_mb_per_s", "MiB/s", None, "What all block devices read (bi of vmstat).", MEASURED),
     Metric("host_write_mb_per_s", "MiB/s", None, "What all block devices wrote (bo of vmstat).", MEASURED),
@@ -44,7 +29,7 @@ HOST = (
     Metric(
         "pressure_memory_pct", "%", "lower", "Time in which some task waited for memory (pressure, some).", MEASURED
     ),
-)
+)  # fmt: skip
 
 
 # Metrics of the device that the database is on.
@@ -79,25 +64,15 @@ MEMORY = (
     Metric("memory_free_bytes", "B", None, "Unused memory (free of vmstat).", SAMPLES),
     Metric("memory_available_bytes", "B", None, "Memory that programs can have without swapping.", SAMPLES),
     Metric("memory_buffer_bytes", "B", None, "Memory of buffers (buff of vmstat).", SAMPLES),
-    Metric(
-        "memory_cache_bytes",
-        "B",
-        None,
-        "Page cache and what the kernel can reclaim of its own (cache of vmstat).",
-        SAMPLES,
-    ),
+    Metric("memory_cache_bytes", "B", None,
+           "Page cache and what the kernel can reclaim of its own (cache of vmstat).", SAMPLES),
     Metric("memory_dirty_bytes", "B", None, "What is to be written to devices some day.", SAMPLES),
     Metric("swap_used_bytes", "B", "lower", "Swap in use (swpd of vmstat).", SAMPLES),
     Metric("swap_in_mb_per_s", "MiB/s", "lower", "What came back from swap (si of vmstat).", MEASURED),
     Metric("swap_out_mb_per_s", "MiB/s", "lower", "What went to swap (so of vmstat).", MEASURED),
     Metric("cpu_mhz", "MHz", None, "Frequency of the processors, the mean of all, every 5 seconds.", SAMPLES),
-    Metric(
-        "cpu_celsius_max",
-        "degrees Celsius",
-        "lower",
-        "Highest temperature of the processors, as looked at every 5 seconds.",
-        STEP,
-    ),
+    Metric("cpu_celsius_max", "degrees Celsius", "lower",
+           "Highest temperature of the processors, as looked at every 5 seconds.", STEP),
     Metric("cpu_celsius", "degrees Celsius", "lower", "Temperature of the hottest processor; per second only.", STEP),
     Metric("cpu_throttles", "count", "lower", "How often a core or a package was slowed because it was hot.", STEP),
-)
+)  # fmt: skip

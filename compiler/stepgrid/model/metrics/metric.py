@@ -27,6 +27,11 @@ class MetricSet:
     published: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
+def columns(pairs: str) -> Mapping[str, str]:
+    """Metric -> column, of `metric=column metric=column …`."""
+    return dict(pair.split("=") for pair in pairs.split())
+
+
 # Over which time a figure is, where many metrics have the same.
 
 STEP = "the step, from its start to its exit"

@@ -5,54 +5,28 @@ from __future__ import annotations
 from stepgrid.model.metrics.metric import BENCHMARK, STEP, Metric
 
 THROUGHPUT = (
-    Metric(
-        "qps",
-        "operations/s",
-        "higher",
-        "Operations of all clients per second of wall time, as the engine's benchmark prints it; below 1000, where the "
-        "fraction that it cuts off matters, operations / seconds. A background writer's operations are not in it.",
-        BENCHMARK,
-    ),
-    Metric(
-        "usec_per_op",
-        "us",
-        "lower",
-        "Time of the clients per operation: with n clients it is n times the time between two operations.",
-        BENCHMARK,
-    ),
-    Metric(
-        "seconds",
-        "s",
-        None,
-        "Wall time of the benchmark, without opening the database. Before RocksDB 7.3 it is not printed: operations / "
-        "qps.",
-        BENCHMARK,
-    ),
-    Metric(
-        "operations",
-        "operations",
-        None,
-        "Operations of all clients. Before RocksDB 7.3 they are not printed: the count of the latency histogram, where "
-        "a sample is one operation.",
-        BENCHMARK,
-    ),
+    Metric("qps", "operations/s", "higher",
+           "Operations of all clients per second of wall time, as the engine's benchmark prints it; below 1000, "
+           "where the fraction that it cuts off matters, operations / seconds. A background writer's operations are "
+           "not in it.", BENCHMARK),
+    Metric("usec_per_op", "us", "lower",
+           "Time of the clients per operation: with n clients it is n times the time between two operations.",
+           BENCHMARK),
+    Metric("seconds", "s", None,
+           "Wall time of the benchmark, without opening the database. Before RocksDB 7.3 it is not printed: "
+           "operations / qps.", BENCHMARK),
+    Metric("operations", "operations", None,
+           "Operations of all clients. Before RocksDB 7.3 they are not printed: the count of the latency histogram, "
+           "where a sample is one operation.", BENCHMARK),
     Metric("mb_per_s", "MiB/s", "higher", "Bytes of keys and values per second of wall time.", BENCHMARK),
     Metric("found_pct", "%", None, "Keys found, of those looked up; of one client where there are several.", BENCHMARK),
-    Metric(
-        "found_expected_pct",
-        "%",
-        None,
-        "Keys that the lookups should find at least, of those that the steps before them loaded; where that is known.",
-        BENCHMARK,
-    ),
-    Metric(
-        "writer_qps",
-        "operations/s",
-        None,
-        "Operations per second of the background writer of a benchmark that reads while another thread writes, as that "
-        "thread says, or the keys written over the seconds. The series of QPS over time has them in it.",
-        BENCHMARK,
-    ),
+    Metric("found_expected_pct", "%", None,
+           "Keys that the lookups should find at least, of those that the steps before them loaded; where that is "
+           "known.", BENCHMARK),
+    Metric("writer_qps", "operations/s", None,
+           "Operations per second of the background writer of a benchmark that reads while another thread writes, as "
+           "that thread says, or the keys written over the seconds. The series of QPS over time has them in it.",
+           BENCHMARK),
     *(
         Metric(
             f"{operation}_per_s",
@@ -66,25 +40,16 @@ THROUGHPUT = (
     ),
     Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put (from RocksDB 7.1).", BENCHMARK),
     Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph (from RocksDB 7.1).", BENCHMARK),
-)
+)  # fmt: skip
 
 
 # Metrics of inserts and of searches, whatever asked for them.
 
 ANSWERS = (
-    Metric(
-        "inserts_per_s",
-        "rows/s",
-        "higher",
-        "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
-        STEP,
-    ),
-    Metric(
-        "recall",
-        "1",
-        "higher",
-        "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most 0.001 "
-        "farther than the k-th true one counts. The mean over queries.",
-        STEP,
-    ),
-)
+    Metric("inserts_per_s", "rows/s", "higher",
+           "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
+           STEP),
+    Metric("recall", "1", "higher",
+           "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most "
+           "0.001 farther than the k-th true one counts. The mean over queries.", STEP),
+)  # fmt: skip
