@@ -122,12 +122,7 @@ class Tree:
         return done.stdout + done.stderr if done.status else ""
 
     def _apt(
-        self,
-        program: str,
-        *arguments: str,
-        seconds: float = LIST_SECONDS,
-        quiet: bool = False,
-        cwd: Path | None = None,
+        self, program: str, *arguments: str, seconds: float = LIST_SECONDS, quiet: bool = False, cwd: Path | None = None
     ) -> Completed:
         configured = [program, "-c", str(self.folder.resolve() / "apt.conf"), *arguments]
         return self.commands.run(configured, seconds, quiet, cwd)

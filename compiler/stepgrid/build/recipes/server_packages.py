@@ -46,10 +46,7 @@ class ServerPrefix:
             _slim(prefix, programs.values())
         ready = startable(order, programs, libraries.system)
         return Made(
-            ready.programs,
-            quality={**quality, **added},
-            artifacts=libraries.artifacts,
-            facts={**ready.facts, **added},
+            ready.programs, quality={**quality, **added}, artifacts=libraries.artifacts, facts={**ready.facts, **added}
         )
 
 

@@ -38,10 +38,7 @@ class LocalTree:
         if found != (order.pin(source) or found):  # a test's plan has no pins
             raise BuildError(f"{path} changed after the spec was compiled: run the same command again")
         return Material(
-            tree=tree,
-            artifacts=(Artifact(str(path), "", found),),
-            quality={"route": "source"},
-            advice=_ADVICE,
+            tree=tree, artifacts=(Artifact(str(path), "", found),), quality={"route": "source"}, advice=_ADVICE
         )
 
 

@@ -40,8 +40,5 @@ class Tarball:
         unpack(archive, into / "tree", strip=True)
         archive.unlink()
         return Material(
-            tree=into / "tree",
-            artifacts=(Artifact(url, name, found),),
-            quality={"route": "source"},
-            advice=_ADVICE,
+            tree=into / "tree", artifacts=(Artifact(url, name, found),), quality={"route": "source"}, advice=_ADVICE
         )

@@ -14,17 +14,9 @@ from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import COUNT, DURATION, SIZE, ByAction, Count, Uses, WholeSeconds, uses
 
 Operation = Literal[
-    "addlink",
-    "deletelink",
-    "updatelink",
-    "countlink",
-    "getlink",
-    "getlinklist",
-    "getnode",
-    "addnode",
-    "updatenode",
+    "addlink", "deletelink", "updatelink", "countlink", "getlink", "getlinklist", "getnode", "addnode", "updatenode",
     "deletenode",
-]
+]  # fmt: skip
 Percent = Annotated[float, Field(ge=0, le=100)]
 ROUNDING = 0.01  # the published mixes have 5 to 7 decimals
 

@@ -38,10 +38,7 @@ AMOUNTS: Mapping[str, Amount] = {
 }
 
 
-_WINDOWS = {
-    START: "at the first look, before anything was asked for",
-    END: "at the last look",
-}
+_WINDOWS = {START: "at the first look, before anything was asked for", END: "at the last look"}
 
 QUIET = (
     Metric("quiesce_seconds", "s", "lower",

@@ -38,7 +38,7 @@ PUBLISHED = {
         read_kb_per_op=rKB/o write_kb_per_op=wKB/o context_switches_per_s=cs/s context_switches_per_op=cs/o
         host_cpu_us_per_op=cpu/o
         """
-    ),
+    )
 }
 
 OWN = MetricSet({"Sysbench": SYSBENCH}, PUBLISHED)

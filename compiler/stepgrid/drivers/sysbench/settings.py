@@ -16,6 +16,10 @@ from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import COUNT, DURATION, ByAction, Count, Flag, Uses, WholeSeconds, uses
 
 _RUN = "threads tables duration events prepared distribution primary_key"
+_RANGES = (
+    "random_points", "hot_points", "read_only", "read_only_simple", "read_only_sum", "read_only_order",
+    "read_only_distinct", "read_only_count", "read_write", "write_only",
+)  # fmt: skip
 
 WORKLOADS: Mapping[str, Uses] = MappingProxyType(
     {
@@ -24,21 +28,7 @@ WORKLOADS: Mapping[str, Uses] = MappingProxyType(
             name: uses("rows", _RUN)
             for name in ("point_query", "update_inlist", "update_index", "update_nonindex", "scan", "delete", "insert")
         },
-        **{
-            name: uses("rows", f"{_RUN} range")
-            for name in (
-                "random_points",
-                "hot_points",
-                "read_only",
-                "read_only_simple",
-                "read_only_sum",
-                "read_only_order",
-                "read_only_distinct",
-                "read_only_count",
-                "read_write",
-                "write_only",
-            )
-        },
+        **{name: uses("rows", f"{_RUN} range") for name in _RANGES},
         **{name: uses("rows", f"{_RUN} range covered index") for name in ("points", "range")},
     }
 )

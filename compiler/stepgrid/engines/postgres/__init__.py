@@ -56,19 +56,8 @@ class Postgres:
     systems: tuple[str, ...] = ("configure", "meson")
     reserved: Mapping[str, str] = {
         "default_table_access_method": "storage_engine",
-        **dict.fromkeys(
-            (
-                "data_directory",
-                "config_file",
-                "hba_file",
-                "ident_file",
-                "external_pid_file",
-                "unix_socket_directories",
-                "listen_addresses",
-                "port",
-            ),
-            "",
-        ),
+        **dict.fromkeys(("data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"), ""),
+        **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
 
     def capabilities(self, version: str) -> frozenset[str]:

@@ -21,13 +21,7 @@ _BUCKETS = "; percentiles are interpolated within the histogram's buckets"
 def latencies(operation: str = "") -> tuple[Metric, ...]:
     prefix, of = (f"{operation}_", f" of a {operation}, in a benchmark of several kinds") if operation else ("", "")
     return tuple(
-        Metric(
-            f"{prefix}{name}",
-            "us",
-            "lower",
-            f"{what}{of}{_BUCKETS if name.startswith('p') else ''}.",
-            BENCHMARK,
-        )
+        Metric(f"{prefix}{name}", "us", "lower", f"{what}{of}{_BUCKETS if name.startswith('p') else ''}.", BENCHMARK)
         for name, what in _LATENCY.items()
     )
 

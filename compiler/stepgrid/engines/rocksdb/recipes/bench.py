@@ -19,31 +19,18 @@ from stepgrid.model.plan import Json
 OLD_ABI = "-D_GLIBCXX_USE_CXX11_ABI=0"
 # as a release build of the tree has them on Linux
 _PLATFORM = (
-    "ROCKSDB_PLATFORM_POSIX",
-    "ROCKSDB_LIB_IO_POSIX",
-    "OS_LINUX",
-    "ROCKSDB_FALLOCATE_PRESENT",
-    "ROCKSDB_MALLOC_USABLE_SIZE",
-    "ROCKSDB_PTHREAD_ADAPTIVE_MUTEX",
-    "ROCKSDB_BACKTRACE",
-    "ROCKSDB_RANGESYNC_PRESENT",
-    "ROCKSDB_SCHED_GETCPU_PRESENT",
-    "ROCKSDB_AUXV_GETAUXVAL_PRESENT",
+    "ROCKSDB_PLATFORM_POSIX", "ROCKSDB_LIB_IO_POSIX", "OS_LINUX", "ROCKSDB_FALLOCATE_PRESENT",
+    "ROCKSDB_MALLOC_USABLE_SIZE", "ROCKSDB_PTHREAD_ADAPTIVE_MUTEX", "ROCKSDB_BACKTRACE", "ROCKSDB_RANGESYNC_PRESENT",
+    "ROCKSDB_SCHED_GETCPU_PRESENT", "ROCKSDB_AUXV_GETAUXVAL_PRESENT", "GFLAGS=1",
     "ROCKSDB_SUPPORT_THREAD_LOCAL",  # 6.x asks for it
-    "GFLAGS=1",
-)
+)  # fmt: skip
 # In the old ABI no distribution has it
 _GFLAGS: Mapping[str, Json] = {"debian-source": "gflags", "suite": "bookworm"}
 _GFLAGS_OPTIONS = (
-    "-DCMAKE_BUILD_TYPE=Release",
-    "-DBUILD_SHARED_LIBS=OFF",
-    "-DBUILD_STATIC_LIBS=ON",
-    "-DBUILD_gflags_LIB=ON",
-    "-DBUILD_gflags_nothreads_LIB=OFF",
-    "-DBUILD_TESTING=OFF",
-    "-DREGISTER_BUILD_DIR=OFF",
+    "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DBUILD_STATIC_LIBS=ON", "-DBUILD_gflags_LIB=ON",
+    "-DBUILD_gflags_nothreads_LIB=OFF", "-DBUILD_TESTING=OFF", "-DREGISTER_BUILD_DIR=OFF",
     "-DREGISTER_INSTALL_PREFIX=OFF",  # else it writes into the user's home
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
