@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import devices, sysfs
-from stepgrid.host import facts as host
+from stepgrid.host import devices, facts, sysfs
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def _link(root, name, target):
 
 def test_hardware_of_a_server(elsewhere, monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    assert host.hardware(Path("/data here/outputs")) == {
+    assert facts.hardware(Path("/data here/outputs")) == {
         "cpu": "AMD EPYC 9454P  48-Core",
         "sockets": 2,
         "cores": 4,
@@ -69,43 +68,43 @@ def test_hardware_of_a_server(elsewhere, monkeypatch):
 
 
 def test_facts_of_a_server(elsewhere):
-    facts = host.facts(Path("/data here"))
-    assert facts["microcode"] == "0xa101148"
-    assert facts["governor"] == "performance"
-    assert facts["turbo"] is True
-    assert facts["transparent_hugepages"] == "madvise"
-    assert facts["numa_nodes"] == 2
-    assert facts["swap_bytes"] == 4 << 30
-    assert facts["mount_options"] == "rw,noatime"
-    assert facts["scheduler"] == "none"
-    assert facts["devices"] == ["md2", "nvme0n1", "nvme1n1"]
-    assert "uptime" not in facts
-    assert "load_average" not in facts
-    assert "os" not in facts
+    found = facts.facts(Path("/data here"))
+    assert found["microcode"] == "0xa101148"
+    assert found["governor"] == "performance"
+    assert found["turbo"] is True
+    assert found["transparent_hugepages"] == "madvise"
+    assert found["numa_nodes"] == 2
+    assert found["swap_bytes"] == 4 << 30
+    assert found["mount_options"] == "rw,noatime"
+    assert found["scheduler"] == "none"
+    assert found["devices"] == ["md2", "nvme0n1", "nvme1n1"]
+    assert "uptime" not in found
+    assert "load_average" not in found
+    assert "os" not in found
 
 
 def test_what_cannot_be_read_is_absent(tmp_path, monkeypatch):
     monkeypatch.setattr(sysfs, "ROOT", tmp_path / "empty")
-    found = host.hardware(tmp_path)
+    found = facts.hardware(tmp_path)
     assert set(found) == {"threads", "architecture", "storage"}
     assert found["storage"] == {"kind": "unknown"}
 
 
 def test_this_host(tmp_path):
-    found = host.hardware(tmp_path)
+    found = facts.hardware(tmp_path)
     assert found["threads"] == len(os.sched_getaffinity(0)) or found["threads"] >= found["cores"] >= 1
     assert found["memory"] % (1 << 30) == 0
     assert found["architecture"] == os.uname().machine
     assert found["storage"]["filesystem"]
-    assert found == host.hardware(tmp_path / "not" / "there" / "yet")
-    assert host.facts(tmp_path)["kernel"] == os.uname().release
-    assert host.mismatch(found, found) == []
+    assert found == facts.hardware(tmp_path / "not" / "there" / "yet")
+    assert facts.facts(tmp_path)["kernel"] == os.uname().release
+    assert facts.mismatch(found, found) == []
 
 
 def test_it_is_quick(tmp_path):
     def seconds():
         began = time.process_time()
-        host.hardware(tmp_path)
+        facts.hardware(tmp_path)
         return time.process_time() - began
 
     assert min(seconds() for _ in range(5)) < 0.01
@@ -122,7 +121,7 @@ def test_every_declared_difference_is_a_sentence():
     }
     storage = {"device": "vda", "kind": "virtual", "filesystem": "xfs"}
     actual = {"cpu": "AMD EPYC", "cores": 2, "smt": True, "memory": 24 << 30, "storage": storage}
-    assert host.mismatch(declared, actual) == [
+    assert facts.mismatch(declared, actual) == [
         "cores: the spec says 48, this host has 2",
         "smt: the spec says off, this host has on",
         "memory: the spec says 128 GiB, this host has 24 GiB",
@@ -133,6 +132,6 @@ def test_every_declared_difference_is_a_sentence():
 
 
 def test_only_what_is_declared_is_compared_and_memory_within_a_tenth():
-    assert host.mismatch({"memory": 128 << 30, "smt": "off"}, {"memory": 126 << 30, "smt": False, "cores": 3}) == []
-    assert host.mismatch({}, {}) == []
-    assert host.mismatch({"memory": 100}, {}) == ["memory: the spec says 100 B, this host does not say"]
+    assert facts.mismatch({"memory": 128 << 30, "smt": "off"}, {"memory": 126 << 30, "smt": False, "cores": 3}) == []
+    assert facts.mismatch({}, {}) == []
+    assert facts.mismatch({"memory": 100}, {}) == ["memory: the spec says 100 B, this host does not say"]

@@ -7,8 +7,8 @@ import time
 import traceback
 from pathlib import Path
 
-from stepgrid.build import attempt as attempts
 from stepgrid.build import record
+from stepgrid.build.attempt import LOG, fail, sweep, tidy
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import patches
@@ -39,7 +39,7 @@ def make(store: Store, build: PlannedBuild) -> int:
         if _have(store, build):  # another job made it meanwhile
             return 0
         with host_lock(shared=True):
-            attempts.sweep(store, build.id)
+            sweep(store, build.id)
             return _attempt(store, build)
 
 
@@ -57,7 +57,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
         store.publish_build(build.id, attempt)
     except Interrupted as signal:
         if attempt.exists():  # else it was published just before
-            attempts.fail(attempt, build.id, "interrupted", f"the build was stopped ({signal})")
+            fail(attempt, build.id, "interrupted", f"the build was stopped ({signal})")
         return 128 + signal.number
     except Exception as error:  # whatever it is, the attempt says so, and the user gets a sentence
         _fail(attempt, build, error)
@@ -69,7 +69,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
-    order = Order(build, building(build.engine), folder, Commands(folder / attempts.LOG, folder), of_environment())
+    order = Order(build, building(build.engine), folder, Commands(folder / LOG, folder), of_environment())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
     if recipe is None:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
@@ -77,7 +77,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     material = source.fetch(build.source, folder, order)
     material = patches.apply(order, material)
     made = recipe.make(order, material)
-    attempts.tidy(folder)
+    tidy(folder)
     _refuse_moved(build)
     checked = check(order, material, made)
     seconds = time.monotonic() - began
@@ -103,12 +103,12 @@ def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:
         return
     if no_room := _no_room(attempt, error):
         message = no_room
-    tail = attempts.fail(attempt, build.id, "failed", message or type(error).__name__)
+    tail = fail(attempt, build.id, "failed", message or type(error).__name__)
     if not isinstance(error, BuildError | IdentityError | OSError):  # a fault of ours: for whoever mends it
-        with (attempt / attempts.LOG).open("a", encoding="utf-8") as log:
+        with (attempt / LOG).open("a", encoding="utf-8") as log:
             log.write(traceback.format_exc())
     lines = [f"  | {line}" for line in tail.splitlines()]
-    block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / attempts.LOG}"]
+    block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / LOG}"]
     print("\n".join(block), file=sys.stderr, flush=True)
 
 
@@ -117,7 +117,7 @@ def _no_room(attempt: Path, error: Exception) -> str:
     said = str(error)
     if (isinstance(error, OSError) and is_disk_full(error)) or DISK_FULL in said:
         said = ""
-    elif DISK_FULL not in end_of(attempt / attempts.LOG):
+    elif DISK_FULL not in end_of(attempt / LOG):
         return ""
     return "; ".join(filter(None, (said, disk_full(attempt, hint="free some, or use another disk"))))
 

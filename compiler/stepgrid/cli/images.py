@@ -74,11 +74,11 @@ def _totals(store: Store, found: Sequence[Image]) -> str:
 
 
 def _verified(store: Store, found: Sequence[Image]) -> int:
-    from stepgrid.run.images import image as kept
+    from stepgrid.run.images.image import verified
 
     bad = 0
     for image in found:
-        wrong, how = kept.verified(store, image.stage)
+        wrong, how = verified(store, image.stage)
         bad += wrong is not None
         print(f"{image.stage}  {wrong or f'sound: {how}'}  {image.title}", flush=True)
     again = "`--evict` removes one, and what starts from it runs the load again"

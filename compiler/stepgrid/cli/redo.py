@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import cell_selection as chosen
+from stepgrid.cli import cell_selection
 from stepgrid.cli.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
@@ -19,7 +19,7 @@ SHOWN = 10
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    chosen.arguments(parser, "a cell's id, or labels that single it out: cache=lru,threads=1 (all cells)")
+    cell_selection.arguments(parser, "a cell's id, or labels that single it out: cache=lru,threads=1 (all cells)")
     parser.add_argument("--step", action="append", default=[], metavar="NAME", help="only the stages of this step")
     parser.add_argument("--load", action="store_true", help="the load too, and what starts from it in these cells")
     parser.add_argument("--why", default="", metavar="TEXT", help="kept beside the results")
@@ -27,14 +27,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    plan = chosen.plan_of(args)
+    plan = cell_selection.plan_of(args)
     if isinstance(plan, int):
         return plan
     try:
-        cells = chosen.cells_of(plan, args.cells)
-        chosen.check_steps(plan, args.step)
+        cells = cell_selection.cells_of(plan, args.cells)
+        cell_selection.check_steps(plan, args.step)
     except Nothing as wrong:
-        return chosen.refused(wrong)
+        return cell_selection.refused(wrong)
     from stepgrid.workflow import host_plan
 
     load = args.load or (args.undo and not args.step)  # what was asked for with --load, too

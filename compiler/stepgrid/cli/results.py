@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import cell_selection as chosen
+from stepgrid.cli import cell_selection
 from stepgrid.cli.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import duration
@@ -21,18 +21,18 @@ STANDING = len("interrupted  ")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    chosen.arguments(parser, "a cell's id, or labels that single it out (all cells)")
+    cell_selection.arguments(parser, "a cell's id, or labels that single it out (all cells)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON list")
 
 
 def run(args: argparse.Namespace) -> int:
-    plan = chosen.plan_of(args)
+    plan = cell_selection.plan_of(args)
     if isinstance(plan, int):
         return plan
     try:
-        cells = chosen.cells_of(plan, args.cells)
+        cells = cell_selection.cells_of(plan, args.cells)
     except Nothing as wrong:
-        return chosen.refused(wrong)
+        return cell_selection.refused(wrong)
     from stepgrid.workflow import host_plan
 
     stages, store = stage_selection.stages(cells, load=True), host_plan.store()

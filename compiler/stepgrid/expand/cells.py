@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepgrid.expand import build_sources, definitions, external_servers
-from stepgrid.expand import builds as builds_of
-from stepgrid.expand.axes import axis as axes_of
+from stepgrid.expand import build_sources, builds, definitions, external_servers
+from stepgrid.expand.axes import axis
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.step_range import Reach
@@ -17,8 +16,7 @@ from stepgrid.expand.expression_names import Names
 from stepgrid.expand.grid import Also, Grid
 from stepgrid.expand.hardware import Differs, Machines, stands_in_for_none
 from stepgrid.expand.step_entry import Checkpoint, Item
-from stepgrid.expand.steps import collectors, probes
-from stepgrid.expand.steps import step_list as steps_of
+from stepgrid.expand.steps import collectors, probes, step_list
 from stepgrid.expand.steps.evaluation import Ground
 from stepgrid.expand.steps.files import Attached
 from stepgrid.expand.steps.inputs import Inputs
@@ -56,11 +54,11 @@ def expand(
     """`only`: an expression that the cells must fulfil, beyond what the spec says."""
     defined = definitions.gather(document, problems)
     machines = Machines(document, defined, host, problems, differs)
-    every = builds_of.resolve(document, defined, problems)
-    axes = axes_of.resolve(document, defined.options, problems)
-    items = steps_of.resolve(document, defined, problems)
+    every = builds.resolve(document, defined, problems)
+    axes = axis.resolve(document, defined.options, problems)
+    items = step_list.resolve(document, defined, problems)
     machines.learn(axes)
-    chosen = axes_of.chosen_builds(document, every, problems)
+    chosen = axis.chosen_builds(document, every, problems)
     steps = [item for item in items if isinstance(item, Item)]
     probes.check(document, steps, every, problems)
     collectors.check(document, steps, problems)
@@ -92,7 +90,7 @@ def expand(
             ground.layers.report_unused()
         _finish(document, cells, problems)
     problems.stop_on_errors()
-    return Expansion(used, brought, axes, {axis.name: reach.names(axis) for axis in axes}, cells, machines.base)
+    return Expansion(used, brought, axes, {each.name: reach.names(each) for each in axes}, cells, machines.base)
 
 
 def _also(document: Document) -> list[Also]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts.shared import legend
-from stepgrid.layouts.shared import ratio_cells as marks
+from stepgrid.layouts.shared import legend, ratio_cells
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, STEP, Block, Layout, cell
 
@@ -25,7 +24,7 @@ def table(block: Block, rows: Sequence[tuple[Cell, ...]], others: Sequence[int],
     heads, names = legend.legend([block.column(index) for index in others], room)
     before = (f"Relative to: {block.base}", *names)
     name = " ".join(block.row_axes) or STEP
-    notes = (*block.notes, *marks.notes(block, [_metric(block)]))
+    notes = (*block.notes, *ratio_cells.notes(block, [_metric(block)]))
     return Table(block.title, columns(heads, [name]), tuple(rows), point, before, notes)
 
 
@@ -42,7 +41,7 @@ def _ratio(block: Block, row: int, column: int) -> Cell:
     found = spot.ratios.get(metric)
     if found is None and not spot.status and metric in spot.values:
         return Cell("no base", "missing")
-    return cell(spot, None if found is None else marks.text(spot, metric, f"{found:.2f}"))
+    return cell(spot, None if found is None else ratio_cells.text(spot, metric, f"{found:.2f}"))
 
 
 def _metric(block: Block) -> str:

@@ -16,7 +16,7 @@ from stepgrid.plan.cells import Cells
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.measurement_order import ranks
 from stepgrid.plan.pins import Pins
-from stepgrid.plan.report import report_check as report_of
+from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import Setups
 
 BUILD = "build"
@@ -44,7 +44,7 @@ def assemble(
     identical_points.check(_telling(expansion), cells, problems)
     axes = _axes(expansion, cells)
     steps = (draft.steps for draft in tree.drafts.values())
-    report = report_of.plan(document, axes, cells, steps, Problems() if narrowed else problems)
+    report = report_check.plan(document, axes, cells, steps, Problems() if narrowed else problems)
     problems.stop_on_errors()
     unnumbered = Plan(
         digest="",

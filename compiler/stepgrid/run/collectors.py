@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes import child_process
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import Group
 from stepgrid.model.site import Site
@@ -64,9 +64,9 @@ class Collecting:
 
     def kill(self) -> None:
         for running in self._running:
-            children.kill(running.process.pid)
+            child_process.kill(running.process.pid)
             with suppress(ChildProcessError):  # stopped while it was being fetched
-                children.reap(running.process)
+                child_process.reap(running.process)
 
     def _start(self, asked: Mapping[str, Any], engine: int) -> None:
         folder = self.context.folder / FOLDER / str(asked["name"])
@@ -75,8 +75,8 @@ class Collecting:
         try:
             words = self._argv(asked, Target(tuple(sorted(Group(engine).members())) or (engine,), folder), engine)
             write_json(folder / "command.json", {"argv": list(words), "environment": env})
-            process = children.spawn(words, env, folder)
-        except (CollectorError, children.MissingError) as error:
+            process = child_process.spawn(words, env, folder)
+        except (CollectorError, child_process.MissingError) as error:
             note(folder, asked, str(error))
             return
         self.journal(str(asked["name"]), process.pid)
@@ -105,9 +105,9 @@ class _Running:
 
     def end(self) -> None:
         pid = self.process.pid
-        overdue = children.wait(pid, TO_END) is None and not children.stop(pid)
-        children.kill(pid)  # what it left in its group
-        status, _ = children.reap(self.process)
+        overdue = child_process.wait(pid, TO_END) is None and not child_process.stop(pid)
+        child_process.kill(pid)  # what it left in its group
+        status, _ = child_process.reap(self.process)
         note(self.folder, self.asked, self._complaint(status, overdue), status)
 
     def _complaint(self, status: int, overdue: bool) -> str | None:
@@ -116,7 +116,7 @@ class _Running:
         if status in GOOD:
             return None
         said = end_of(telling(self.folder)).splitlines()[-1:]
-        return f"it {children.how(status)}{f': {said[0]}' if said else ''}"
+        return f"it {child_process.how(status)}{f': {said[0]}' if said else ''}"
 
 
 @contextmanager

@@ -68,9 +68,9 @@ def store() -> Store:
 
 def host(store: Store) -> dict[str, Any]:
     """What this host is, with the storage that databases are on."""
-    from stepgrid.host import facts as host
+    from stepgrid.host.facts import here
 
-    return host.here(store.root if store.root.is_dir() else Path(), of_environment())
+    return here(store.root if store.root.is_dir() else Path(), of_environment())
 
 
 def differing(site: Site, facts: Mapping[str, Any]) -> Differs:

@@ -22,7 +22,7 @@ from stepgrid.host.noise import tuning
 from stepgrid.host.processes import exit_signals
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.host.processes.signals import nothing
-from stepgrid.language.site import site_file as sites
+from stepgrid.language.site import site_file
 from stepgrid.model.units import counted
 from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
@@ -65,12 +65,12 @@ class Hooks:
         ask_for_bases(self.work.plan, self.work.store, self.work.again)
         for why, stages in Counter(self.work.again.values()).items():
             say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
-        if site := os.environ.get(sites.GIVEN):
+        if site := os.environ.get(site_file.GIVEN):
             say(f"site file: {host_plan.named(site)}")
-        if sentence := tuning.refused(sites.of_environment()):
+        if sentence := tuning.refused(site_file.of_environment()):
             say(sentence)
         asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
-        for sentence in collector_tools.sentences(asked, sites.of_environment()):
+        for sentence in collector_tools.sentences(asked, site_file.of_environment()):
             say(sentence)
         say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.collect.tables import parts as module
+from stepgrid.collect.tables import parts
 from stepgrid.collect.tables.parts import batches
 from stepgrid.model.plan import PlannedStage
 from stepgrid.store.status.results import DONE, State
@@ -8,8 +8,8 @@ from stepgrid.store.status.results import DONE, State
 
 @pytest.fixture(autouse=True)
 def limits(monkeypatch):
-    monkeypatch.setattr(module, "MOST", 3)
-    monkeypatch.setattr(module, "SECONDS", 100.0)
+    monkeypatch.setattr(parts, "MOST", 3)
+    monkeypatch.setattr(parts, "SECONDS", 100.0)
 
 
 def together(*results):

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import part as module
-from stepgrid.collect.tables import part_index, parts, table_views
+from stepgrid.collect.tables import part, part_index, parts, table_views
 from stepgrid.store import retractions
 from tests.summarize.synthetic import Experiment
 
@@ -28,13 +27,13 @@ def experiment(tmp_path):
 def read(monkeypatch):
     """The results whose steps were read."""
     seen = []
-    every = module.every
+    every = part.every
 
     def noted(results):
         seen.extend(state.result.parent.name for state, _ in results)
         return every(results)
 
-    monkeypatch.setattr(module, "every", noted)
+    monkeypatch.setattr(part, "every", noted)
     return seen
 
 

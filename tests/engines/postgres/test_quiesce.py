@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres import connection as postgres_client
+from stepgrid.engines.postgres import connection as postgres_connection
 from stepgrid.engines.postgres import quiesce
 from stepgrid.plugins.engines import served
 from tests.engines.postgres.test_server import ACCESS
@@ -71,7 +71,7 @@ def test_a_server_that_ran_before_makes_its_own() -> None:
 )
 def test_all_tables_are_vacuumed(release: int, options: str, monkeypatch: pytest.MonkeyPatch) -> None:
     others = Told({})
-    monkeypatch.setattr(postgres_client, "connect", lambda access: others)
+    monkeypatch.setattr(postgres_connection, "connect", lambda access: others)
     tables = [{"name": "public.t"}, {"name": 's."T 1"'}]
     quiesce.analyze(Told({"server_version_num": [{"release": release}], "pg_class": tables}), ACCESS)
     assert sorted(others.asked) == [f"VACUUM ({options}) public.t", f'VACUUM ({options}) s."T 1"']

@@ -8,8 +8,7 @@ import pytest
 
 from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING
-from stepgrid.host.noise import activity, background_processes, inspection, memory, timers
-from stepgrid.host.noise import host_settings as noise_settings
+from stepgrid.host.noise import activity, background_processes, host_settings, inspection, memory, timers
 from stepgrid.host.noise.activity import Activity, Look
 from stepgrid.host.noise.background_processes import Process
 from tests.run.machine import CPU, make, settings
@@ -33,7 +32,7 @@ def _told(findings):
 
 def test_settings_of_a_server_as_it_comes(root):
     make(root)
-    found = _by_name(noise_settings.findings())
+    found = _by_name(host_settings.findings())
     assert {name: (each.severity, each.said) for name, each in found.items()} == {
         "governor": (WARNING, "powersave"),
         "turbo": (WARNING, "on"),
@@ -52,7 +51,7 @@ def test_settings_of_a_server_as_it_comes(root):
 
 def test_what_cannot_be_read_is_unknown_and_never_fine(root):
     everything = [
-        *noise_settings.findings(),
+        *host_settings.findings(),
         *memory.findings(["md2"]),
         *timers.findings([]),
         *background_processes.findings({}, []),

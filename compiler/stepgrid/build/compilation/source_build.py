@@ -14,8 +14,8 @@ from stepgrid.build.compilation.toolchain import Toolchain, code_flags, find
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.language.builds import flags as flags_of
 from stepgrid.language.builds.flags import Flags
+from stepgrid.language.builds.flags import read as read_flags
 from stepgrid.language.builds.sources import TREES, kind_of
 from stepgrid.model.plan import PlannedBuild
 
@@ -66,14 +66,14 @@ class FromSource:
 
     def takes(self, build: PlannedBuild) -> bool:
         """Where the build does not choose, the first recipe of the engine does it."""
-        return kind_of(build.source) in TREES and flags_of.read(build.recipe).system in (None, self.name)
+        return kind_of(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
 
 
 def prepare(order: Order, material: Material, mark: str, packages: Sequence[str], *tools: str) -> Compile:
     """`mark`: a file by which a tree of the engine is known; `packages`: headers and libraries that it wants."""
     if material.tree is None:
         raise BuildError(f"the source brings no tree to compile {order.build.engine} from")
-    flags = flags_of.read(order.build.recipe)
+    flags = read_flags(order.build.recipe)
     found = find(order, flags, *tools)  # before anything is fetched: what is missing is said at once
     tree = root(material.tree, mark, order.build.engine)
     return Compile(order, tree, flags, found, development(order, packages, flags.libraries))

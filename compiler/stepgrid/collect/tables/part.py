@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.collect.damage import damage, explained
-from stepgrid.collect.figures import missed_lookups
-from stepgrid.collect.figures import probes as probed
+from stepgrid.collect.figures import missed_lookups, probes
 from stepgrid.collect.figures.step_figures import StepFigures, every
 from stepgrid.collect.tables import environment, parquet_columns
 from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
@@ -115,8 +114,8 @@ def _said(found: StepFigures, record: Mapping[str, Any], folder: Path) -> Column
 
 
 def _figures(found: StepFigures, record: Mapping[str, Any]) -> Mapping[str, float | None]:
-    probes: Mapping[str, float | None] = probed.figures(record)
-    own = {**found.metrics, **(dict.fromkeys(probes) if found.error else probes)}
+    taken: Mapping[str, float | None] = probes.figures(record)
+    own = {**found.metrics, **(dict.fromkeys(taken) if found.error else taken)}
     return {SECONDS: record.get("seconds"), **own}
 
 
@@ -139,7 +138,7 @@ def _buckets(found: Buckets) -> Columns:
 
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     own: Iterator[tuple[str, str, float]] = ((ENGINE, name, value) for name, value in found.counters.items())
-    return [*own, *probed.counted(record)]
+    return [*own, *probes.counted(record)]
 
 
 # Percentiles by name: which metrics are rows of the table `latencies`.

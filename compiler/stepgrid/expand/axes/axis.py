@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from stepgrid.expand.axes import points as points_of
-from stepgrid.expand.axes.points import Point
+from stepgrid.expand.axes.points import RESERVED, Point, of_axis
 from stepgrid.expand.builds import Build
 from stepgrid.language import models
 from stepgrid.language.problems.problem import Problems, Where
@@ -66,7 +65,7 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
         return  # they were of a wrong type, which is said
     before = len(problems.errors)
     others = [each for each in sweep if each != name]
-    points = tuple(points_of.of_axis(name, axis, nodes, where, problems, others))
+    points = tuple(of_axis(name, axis, nodes, where, problems, others))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
     elif len(problems.errors) == before:
@@ -77,7 +76,7 @@ def _check_name(name: str, axis: models.Axis, where: Where, problems: Problems) 
     """An axis is a name in expressions. `storage_engine` stays what it is: the param of that name."""
     machines = any(point.hardware is not None for point in [*(axis.points or {}).values(), *axis.groups])
     meant = {"build", "storage_engine"} | ({"hardware"} if machines else set())
-    if name in points_of.RESERVED - meant:
+    if name in RESERVED - meant:
         message = f"`{name}` means something else in expressions: an axis needs another name"
         hint = "its points may still say `hardware: …`" if name == "hardware" else ""
         problems.add("reserved-name", where, message, hint, len(name))

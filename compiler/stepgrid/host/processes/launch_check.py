@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import sysfs
-from stepgrid.host.processes import child_process as children
-from stepgrid.host.processes import launch_gate
+from stepgrid.host.processes import child_process, launch_gate
 from stepgrid.host.processes.cgroup_hierarchy import limit
 from stepgrid.host.processes.launch import LaunchError, library, nodes
 
@@ -65,7 +64,7 @@ def _mapped_by_the_program(pid: int, malloc: str) -> None:
 
 def _unseen(pid: int, malloc: str) -> None:
     """A program that failed says so by its exit status."""
-    if children.ended(pid) == 0:
+    if child_process.ended(pid) == 0:
         raise LaunchError(f"`malloc: {malloc}` cannot be verified: the program ended before its library was looked at")
 
 

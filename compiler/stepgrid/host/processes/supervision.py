@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes import child_process
 from stepgrid.host.processes.cgroup import Cage
 from stepgrid.host.processes.child_process import MissingError as MissingError
 from stepgrid.host.processes.orphans import MARK
@@ -58,18 +58,18 @@ def supervise(
     `beside`: a child without which it is pointless. `user`: who it becomes.
     """
     began, at = time.monotonic(), _now()
-    child = children.spawn(argv, env, folder, user, cage)
+    child = child_process.spawn(argv, env, folder, user, cage)
     try:
         started(child.pid)
-        first = children.wait(child.pid, deadline, beside)
-        halted = first is None and children.halted(child.pid)
+        first = child_process.wait(child.pid, deadline, beside)
+        halted = first is None and child_process.halted(child.pid)
         if first != child.pid:
-            children.stop(child.pid)
+            child_process.stop(child.pid)
         seconds, ended = time.monotonic() - began, _now()
         ending(child.pid)
     finally:
-        children.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
-        status, usage = children.reap(child)
+        child_process.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
+        status, usage = child_process.reap(child)
     deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
     times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
     return Ended(status, first is None, *times, rss, deserted, halted)

@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes import child_process
 from stepgrid.host.processes.cgroup import Cage
 from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.sampling.process_group import Group
@@ -42,13 +42,13 @@ class Server:
 
     def gone(self, seconds: float = 0.0) -> bool:
         """Whether it has ended, at the latest in so many seconds."""
-        return children.wait(self.pid, seconds) is not None
+        return child_process.wait(self.pid, seconds) is not None
 
     def failure(self, when: str, step: str | None = None) -> StageError:
         """Of one that is gone. `when` follows how it ended."""
-        status = children.ended(self.pid) or 0
+        status = child_process.ended(self.pid) or 0
         said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
-        how = f"the server {children.how(status)}{when}"
+        how = f"the server {child_process.how(status)}{when}"
         if status == -signal.SIGKILL and self.cage.ran_out:
             how = f"the server ran out of memory{when}: the kernel killed it ({MEMORY})"
         return self.complaint(f"{how}: {said}" if said else how, step)
@@ -70,15 +70,15 @@ class Server:
 
     @property
     def halted(self) -> bool:
-        return any(children.halted(pid) for pid in (self.pid, *Group(self.pid).members()))
+        return any(child_process.halted(pid) for pid in (self.pid, *Group(self.pid).members()))
 
     def kill(self) -> None:
         """With its children, which may lead groups of their own."""
         members = Group(self.pid).members()
-        children.kill(self.pid)
+        child_process.kill(self.pid)
         for pid in members:
-            children.kill(pid)
-        self.gone(children.TO_VANISH)
+            child_process.kill(pid)
+        self.gone(child_process.TO_VANISH)
 
     def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record of a step, with what is known by now."""

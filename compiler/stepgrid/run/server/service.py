@@ -14,7 +14,7 @@ from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes import child_process
 from stepgrid.host.processes.cgroup import Cage, caged
 from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
 from stepgrid.host.processes.launch_check import watched
@@ -27,10 +27,11 @@ from stepgrid.plugins import engines
 from stepgrid.plugins.server import Bounded, Connection, Home, Serving
 from stepgrid.run.accepted_options import Accepted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.server import home as homes
 from stepgrid.run.server import readiness
 from stepgrid.run.server.declared_service import declared
 from stepgrid.run.server.external_server import reached
+from stepgrid.run.server.home import FOLDER
+from stepgrid.run.server.home import home as home_of
 from stepgrid.run.server.process import LAST_WORDS, Server
 from stepgrid.run.server.server_handle import Reached
 from stepgrid.run.server.server_log import first_complaint
@@ -47,7 +48,7 @@ def serving(
     attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
 ) -> Iterator[Reached | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
-    own = folder.resolve() / homes.FOLDER
+    own = folder.resolve() / FOLDER
     engine = declared(attempt.job, stage, data, own, _options(accepted)) or engines.served(attempt.job.build.engine)
     if engine is None:
         yield None
@@ -60,10 +61,10 @@ def serving(
     try:
         user = ordinary([data / "x", own / "x", *_programs(attempt.job.programs)])
         with sockets(engine.socket, user) as place:
-            home = homes.home(attempt.job, stage, engine, data, own, place, user)
+            home = home_of(attempt.job, stage, engine, data, own, place, user)
             service = _Service(attempt, engine, home, user, _launch(stage), _options(accepted))
             yield from service.around()
-    except (UnreachableError, SocketError, LaunchError, children.MissingError) as error:
+    except (UnreachableError, SocketError, LaunchError, child_process.MissingError) as error:
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
         raise StageError(f"the server cannot be set up: {error}") from error
@@ -108,7 +109,7 @@ class _Service:
                 self._stop(server)
             finally:
                 server.kill()  # after a failure nobody needs the database
-                children.reap(server.child)
+                child_process.reap(server.child)
 
     def _set_up(self) -> None:
         home = self.home
@@ -134,7 +135,7 @@ class _Service:
 
     def _refused(self, name: str, folder: Path, ended: Ended, seconds: float) -> StageError:
         log = telling(folder)
-        how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {children.how(ended.exit)}"
+        how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {child_process.how(ended.exit)}"
         said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
@@ -142,7 +143,7 @@ class _Service:
 
     def _start(self, done: Launched, cage: Cage) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)
-        child = children.spawn(done.argv, env, self.home.folder, self.user, cage)
+        child = child_process.spawn(done.argv, env, self.home.folder, self.user, cage)
         return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
 
     def _command(
@@ -183,7 +184,7 @@ class _Service:
     def _stop(self, server: Server) -> None:
         began = time.monotonic()
         patience, by_itself = self._ended(server)
-        status = children.ended(server.pid)
+        status = child_process.ended(server.pid)
         took = time.monotonic() - began
         self.attempt.journal("server stopped", seconds=took, exit=status, killed=not by_itself)
         late = f"the server did not end within {patience:g} s, and was killed"
@@ -192,16 +193,16 @@ class _Service:
         if not by_itself:
             server.warnings.append(late)
         elif status and status not in self._usual:
-            server.warnings.append(f"the server {children.how(status)} when it was asked to end")
+            server.warnings.append(f"the server {child_process.how(status)} when it was asked to end")
 
     def _ended(self, server: Server) -> tuple[float, bool]:
         """How long it had, and whether it ended by itself."""
         if not isinstance(self.engine, Bounded):
             patience = float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
-            return patience, children.stop(server.pid, self.engine.stop, patience)
+            return patience, child_process.stop(server.pid, self.engine.stop, patience)
         patience, command = self.engine.stop_within, self.engine.ending(self.home.access)
         if command is None:
-            return patience, children.stop(server.pid, self.engine.stop, patience)
+            return patience, child_process.stop(server.pid, self.engine.stop, patience)
         try:
             self._run("stop", [command], patience)
         except StageError:

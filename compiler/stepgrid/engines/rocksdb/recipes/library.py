@@ -19,7 +19,7 @@ from stepgrid.engines.rocksdb.recipes import official_library, source_tree
 from stepgrid.engines.rocksdb.recipes.bench import compile_bench
 from stepgrid.engines.rocksdb.recipes.capability_check import probe
 from stepgrid.engines.rocksdb.recipes.source_build import PACKAGES
-from stepgrid.language.builds import flags as flags_of
+from stepgrid.language.builds.flags import read as read_flags
 from stepgrid.model.plan import PlannedBuild
 
 
@@ -33,7 +33,7 @@ class RocksDBLibrary:
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
         library = official_library.library(material.prefix)
-        flags = flags_of.read(order.build.recipe)
+        flags = read_flags(order.build.recipe)
         tools = find(order, flags, *self.tools)  # before more is fetched: what is missing is said at once
         tree, fetched = _tree(order)
         release = source_tree.version(tree)
