@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import main, plan_text
+from stepgrid.cli import main
+from stepgrid.cli.shared import plan_text
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 

@@ -3,7 +3,8 @@
 import pytest
 
 from stepgrid.collect.figures import probes
-from stepgrid.drivers.db_bench.parser import compaction, histogram, levels, stalls, volumes
+from stepgrid.drivers.db_bench.parser import histogram
+from stepgrid.drivers.db_bench.parser.dump import compaction, levels, stalls, volumes
 from stepgrid.model.result_schema import LEVELS
 from stepgrid.plugins.driver import Declares
 from stepgrid.plugins.drivers import kinds, runnable

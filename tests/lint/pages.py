@@ -17,7 +17,7 @@ from stepgrid.language.spec_file import read
 from stepgrid.lint import check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
-from stepgrid.plan import option_check, program_check
+from stepgrid.plan.checks import option_check, program_check
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.host_plan import differing
 

@@ -11,9 +11,9 @@ import pytest
 from stepgrid.language.problems.problem import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.plan.stage_difference import differences
+from stepgrid.plan.difference.stage_difference import differences
 from tests.conftest import HOST
-from tests.plan.test_stage_difference import Compile, chain, named
+from tests.plan.difference.test_stage_difference import Compile, chain, named
 
 SPEC = """\
 title: t

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect.metrics_page import page
-from stepgrid.drivers.db_bench.parser import compaction, histogram, stalls, totals
+from stepgrid.drivers.db_bench.parser import histogram
+from stepgrid.drivers.db_bench.parser.dump import compaction, stalls, totals
 from stepgrid.model.result_schema import PER_SECOND
 from stepgrid.plugins.metrics import METRICS
 

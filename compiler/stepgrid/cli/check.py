@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.lock_file import spec_of
 from stepgrid.language.problems.problem import Problem
 from stepgrid.model.plan import Plan

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.cli import spec_arguments
-from stepgrid.cli.cell_selection import Nothing, found
-from stepgrid.cli.plan_text import may_be_size, value
+from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared.cell_selection import Nothing, found
+from stepgrid.cli.shared.plan_text import may_be_size, value
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -108,7 +108,7 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
 
 def _service(step: PlannedStep, where: str) -> Iterator[str]:
     """The words of the server program that the build declares, without its timeouts."""
-    from stepgrid.plan.setup_difference import fields
+    from stepgrid.plan.difference.setup_difference import fields
 
     found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
     rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]

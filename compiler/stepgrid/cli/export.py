@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import output_file, spec_arguments
+from stepgrid.cli.shared import output_file, spec_arguments
 from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size

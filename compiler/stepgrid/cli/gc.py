@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.locks import Busy
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
@@ -21,7 +21,7 @@ from stepgrid.store.trash import Left
 from stepgrid.store.unreferenced import KINDS, Entry, entries, unreferenced
 
 if TYPE_CHECKING:
-    from stepgrid.cli.references import References
+    from stepgrid.cli.shared.references import References
 
 SPECS = "specs/**/*.yaml"
 FINE, WRONG, USAGE, REFUSED = 0, 1, 2, 3
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _collected(store: Store, args: argparse.Namespace) -> int:
-    from stepgrid.cli.references import Unreadable, references
+    from stepgrid.cli.shared.references import Unreadable, references
 
     with ExitStack() as held:
         if args.yes and store.root.is_dir():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS
 

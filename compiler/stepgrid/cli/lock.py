@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.language import lock_file
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
 from stepgrid.model.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 
 SHOWN = 5
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         _print_json(found)
     else:
-        from stepgrid.cli.plan_text import told
+        from stepgrid.cli.shared.plan_text import told
 
         print("\n".join(told(found, None if args.all else SHOWN)))
     return 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import answer_formats, output_file, spec_arguments
+from stepgrid.cli.shared import answer_formats, output_file, spec_arguments
 from stepgrid.summarize.formats.text import aligned
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import cell_selection
-from stepgrid.cli.cell_selection import Nothing
+from stepgrid.cli.shared import cell_selection
+from stepgrid.cli.shared.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.summarize.formats import FORMATS
 
 if TYPE_CHECKING:

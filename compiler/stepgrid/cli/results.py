@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli import cell_selection
-from stepgrid.cli.cell_selection import Nothing
+from stepgrid.cli.shared import cell_selection
+from stepgrid.cli.shared.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import duration
 from stepgrid.plan import stage_selection

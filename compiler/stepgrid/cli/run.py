@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.package_data import SNAKEFILE
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status

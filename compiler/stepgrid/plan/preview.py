@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan.actions import STATES, State
-from stepgrid.plan.stage_difference import Input
+from stepgrid.plan.difference.stage_difference import Input
+from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.time_estimate import Power
-from stepgrid.plan.unset import UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.plan import option_check, program_check
+from stepgrid.plan.checks import option_check, program_check
 from stepgrid.store.builds import record
 from stepgrid.store.status.node_records import results
 from stepgrid.store.status.records import catalogue

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 

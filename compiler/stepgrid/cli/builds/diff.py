@@ -20,10 +20,10 @@ from stepgrid.build.option_difference import (
     default,
     differences,
 )
-from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
-from stepgrid.cli.plan_text import WIDTH
+from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared.plan_text import WIDTH
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.store import builds

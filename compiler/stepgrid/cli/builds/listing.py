@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds.names import declared, of_plan, value_text
-from stepgrid.cli.plan_text import WIDTH
+from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared.plan_text import WIDTH
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import Wrong
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.builds.sources import kind_of
 from stepgrid.language.problems.problem import nearest
 from stepgrid.model.plan import Json, Plan

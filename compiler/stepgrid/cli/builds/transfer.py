@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepgrid.build.error import BuildError
-from stepgrid.cli import spec_arguments
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
 

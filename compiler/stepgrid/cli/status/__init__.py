@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 
-from stepgrid.cli import spec_arguments
+from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import json_text

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.drivers.db_bench.parser.dump import compaction
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.plugins.server import Seen
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.drivers.db_bench.parser.dump import compaction
 from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, OUTPUT
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.settle_request import UNDER_WAY

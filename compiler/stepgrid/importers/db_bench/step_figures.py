@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
-from stepgrid.drivers.db_bench.parser import header, histogram, perf_context, report, result, state
-from stepgrid.drivers.db_bench.parser.levels import levels
+from stepgrid.drivers.db_bench.parser import header, histogram, perf_context, report, result
+from stepgrid.drivers.db_bench.parser.dump import state
+from stepgrid.drivers.db_bench.parser.dump.levels import levels
 from stepgrid.importers.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid.importers.db_bench.logs import Log
 from stepgrid.importers.shared.awk import field, number

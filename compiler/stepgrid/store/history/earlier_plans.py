@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plan.files import plan_file
-from stepgrid.plan.stage_difference import Link
 from stepgrid.store.store import Store
 
 MOST = 40  # plans that are looked at, newest first

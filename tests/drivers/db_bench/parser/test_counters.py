@@ -1,6 +1,7 @@
 """The engine's counters by its own names, and the compaction table level by level."""
 
-from stepgrid.drivers.db_bench.parser import compaction, levels, statistics
+from stepgrid.drivers.db_bench.parser import statistics
+from stepgrid.drivers.db_bench.parser.dump import compaction, levels
 
 TEXT = """\
 rocksdb.block.cache.miss COUNT : 12

@@ -2,7 +2,8 @@
 
 import pytest
 
-from stepgrid.drivers.db_bench.parser import intervals, state, writer
+from stepgrid.drivers.db_bench.parser import intervals, writer
+from stepgrid.drivers.db_bench.parser.dump import state
 
 LINE = "2026/11/21-18:08:10  ... thread {}: ({},{}) ops and ({:.1f},{:.1f}) ops/second in ({:.6f},{:.6f}) seconds\n"
 DUMP = """

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.parser import compaction, histogram, levels, result, stalls, totals
+from stepgrid.drivers.db_bench.parser import histogram, result
+from stepgrid.drivers.db_bench.parser.dump import compaction, levels, stalls, totals
 from tests.drivers.db_bench import printf
 from tests.drivers.db_bench.printf import GB, MB
 

@@ -13,15 +13,14 @@ from stepgrid.drivers.db_bench.parser import (
     content,
     header,
     histogram,
-    levels,
     log,
     perf_context,
     phases,
     report,
     result,
-    state,
     writer,
 )
+from stepgrid.drivers.db_bench.parser.dump import levels, state
 from stepgrid.model.figures import Figures, ParseError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, PRINTING
-from stepgrid.drivers.db_bench.parser.compaction import number
+from stepgrid.drivers.db_bench.parser.dump.compaction import number
 from stepgrid.host import file_reader
 
 STATS = "stats"  # prints how long the database has been open

@@ -11,18 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.command import REPORT
-from stepgrid.drivers.db_bench.parser import (
-    header,
-    histogram,
-    intervals,
-    levels,
-    log,
-    perf_context,
-    report,
-    result,
-    state,
-    writer,
-)
+from stepgrid.drivers.db_bench.parser import header, histogram, intervals, log, perf_context, report, result, writer
+from stepgrid.drivers.db_bench.parser.dump import levels, state
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 
 LOOKED_FOR = (

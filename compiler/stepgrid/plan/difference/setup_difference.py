@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from stepgrid.model.plan import SERVICE, PlannedStep
-from stepgrid.plan.unset import UNSET
+from stepgrid.plan.difference.unset import UNSET
 
 Setup: TypeAlias = Mapping[str, Any]
 WHEN = "when"  # of a probe: it stands in the list of its time, `before` or `after`

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.setup_difference import changed, fields
-from stepgrid.plan.stage_difference import differences
-from stepgrid.plan.unset import UNSET
+from stepgrid.plan.difference.setup_difference import changed, fields
+from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.plan.difference.unset import UNSET
 from tests.expand.steps.test_service import SERVICE
-from tests.plan.test_stage_difference import SPEC, Compile, between, chain, named
+from tests.plan.difference.test_stage_difference import SPEC, Compile, between, chain, named
 
 PROBES = """\
 probes:

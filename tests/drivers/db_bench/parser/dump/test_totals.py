@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.drivers.db_bench.parser import totals
+from stepgrid.drivers.db_bench.parser.dump import totals
 
 GB, MB = 2**30, 2**20
 DUMP = """Uptime(secs): {uptime:.1f} total, 0.8 interval

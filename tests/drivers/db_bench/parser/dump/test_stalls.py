@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.parser import stalls
+from stepgrid.drivers.db_bench.parser.dump import stalls
 
 OLD = (
     "Stalls(count): {l0d} level0_slowdown, {cd} level0_slowdown_with_compaction, {l0s} level0_numfiles, "

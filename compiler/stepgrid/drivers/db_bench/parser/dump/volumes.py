@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.drivers.db_bench.parser.dump import compaction
 from stepgrid.drivers.db_bench.parser.estimate import Estimate, finest, printed
 from stepgrid.drivers.db_bench.parser.statistics import counters
 

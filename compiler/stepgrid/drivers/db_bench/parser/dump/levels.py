@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.drivers.db_bench.parser.dump import compaction
 
 Read = Callable[[str], "float | None"]
 _LEVEL, _ANY = re.compile(r"L\d+|Sum|Int"), re.compile(".*")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.parser import compaction
+from stepgrid.drivers.db_bench.parser.dump import compaction
 
 WIDTHS = {
     "Score": 5, "Read(GB)": 8, "Rn(GB)": 7, "Rnp1(GB)": 8, "Write(GB)": 9, "WPreComp(GB)": 9, "Wnew(GB)": 8,

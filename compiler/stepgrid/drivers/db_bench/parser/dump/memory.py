@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from stepgrid.drivers.db_bench.parser.compaction import size
+from stepgrid.drivers.db_bench.parser.dump.compaction import size
 
 _MEMTABLES = "rocksdb.size-all-mem-tables"
 _OF_MEMORY = "mem-table"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.parser import compaction, volumes
+from stepgrid.drivers.db_bench.parser.dump import compaction, volumes
 from stepgrid.drivers.db_bench.parser.estimate import Estimate, printed
 from stepgrid.drivers.db_bench.parser.line import line
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.parser import cache, compaction, memory, stalls, statistics, totals
+from stepgrid.drivers.db_bench.parser import cache, statistics
+from stepgrid.drivers.db_bench.parser.dump import compaction, memory, stalls, totals
 
 
 def figures(text: str) -> dict[str, float]:

@@ -9,9 +9,9 @@ from typing import Any
 from stepgrid.model.number_format import exact_size, size
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import actions
+from stepgrid.plan.difference.stage_difference import Input
+from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.preview import Node, Outlook
-from stepgrid.plan.stage_difference import Input
-from stepgrid.plan.unset import UNSET
 
 WIDTH = 100
 INPUTS = 6  # of a group's reason

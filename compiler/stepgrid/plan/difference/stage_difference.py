@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepgrid.model.plan import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plan.setup_difference import changed
-from stepgrid.plan.unset import UNSET
+from stepgrid.plan.difference.setup_difference import changed
+from stepgrid.plan.difference.unset import UNSET
 
 _DIGITS = 12  # of a checksum
 

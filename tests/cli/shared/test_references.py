@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.references import References, Unreadable, references
+from stepgrid.cli.shared.references import References, Unreadable, references
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.files import plan_file

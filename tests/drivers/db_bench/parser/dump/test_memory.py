@@ -1,6 +1,6 @@
 """Memory that the engine says it holds."""
 
-from stepgrid.drivers.db_bench.parser import memory
+from stepgrid.drivers.db_bench.parser.dump import memory
 
 MEMTABLES = """rocksdb.num-immutable-mem-table: 1
 rocksdb.size-all-mem-tables: 9106648
