@@ -131,3 +131,16 @@ def test_without_a_load_there_is_no_table_of_it() -> None:
     assert load_sizes.steps(rest, ("insert_seconds",)) == []
     assert load_sizes.steps(RUNS[:1], ("insert_seconds",)) == ["load"]
     assert load_sizes.steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
+
+
+def test_after_the_writes_a_ratio_is_the_geometric_mean_over_the_loads() -> None:
+    """Medians would say 300 / 200: 1.50."""
+    rates = {("scan.pre", 0): 100.0, ("scan.pre", 1): 200.0, ("scan.pre", 2): 400.0,
+             ("scan", 0): 300.0, ("scan", 1): 150.0, ("scan", 2): 800.0}  # fmt: skip
+    found = [
+        replace(run("my", 2), step=step, load=load, place=(f"s-{load}", int(step == "scan")), metrics={"qps": qps})
+        for (step, load), qps in rates.items()
+    ]
+    (table,) = tables([{"layout": "before_after"}], found)
+    assert rows(table) == ["1.65 scan"]
+    assert table.rows[0][0].value == pytest.approx((3.0 * 0.75 * 2.0) ** (1 / 3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
@@ -20,23 +20,23 @@ def tables(block: Block) -> list[Table]:
 
 
 def _table(block: Block, rows: groups.Rows, name: str) -> Table:
-    heads, names = legend.legend([block.column(index) or QPS for index in range(len(block.columns))], ROOM)
-    lines = tuple(line for index, short in rows for line in _lines(block, index, short))
-    notes = (SCAN,) if len(lines) > len(rows) else ()
-    point = ", ".join(part for part in (block.point, name) if part)
-    return Table(block.title, columns(heads, [STEP]), lines, point, names, (*block.notes, *notes))
+    heads, names = legend.legend(block.heads(QPS), ROOM)
+    lines = [line for index, short in rows for line in _lines(block, index, short)]
+    notes = (*block.notes, *([SCAN] if len(lines) > len(rows) else []))
+    return block.table(columns(heads, [STEP]), lines, name, before=names, notes=notes)
 
 
 def _lines(block: Block, row: int, name: str) -> Iterator[tuple[Cell, ...]]:
     """Of a scan its rows as well: scans of tables of another size are something else."""
     yield (*_cells(block, row, QPS), Cell(name))
-    if any(ROWS in block.spot(row, column).values for column in range(len(block.columns))):
+    if any(ROWS in spot.values for spot in block.line(row)):
         yield (*_cells(block, row, ROWS), Cell(f"{name}, rows/s"))
 
 
-def _cells(block: Block, row: int, metric: str) -> Sequence[Cell]:
-    spots = [block.spot(row, column) for column in range(len(block.columns))]
-    return [cell(spot, number_format.fixed(spot.values.get(metric), 0), spot.values.get(metric)) for spot in spots]
+def _cells(block: Block, row: int, metric: str) -> Iterator[Cell]:
+    for spot in block.line(row):
+        value = spot.values.get(metric)
+        yield cell(spot, number_format.fixed(value, 0), value)
 
 
 LAYOUT = Layout("QPS by group", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

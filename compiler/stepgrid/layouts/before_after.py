@@ -5,13 +5,13 @@ A step and the one of its name with `.pre`; the difference is what fragmentation
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, Spot, cell
+from stepgrid.plugins.layout import ARMS, RANGE, STEP, At, Block, Layout, cell
 
 QPS = "qps"
 ROOM = 60  # for the names of arms
@@ -19,17 +19,18 @@ HEAD = "after/before"
 
 
 def tables(block: Block) -> list[Table]:
-    heads, names = legend.legend([block.column(index) or HEAD for index in range(len(block.columns))], ROOM)
+    heads, names = legend.legend(block.heads(HEAD), ROOM)
     rows = tuple(_lines(block))
-    return [Table(block.title, columns(heads, [STEP]), rows, block.point, names, block.notes)] if rows else []
+    return [block.table(columns(heads, [STEP]), rows, before=names)] if rows else []
 
 
-def _lines(block: Block) -> Iterator[tuple[Cell, ...]]:
+def _lines(block: Block) -> Iterator[Iterable[Cell]]:
     before = _before(block)
     for rows in groups.grouped(block).values():
         for index, short in rows:
             if (there := before.get(block.rows[index])) is not None:
-                yield (*_cells(block, index, there), Cell(short))
+                across = range(len(block.columns))
+                yield (*(_ratio(block, (index, at), (there, at)) for at in across), Cell(short))
 
 
 def _before(block: Block) -> Mapping[tuple[str, ...], int]:
@@ -41,17 +42,10 @@ def _before(block: Block) -> Mapping[tuple[str, ...], int]:
     return found
 
 
-def _cells(block: Block, row: int, before: int) -> Sequence[Cell]:
-    return [_ratio(block.spot(row, column), block.spot(before, column)) for column in range(len(block.columns))]
-
-
-def _ratio(after: Spot, before: Spot) -> Cell:
-    if after.status or before.status:
-        return cell(after if after.status else before, None)
-    rates = after.values.get(QPS), before.values.get(QPS)
-    if rates[0] is None or rates[1] is None:
-        return cell(after, None)
-    return Cell(number_format.ratio_to(rates[0], rates[1]), value=number_format.quotient(rates[0], rates[1]))
+def _ratio(block: Block, after: At, before: At) -> Cell:
+    found = block.ratio(after, before, QPS)
+    spot = next((each for at in (after, before) if (each := block.spot(*at)).status), block.spot(*after))
+    return cell(spot, None if found is None else number_format.ratio(found), found)
 
 
 LAYOUT = Layout("QPS after what writes, relative to before it", tables, (STEP, RANGE), (ARMS,), (), (QPS,))

@@ -24,17 +24,14 @@ def sums(block: Block) -> list[Table]:
     """What matters of the row `Sum` of each arm, in one table."""
     found = [(name, spot, _sum(spot)) for name, spot in block.subjects()]
     heads = [head for head in _known([row for _, _, row in found]) if head in BRIEF]
-    if not heads:
-        return []
-    rows = tuple((*_cells(row, heads, spot), Cell(name)) for name, spot, row in found)
-    return [Table(block.title, (*_columns(heads), Column("version", label=True)), rows, block.point, notes=block.notes)]
+    rows = ((*_cells(row, heads, spot), Cell(name)) for name, spot, row in found)
+    return [block.table((*_columns(heads), Column("version", label=True)), rows)] if heads else []
 
 
 def _table(block: Block, name: str, levels: Sequence[Level]) -> Table:
     heads = _known(levels)
-    rows = tuple((Cell(str(level[LEVEL])), *_cells(level, heads)) for level in levels)
-    point = ", ".join(part for part in (block.point, name) if part)
-    return Table(block.title, (Column("Level", label=True), *_columns(heads)), rows, point)
+    rows = ((Cell(str(level[LEVEL])), *_cells(level, heads)) for level in levels)
+    return block.table((Column("Level", label=True), *_columns(heads)), rows, name, notes=())
 
 
 def _columns(heads: Sequence[str]) -> tuple[Column, ...]:

@@ -25,11 +25,9 @@ def tables(block: Block) -> list[Table]:
     if not names:
         return []
     heads, before = legend([name for name, _ in subjects])
-    absolute = tuple((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
-    found = [Table(block.title, columns(heads, ["name"], last=False), absolute, block.point, before, block.notes)]
-    if len(subjects) > 1 and not subjects[0][1].status:
-        found.append(_relative(block, subjects, names))
-    return found
+    absolute = ((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
+    found = [block.table(columns(heads, ["name"], last=False), absolute, before=before)]
+    return [*found, _relative(block, subjects, names)] if len(subjects) > 1 and not subjects[0][1].status else found
 
 
 def _counted(block: Block) -> list[str]:
@@ -43,14 +41,14 @@ def _counted(block: Block) -> list[str]:
 
 
 def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequence[str]) -> Table:
-    base, others = subjects[0], subjects[1:]
-    rows = tuple(
-        (*(_ratio(spot, base[1], name) for _, spot in others), Cell(block.call(name)))
+    (base, least), *others = subjects
+    rows = (
+        (*(_ratio(spot, least, name) for _, spot in others), Cell(block.call(name)))
         for name in names
-        if name in base[1].values
+        if name in least.values
     )
     heads, before = legend([name for name, _ in others])
-    return Table(block.title, columns(heads, ["name"]), rows, block.point, (f"relative to {base[0]}", *before))
+    return block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=())
 
 
 def _absolute(spot: Spot, name: str) -> Cell:

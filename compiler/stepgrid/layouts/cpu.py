@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stepgrid.layouts import groups
 from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
@@ -16,16 +14,14 @@ LEGEND = "µs of CPU per operation: of the server + of the client"
 
 
 def tables(block: Block) -> list[Table]:
-    heads, names = legend.legend([block.column(index) or "CPU" for index in range(len(block.columns))], ROOM)
-    rows = tuple(
-        (*_cells(block, index), Cell(short)) for found in groups.grouped(block).values() for index, short in found
-    )
+    heads, names = legend.legend(block.heads("CPU"), ROOM)
+    rows = [
+        (*map(_both, block.line(index)), Cell(short))
+        for found in groups.grouped(block).values()
+        for index, short in found
+    ]
     notes = (*block.notes, LEGEND)
-    return [Table(block.title, columns(heads, [STEP]), rows, block.point, names, notes)] if rows else []
-
-
-def _cells(block: Block, row: int) -> Sequence[Cell]:
-    return [_both(block.spot(row, column)) for column in range(len(block.columns))]
+    return [block.table(columns(heads, [STEP]), rows, before=names, notes=notes)] if rows else []
 
 
 def _both(spot: Spot) -> Cell:

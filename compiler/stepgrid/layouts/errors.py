@@ -14,13 +14,9 @@ ERRORS = ("ignored_errors", "reconnects")
 def tables(block: Block) -> list[Table]:
     found = []
     for metric in ERRORS:
-        rows = [row for row in range(len(block.rows)) if _happened(block, row, metric)]
+        rows = [row for row in range(len(block.rows)) if any(spot.values.get(metric) for spot in block.line(row))]
         found += figures.tables(_only(replace(block, metrics=(metric,)), rows)) if rows else []
     return found
-
-
-def _happened(block: Block, row: int, metric: str) -> bool:
-    return any(block.spot(row, column).values.get(metric) for column in range(len(block.columns)))
 
 
 def _only(block: Block, rows: list[int]) -> Block:

@@ -23,24 +23,25 @@ def tables(block: Block) -> list[Table]:
 
 def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
     heads = [Column(block.call(each), unit="" if each in block.called else _unit(block, each)) for each in metrics]
-    rows = tuple(
-        (*_labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
+    rows = (
+        (*labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
         for row in range(len(block.rows))
         if block.spot(row).status != ABSENT
     )
     notes = (*_notes(block, metrics), *_units(block, metrics))
-    return Table(block.title, (*_heads(block), *heads), rows, block.point, _before(block), notes)
+    return block.table((*label_heads(block), *heads), rows, before=_before(block), notes=notes)
 
 
 def _by_column(block: Block, metric: str, several: bool) -> Table:
-    heads = [Column(block.column(index) or block.call(metric)) for index in range(len(block.columns))]
-    rows = tuple(
-        (*_labels(block, row), *(figure(block, block.spot(row, column), metric) for column in range(len(heads))))
+    heads = map(Column, block.heads(block.call(metric)))
+    rows = (
+        (*labels(block, row), *(figure(block, spot, metric) for spot in block.line(row)))
         for row in range(len(block.rows))
     )
     said = block.call(metric) + (f", {what}" if (what := _unit(block, metric)) else "")
-    point = ", ".join(part for part in (block.point, said if several or not block.base else "") if part)
-    return Table(block.title, (*_heads(block), *heads), rows, point, _before(block), _notes(block, [metric]))
+    part = said if several or not block.base else ""
+    notes = _notes(block, [metric])
+    return block.table((*label_heads(block), *heads), rows, part, before=_before(block), notes=notes)
 
 
 def figure(block: Block, spot: Spot, metric: str) -> Cell:
@@ -74,11 +75,11 @@ def _notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
     return (*block.notes, *(ratio_cells.notes(block, metrics) if block.base is not None else ()))
 
 
-def _heads(block: Block) -> list[Column]:
+def label_heads(block: Block) -> list[Column]:
     return [Column(name, label=True) for name in block.row_axes or ("",)]
 
 
-def _labels(block: Block, row: int) -> list[Cell]:
+def labels(block: Block, row: int) -> list[Cell]:
     return [Cell(label or "-") for label in block.rows[row]] or [Cell("")]
 
 

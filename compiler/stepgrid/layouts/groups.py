@@ -29,7 +29,9 @@ Rows = Sequence[tuple[int, str]]  # of a block, and what they are called
 
 def tables(block: Block) -> list[Table]:
     others = relative.compared(block)
-    return [_table(block, rows, others, name) for name, rows in grouped(block).items()] if others else []
+    groups = grouped(block).items() if others else ()
+    plain = replace(block, row_axes=())
+    return [relative.table(plain, rows, others, name) for name, rows in groups]
 
 
 def grouped(block: Block) -> dict[str, Rows]:
@@ -73,12 +75,6 @@ def _place(name: str) -> tuple[list[tuple[int, str]], bool]:
     """10 before 100."""
     parts = _NUMBERS.split(name.replace(PRE, ""))
     return [(int(part), "") if part.isdigit() else (0, part) for part in parts], PRE in name
-
-
-def _table(block: Block, rows: Rows, others: Sequence[int], name: str) -> Table:
-    lines = [relative.line(block, index, short) for index, short in rows]
-    point = ", ".join(part for part in (block.point, name) if part)
-    return relative.table(replace(block, row_axes=()), lines, others, point)
 
 
 LAYOUT = Layout(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from stepgrid.layouts import insert_metrics
 from stepgrid.layouts.shared.colours import Marked, coloured, relative_colour
 from stepgrid.model import number_format
-from stepgrid.model.table import Cell, Column, Table, columns
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell, fixed
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 SUSTAINED = 0.95  # of the target
@@ -38,9 +39,8 @@ def speed(spot: Spot) -> float | None:
 
 def _throughput(block: Block) -> Table:
     by_column = [_coloured(block, column) for column in range(len(block.columns))]
-    rows = tuple((Cell(block.row(row)), *(found[row] for found in by_column)) for row in range(len(block.rows)))
     notes = (*block.notes, "l.*: rows/s; q*: queries/s", *_below(block))
-    return Table(block.title, _heads(block), rows, _point(block, "throughput"), notes=notes)
+    return _each(block, "throughput", lambda row, column: by_column[column][row], notes=notes)
 
 
 def _coloured(block: Block, column: int) -> list[Cell]:
@@ -50,26 +50,26 @@ def _coloured(block: Block, column: int) -> list[Cell]:
 
 
 def _cell(spot: Spot, kind: str) -> Cell:
-    plain = cell(spot, number_format.fixed(speed(spot), 0))
+    plain = fixed(spot, speed(spot), 0)
     return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
 
 
 def _relative(block: Block) -> Table:
-    return _each(block, "relative to the first row", _ratio)
+    return _each(block, "relative to the first row", partial(_ratio, block))
 
 
-def _ratio(spot: Spot, base: Spot) -> Cell:
-    mine, theirs = speed(spot), speed(base)
-    text = None if mine is None or theirs is None or base.status else number_format.ratio_to(mine, theirs)
-    plain = cell(spot, text)
+def _ratio(block: Block, row: int, column: int) -> Cell:
+    spot = block.spot(row, column)
+    found = block.ratio((row, column), (0, column), QPS if QPS in spot.values else INSERTS)
+    plain = cell(spot, None if found is None or block.spot(0, column).status else number_format.ratio(found))
     return plain if plain.kind else Cell(plain.text, relative_colour(plain.text))
 
 
 def _rates(block: Block) -> Table:
     """Rows/s beside the queries, under a row of what was asked for."""
     target = (Cell("target"), *(_target(block, at) for at in range(len(block.columns))))
-    table = _each(block, "rows/s inserted beside the queries", lambda spot, _: _rate(spot))
-    return Table(table.title, table.columns, (target, *table.rows), table.block, notes=_below(block))
+    what = "rows/s inserted beside the queries"
+    return _each(block, what, lambda row, column: _rate(block.spot(row, column)), [target], _below(block))
 
 
 def _target(block: Block, column: int) -> Cell:
@@ -78,29 +78,24 @@ def _target(block: Block, column: int) -> Cell:
 
 
 def _rate(spot: Spot) -> Cell:
-    plain = cell(spot, number_format.fixed(spot.values.get(INSERTS), 0))
+    plain = fixed(spot, spot.values.get(INSERTS), 0)
     return plain if plain.kind or _kept(spot) else Cell(f"{plain.text}*", "worst")
 
 
-def _each(block: Block, what: str, show: Callable[[Spot, Spot], Cell]) -> Table:
+def _each(
+    block: Block,
+    what: str,
+    show: Callable[[int, int], Cell],
+    first: Sequence[Sequence[Cell]] = (),
+    notes: Sequence[str] = (),
+) -> Table:
     across = range(len(block.columns))
-    rows = tuple(
-        (Cell(block.row(row)), *(show(block.spot(row, at), block.spot(0, at)) for at in across))
-        for row in range(len(block.rows))
-    )
-    return Table(block.title, _heads(block), rows, _point(block, what))
-
-
-def _heads(block: Block) -> tuple[Column, ...]:
-    return columns([block.column(index) for index in range(len(block.columns))], ["dbms"], last=False)
+    rows = [(Cell(block.row(row)), *(show(row, at) for at in across)) for row in range(len(block.rows))]
+    return block.table(columns(block.heads(), ["dbms"], last=False), [*first, *rows], what, notes=notes)
 
 
 def _below(block: Block) -> tuple[str, ...]:
     return () if all(_kept(spot) for spot in block.spots.values()) else (BELOW,)
-
-
-def _point(block: Block, what: str) -> str:
-    return ", ".join(part for part in (block.point, what) if part)
 
 
 LAYOUT = Layout("insert benchmark", tables, (ARMS,), (STEP,), (), (INSERTS,))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.model import number_format
-from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.model.table import ABSENT, Cell, Table, columns
+from stepgrid.plugins.layout import Block, Spot, fixed
 
 # head -> decimals
 HEADS: Mapping[str, int] = {
@@ -52,23 +51,19 @@ LEGEND = (
 
 
 def tables(block: Block) -> list[Table]:
-    found = []
-    for column in range(len(block.columns)):
-        spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
-        heads = _heads([spot for _, spot in spots])
-        rows = tuple((*cells(spot, heads), Cell(name)) for name, spot in spots if spot.status != "absent")
-        point = ", ".join(part for part in (block.point, block.column(column), "metrics") if part)
-        found.append(Table(block.title, columns(heads, ["tag"]), rows, point, notes=(LEGEND,)))
-    return found
+    return [_table(block, column) for column in range(len(block.columns))]
 
 
-def _heads(spots: Sequence[Spot]) -> list[str]:
-    return [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for spot in spots)]
+def _table(block: Block, column: int) -> Table:
+    spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
+    heads = [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for _, spot in spots)]
+    rows = ((*cells(spot, heads), Cell(name)) for name, spot in spots if spot.status != ABSENT)
+    return block.table(columns(heads, ["tag"]), rows, block.column(column), "metrics", notes=[LEGEND])
 
 
 def cells(spot: Spot, heads: Sequence[str]) -> list[Cell]:
     found = figures(spot.values)
-    return [cell(spot, number_format.fixed(found.get(head), HEADS[head])) for head in heads]
+    return [fixed(spot, found.get(head), HEADS[head]) for head in heads]
 
 
 def figures(values: Mapping[str, float]) -> dict[str, float]:

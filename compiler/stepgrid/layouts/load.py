@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from stepgrid.layouts.figures import label_heads, labels
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
@@ -25,17 +26,16 @@ LEGEND = (
 
 def tables(block: Block) -> list[Table]:
     rows = [(index, found) for index in range(len(block.rows)) if (found := _spots(block, index))]
-    lines = tuple((*_labels(block, index), *_cells(found)) for index, found in rows)
-    heads = [Column(name, label=True) for name in block.row_axes or ("",)]
+    lines = [(*labels(block, index), *_cells(found)) for index, found in rows]
     loads = [Column(name, unit=unit) for name, unit in _LOAD.values()]
     sizes = [Column(name) for name in (*SIZES.values(), "files, at the end")]
     notes = (*block.notes, *LEGEND)
-    return [Table(block.title, (*heads, *loads, *sizes), lines, block.point, (), notes)] if lines else []
+    return [block.table((*label_heads(block), *loads, *sizes), lines, notes=notes)] if lines else []
 
 
 def _spots(block: Block, row: int) -> list[Spot]:
     """From the load on, in the order of the steps."""
-    spots = [spot for column in range(len(block.columns)) if (spot := block.spot(row, column)).status != ABSENT]
+    spots = [spot for spot in block.line(row) if spot.status != ABSENT]
     first = next((index for index, spot in enumerate(spots) if INSERTS in spot.values or spot.status), None)
     return [] if first is None else spots[first:]
 
@@ -43,22 +43,14 @@ def _spots(block: Block, row: int) -> list[Spot]:
 def _cells(spots: Sequence[Spot]) -> list[Cell]:
     """The last step has the sizes at the end, the one before it those after the load, which does not know them yet."""
     load, before, end = spots[0], spots[-2] if len(spots) > 1 else spots[0], spots[-1]
-    rates = [_cell(load, load.values, name) for name in _LOAD]
-    sizes = [_cell(before, before.values, name) for name in SIZES]
-    return [*rates, *sizes, _cell(end, end.values, "database_bytes")]
+    rates = [_cell(load, name) for name in _LOAD]
+    sizes = [_cell(before, name) for name in SIZES]
+    return [*rates, *sizes, _cell(end, "database_bytes")]
 
 
-def _cell(spot: Spot, values: Mapping[str, float], metric: str) -> Cell:
-    found = values.get(metric)
-    return cell(spot, None if found is None else number_format.figure(found, _unit(metric)), found)
-
-
-def _unit(metric: str) -> str:
-    return "B" if metric in SIZES else ""
-
-
-def _labels(block: Block, row: int) -> list[Cell]:
-    return [Cell(label or "-") for label in block.rows[row]] or [Cell("")]
+def _cell(spot: Spot, metric: str) -> Cell:
+    found = spot.values.get(metric)
+    return cell(spot, None if found is None else number_format.figure(found, "B" if metric in SIZES else ""), found)
 
 
 LAYOUT = Layout("load and sizes", tables, (ARMS,), (STEP,), (), (INSERTS,), sizes=True)

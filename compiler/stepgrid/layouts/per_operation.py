@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, Spot, cell
+from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, Spot, cell, fixed
 
 HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
+DIGITS = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
 LEGEND = (
     "cpu/o: CPU of the host in % / operations/s; cs/o, r/o: context switches and reads per operation",
     "rKB/o, wKB/o: KiB read and written per operation; o/s: operations/s",
@@ -22,12 +23,12 @@ _METRICS = (
 def tables(block: Block) -> list[Table]:
     subjects = block.subjects()
     heads = columns(HEADS, ["dbms"])
-    absolute = tuple((*absolute_cells(spot), Cell(name)) for name, spot in subjects)
+    absolute = ((*absolute_cells(spot), Cell(name)) for name, spot in subjects)
     base = _base(block, subjects)
-    found = [Table(block.title, heads, absolute, block.point, ("--- absolute",), (*block.notes, *LEGEND))]
+    found = [block.table(heads, absolute, before=["--- absolute"], notes=(*block.notes, *LEGEND))]
     if base and len(subjects) > 1:
-        rows = tuple((*_relative(spot, base[1]), Cell(name)) for name, spot in subjects if name != base[0])
-        found.append(Table(block.title, heads, rows, block.point, (f"--- relative to {base[0]}",), block.notes))
+        rows = ((*_relative(spot, base[1]), Cell(name)) for name, spot in subjects if name != base[0])
+        found.append(block.table(heads, rows, before=[f"--- relative to {base[0]}"]))
     return found
 
 
@@ -44,9 +45,8 @@ def _is(name: str, base: str | None) -> bool:
 
 def absolute_cells(spot: Spot) -> list[Cell]:
     found = per_operation(spot.values)
-    digits = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
     return [
-        cell(spot, number_format.fixed(found.get(head), digits[head]) if head in digits else _short(found.get(head)))
+        fixed(spot, found.get(head), DIGITS[head]) if head in DIGITS else cell(spot, _short(found.get(head)))
         for head in HEADS
     ]
 

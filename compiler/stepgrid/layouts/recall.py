@@ -44,13 +44,11 @@ def best(block: Block, found: Sequence[Found]) -> list[Table]:
             fastest = max(enough, key=lambda each: each.qps)
             rows.append((Cell(f">= {limit:.3f}"), *fastest.cells))
     heads = columns(["asked", RECALL, QPS], ["parameters"])
-    return [Table(block.title, heads, tuple(rows), _point(block, "best QPS by recall"))] if rows else []
+    return [block.table(heads, rows, "best QPS by recall", notes=())] if rows else []
 
 
 def _all(block: Block, found: Sequence[Found]) -> Table:
-    heads = columns([RECALL, QPS], ["parameters"])
-    rows = (*(each.cells for each in found), *_lacking(block))
-    return Table(block.title, heads, rows, block.point, notes=block.notes)
+    return block.table(columns([RECALL, QPS], ["parameters"]), (*(each.cells for each in found), *_lacking(block)))
 
 
 def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:
@@ -58,10 +56,6 @@ def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:
     for name, spot in block.subjects():
         if spot.status:
             yield status_cell(spot.status), status_cell(spot.status), Cell(name)
-
-
-def _point(block: Block, what: str) -> str:
-    return ", ".join(part for part in (block.point, what) if part)
 
 
 LAYOUT = Layout("recall and QPS", tables, metrics=(RECALL,))

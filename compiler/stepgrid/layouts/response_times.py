@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from stepgrid.model import number_format
 from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, Spot, cell
+from stepgrid.plugins.layout import Block, Layout, Spot, cell, fixed
 
 FEW = "nonzero"  # some, and fewer than three decimals show
 LEGEND = (
@@ -24,15 +24,13 @@ def tables(block: Block) -> list[Table]:
 
 
 def _table(block: Block, operation: str) -> Table:
-    rows = tuple((*_cells(spot, operation), Cell(subject)) for subject, spot in block.subjects())
-    point = ", ".join(part for part in (block.point, operation) if part)
-    return Table(block.title, columns((*NAMES, "max"), ["tag"]), rows, point, notes=(*block.notes, *LEGEND))
+    rows = ((*_cells(spot, operation), Cell(subject)) for subject, spot in block.subjects())
+    return block.table(columns((*NAMES, "max"), ["tag"]), rows, operation, notes=(*block.notes, *LEGEND))
 
 
 def _cells(spot: Spot, operation: str) -> list[Cell]:
     shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
-    longest = number_format.fixed(_longest(spot.values, operation), 3)
-    return [*(cell(spot, percent(share)) for share in shares), cell(spot, longest)]
+    return [*(cell(spot, percent(share)) for share in shares), fixed(spot, _longest(spot.values, operation), 3)]
 
 
 def percent(share: float | None) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepgrid.layouts.shared.legend import legend
-from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, Spot, cell
+from stepgrid.plugins.layout import Block, Layout, fixed
 
 COUNTERS: Mapping[str, str] = {
     "cf-l0-file-count-limit-delays-with-ongoing-compaction": "stall_l0_compacting_delays",
@@ -31,12 +30,10 @@ def tables(block: Block) -> list[Table]:
     """An arm that has no figures is no column: what became of it stands elsewhere."""
     subjects = [(name, spot) for name, spot in block.subjects() if not spot.status]
     heads, before = legend([name for name, _ in subjects])
-    rows = tuple((*(_cell(spot, counter) for _, spot in subjects), Cell(counter)) for counter in COUNTERS)
-    return [Table(block.title, columns(heads, ["counter"]), rows, block.point, before, block.notes)] if subjects else []
-
-
-def _cell(spot: Spot, counter: str) -> Cell:
-    return cell(spot, number_format.fixed(count(spot.values, counter), 0))
+    rows = (
+        (*(fixed(spot, count(spot.values, counter), 0) for _, spot in subjects), Cell(counter)) for counter in COUNTERS
+    )
+    return [block.table(columns(heads, ["counter"]), rows, before=before)] if subjects else []
 
 
 def count(values: Mapping[str, float], counter: str) -> float | None:

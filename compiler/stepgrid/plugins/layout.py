@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.model.table import ABSENT, Cell, Table, status_cell
+from stepgrid.model import number_format
+from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, status_cell
 
+At = tuple[int, int]  # row and column
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
 
 OWN = ("build", "step")
@@ -34,7 +36,7 @@ class Block:
     title: str
     rows: tuple[tuple[str, ...], ...]  # labels
     columns: tuple[tuple[str, ...], ...] = ((),)
-    spots: Mapping[tuple[int, int], Spot] = field(default_factory=dict)  # by row and column
+    spots: Mapping[At, Spot] = field(default_factory=dict)  # by row and column
     row_axes: tuple[str, ...] = ()
     column_axes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class Block:
     called: Mapping[str, str] = field(default_factory=dict)  # of metrics: what the table calls them
     notes: tuple[str, ...] = ()
     unnamed: str = ""  # what a spot is called that no axis touches: the build
+    ratio_of: Callable[[At, At, str], float | None] | None = None  # of one spot to another
 
     def spot(self, row: int, column: int = 0) -> Spot:
         return self.spots.get((row, column), NOWHERE)
@@ -61,6 +64,36 @@ class Block:
         places = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
         named_spots = [(self._subject(*place), self.spot(*place)) for place in places]
         return [(name, spot) for name, spot in named_spots if spot.status != ABSENT]
+
+    def line(self, row: int) -> list[Spot]:
+        """All of a row."""
+        return [self.spot(row, column) for column in range(len(self.columns))]
+
+    def heads(self, unnamed: str = "") -> list[str]:
+        """What the columns are called, and one that no axis names."""
+        return [self.column(index) or unnamed for index in range(len(self.columns))]
+
+    def ratio(self, at: At, base: At, metric: str) -> float | None:
+        """As everywhere in the report, which knows the loads: the geometric mean over them."""
+        if self.ratio_of is not None:
+            return self.ratio_of(at, base, metric)
+        mine, theirs = (self.spot(*place).values.get(metric) for place in (at, base))
+        return None if mine is None or theirs is None else number_format.quotient(mine, theirs)
+
+    def table(
+        self,
+        columns: Iterable[Column],
+        rows: Iterable[Iterable[Cell]],
+        *parts: str,
+        before: Sequence[str] = (),
+        notes: Sequence[str] | None = None,
+    ) -> Table:
+        """One of the block; `parts`: of which of its parts."""
+        point = ", ".join(part for part in (self.point, *parts) if part)
+        lines = tuple(map(tuple, rows))
+        return Table(
+            self.title, tuple(columns), lines, point, tuple(before), self.notes if notes is None else tuple(notes)
+        )
 
     def _subject(self, row: int, column: int) -> str:
         return " ".join(part for part in (self.row(row), self.column(column)) if part) or self.unnamed
@@ -81,7 +114,11 @@ def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
     """What stands for a figure that a spot has or not."""
     if spot.status:
         return status_cell(spot.status)
-    return Cell("-", "missing") if text is None else Cell(text, value=value)
+    return Cell(NOTHING, "missing") if text is None else Cell(text, value=value)
+
+
+def fixed(spot: Spot, value: float | None, digits: int) -> Cell:
+    return cell(spot, number_format.fixed(value, digits))
 
 
 # What a layout is: the figures that it shows, how a table that says no more is arranged, what makes it.

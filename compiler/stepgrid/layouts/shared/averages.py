@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, cell
+from stepgrid.plugins.layout import Block, Spot, fixed
 
 Figures = Mapping[str, tuple[tuple[str, ...], int]]  # head -> the metrics that it is the sum of, decimals
 
 
 def tables(block: Block, figures: Figures, name: str, legend: Sequence[str]) -> list[Table]:
-    rows = tuple((*_cells(spot, figures), Cell(subject)) for subject, spot in block.subjects())
-    return [Table(block.title, columns(figures, [name]), rows, block.point, notes=(*block.notes, *legend))]
+    rows = ((*_cells(spot, figures), Cell(subject)) for subject, spot in block.subjects())
+    return [block.table(columns(figures, [name]), rows, notes=(*block.notes, *legend))]
 
 
 def metrics(figures: Figures) -> tuple[str, ...]:
@@ -21,7 +20,7 @@ def metrics(figures: Figures) -> tuple[str, ...]:
 
 
 def _cells(spot: Spot, figures: Figures) -> list[Cell]:
-    return [cell(spot, number_format.fixed(_sum(spot, names), digits)) for names, digits in figures.values()]
+    return [fixed(spot, _sum(spot, names), digits) for names, digits in figures.values()]
 
 
 def _sum(spot: Spot, names: Sequence[str]) -> float | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from statistics import median
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ELSEWHERE as AWAY
-from stepgrid.plugins.layout import OWN, STEP, Block, Level, Spot
+from stepgrid.plugins.layout import OWN, STEP, At, Block, Level, Spot
 from stepgrid.store.status.results import DONE, ELSEWHERE
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
 from stepgrid.summarize.comparisons.ratios import ratio
@@ -20,7 +21,6 @@ from stepgrid.summarize.tables.arrangement import Arrangement
 from stepgrid.summarize.tables.point_filter import label
 
 Labels = tuple[str | None, ...]
-At = tuple[int, int]  # row and column
 Caveat = Callable[[Point, Point], str | None]
 Levels = Mapping[Place, Sequence[Level]]
 
@@ -118,7 +118,12 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known)
         notes=tuple(_fewer(points, form)),
         unnamed=_build(points, form),
     )
-    return replace(empty, spots=_compared(form, _spots(form, empty, placed, known), placed, known))
+    spots = _compared(form, _spots(form, empty, placed, known), placed, known)
+    return replace(empty, spots=spots, ratio_of=partial(_ratio_of, placed))
+
+
+def _ratio_of(placed: Mapping[At, Point], at: At, base: At, metric: str) -> float | None:
+    return ratio(placed[at], placed[base], metric) if at in placed and base in placed else None
 
 
 def _build(points: Iterable[Point], form: Arrangement) -> str:
