@@ -111,11 +111,11 @@ def test_the_work_that_was_left_is_done(measured: Lab, build: str):
 def test_a_wait_that_is_too_short_says_what_was_not_quiet(measured: Lab):
     (text,) = (measured.folder / "outputs" / "summary").glob("*/summary.txt")
     said = " ".join(text.read_text().split())
-    for build in WORK:
-        assert f"early of {build}: not quiet after 0.1" in said
-    why = r"not quiet after [\d.]+ s, what follows was measured all the same: (statements under way; )?"
-    assert re.search(rf"early of mysql: {why}dirty pages [\d,]+ \(idle at ", said)
-    assert re.search(rf"early of rocksdb: {why}db_bench at work", said)
+    why = r"not quiet after [\d.]+ s, what follows was measured all the same"
+    assert all(re.search(rf"early of {build}: {why}", said) for build in WORK)
+    reason = r"(statements under way|[a-z ]+ [\d,.]+( \S+)? \(idle at )"  # which it is depends on how busy the host is
+    assert re.search(rf"early of mysql: {why}: {reason}", said)
+    assert re.search(rf"early of rocksdb: {why}: (.*; )?db_bench at work", said)
     assert "settle of" not in said.partition("warnings")[2].partition("compared")[0]
 
 
