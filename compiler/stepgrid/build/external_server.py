@@ -53,12 +53,12 @@ def _lacks(name: str, site: Site) -> str:
 def access(build: PlannedBuild, said: SiteServer, storage: str = "") -> Access:
     engine = answering(build.engine)
     socket = Path(said.socket or "/nowhere")
-    place, port = _socket(socket, said.port or engine.port) if build.engine == "postgres" else (socket, said.port)
+    place, port = engine.socket_of(socket, said.port or engine.port)
     return Access(
         engine=build.engine,
         sockets=place.parent,
         socket=place,
-        port=port or engine.port,
+        port=port,
         user=said.user,
         password=said.secret(),
         database=said.database,
@@ -73,14 +73,6 @@ def answering(name: str) -> Answering:
     if not isinstance(found, Answering):
         raise LookupError(f"this version measures no server of {name} that already runs")
     return found
-
-
-def _socket(given: Path, port: int) -> tuple[Path, int]:
-    """Of PostgreSQL the folder that it is in, or the socket itself, whose name ends in the port."""
-    number = given.name.removeprefix(".s.PGSQL.")
-    if number != given.name and number.isdecimal():
-        return given, int(number)
-    return given / f".s.PGSQL.{port}", port
 
 
 # A connection to a server that already runs: it answers at once, or soon, or it is not there.

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.command_runner import Commands
-from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.sources import key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
-from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engine import Built, Declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,8 @@ class Order:
     @property
     def programs(self) -> tuple[str, ...]:
         """What it must provide: an engine says it, or the build itself does."""
-        named = program_flags.paths(self.build.recipe) or [Path(str(self.build.source.get("system", ""))).name]
-        return self.engine.programs or tuple(named)
+        own = self.engine.program_paths(self.build.recipe) if isinstance(self.engine, Declared) else ()
+        return self.engine.programs or tuple(own) or (Path(str(self.build.source.get("system", ""))).name,)
 
     @property
     def jobs(self) -> int:

@@ -11,13 +11,13 @@ from typing import Any
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import NOTHING, UNSET, Reported, Scope
-from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.source_defaults import complete
 from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
 from stepgrid.language.option_scalars import described
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.yaml.nodes import Map, key_place, place, width
 from stepgrid.model.plan import SERVER, runs_already
+from stepgrid.plugins.engine import Declared, Published
 from stepgrid.plugins.engines import engine
 
 LISTED = frozenset({"debian"})  # takes several names
@@ -39,7 +39,8 @@ def _sourced(build: Build, names: Names, problems: Problems) -> Build:
         return build
     sound = _check(build, found, problems)
     source = _located({key: _written(value) for key, value in found.items()}, build.source, build.where)
-    whole = complete(build.engine, source, build.version) if sound else source
+    of = engine(build.engine)
+    whole = complete(of.libraries if isinstance(of, Published) else {}, source, build.version) if sound else source
     return replace(build, source=whole, options=(), params=())
 
 
@@ -114,10 +115,11 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         where = key_place(node, around) if fault.code == "unknown-key" else place(node, around)
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
-    if lacking := program_flags.lacking(build.engine, found, build.recipe):
+    of = engine(build.engine)
+    if lacking := of.lacking(found, build.recipe) if isinstance(of, Declared) else None:
         message = f"build `{build.family}` {lacking}"
         problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
-    if runs_already(found) and not engine(build.engine).server:
+    if runs_already(found) and not of.server:
         message = f"build `{build.family}`: {build.engine} is no server that could run already"
         wrong.append(Fault("wrong-source", SERVER, message))
         problems.add("wrong-source", key_place(build.source[SERVER], build.where), message, width=len(SERVER))

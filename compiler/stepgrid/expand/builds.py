@@ -10,13 +10,13 @@ from typing import Any
 from stepgrid.expand.definitions import Defined, place_of_build
 from stepgrid.expand.inheritance import chain
 from stepgrid.language import models
-from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.flags import flag_faults
 from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
 from stepgrid.language.problems.problem import Problems, Where, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
+from stepgrid.plugins.engine import Declared
 from stepgrid.plugins.engines import engine as engine_named
 from stepgrid.plugins.engines import systems
 from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
@@ -97,8 +97,8 @@ def _members(
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
     flags, known_systems = recipe.get("flags", {}), systems(str(engine))
-    of_systems = flag_faults(flags, known_systems) if known_systems else ()  # else its recipe says what it takes
-    for fault in (*of_systems, *program_flags.faults(flags, str(engine))):
+    of_systems, found = flag_faults(flags, known_systems) if known_systems else (), engine_named(str(engine))
+    for fault in found.flag_faults(flags) if isinstance(found, Declared) else of_systems:
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"
@@ -113,10 +113,11 @@ def _members(
 def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
     """The nearest, as a whole."""
     found: Service | None = _last(links, "service")
-    if found is None or engine == program_flags.ENGINE:
+    if found is None or isinstance(engine_named(engine), Declared):
         return found
     where = place(found.argv[0], Where("", 1, 1))
-    message = f"build `{family}`: `service` is for the engine `{program_flags.ENGINE}`, found `{engine}`"
+    others = "` or `".join(name for name in ENGINES.names() if isinstance(engine_named(name), Declared))
+    message = f"build `{family}`: `service` is for the engine `{others}`, found `{engine}`"
     hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
     problems.add("wrong-source", where, message, hint)
     return None

@@ -10,7 +10,8 @@ from stepgrid.language.builds.sources import TREES, kind_of
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 from stepgrid.model.plan import CLIENT
-from stepgrid.plugins.engines import systems
+from stepgrid.plugins.engine import Published
+from stepgrid.plugins.engines import engine, systems
 
 _QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
 # of flags: what decides how fast the code is; the rest says what is in it
@@ -95,7 +96,7 @@ def _how(build: Build) -> str:
         flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}
         chosen = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
         return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in chosen)])
-    if kind == "maven" and build.engine == "rocksdb":
+    if kind == "maven" and isinstance(engine(build.engine), Published):
         return "official library"
     return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
 

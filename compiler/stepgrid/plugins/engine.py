@@ -6,8 +6,12 @@ builds: one that is only declared does not have it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from stepgrid.language.builds.source_defaults import Library
+    from stepgrid.language.builds.sources import Fault
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
@@ -76,6 +80,35 @@ class Compiled(Protocol):
 
 
 @runtime_checkable
+class Declared(Protocol):
+    """An engine whose builds say in their `flags:` what makes them and which programs they have.
+
+    They may declare a `service` as well.
+    """
+
+    def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[Fault]: ...
+
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
+        """What a build does not say, as a sentence's end."""
+        ...
+
+    def only_choose(self, flags: Mapping[str, Any]) -> bool:
+        """Whether flags only choose among programs, which a source may have made already."""
+        ...
+
+    def program_paths(self, recipe: Mapping[str, Any]) -> Mapping[str, str]:
+        """Its programs by name: what they are called in their tree."""
+        ...
+
+
+@runtime_checkable
+class Published(Protocol):
+    """An engine of which ready libraries are published: a build compiles its program against one."""
+
+    libraries: Mapping[str, Library]  # GROUP:ARTIFACT of Maven -> what is known of it
+
+
+@runtime_checkable
 class Spelling(Protocol):
     """An engine that takes its options under more names than it lists."""
 
@@ -89,6 +122,18 @@ class Choices(Protocol):
     """An engine some of whose options take one of a few words that its binary does not list."""
 
     choices: Mapping[str, Sequence[str]]  # option -> the words, of any version
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """An engine that tells which values its binary takes."""
+
+    booleans: Sequence[str]  # in small letters, the first two for messages
+    counts_choices: bool  # whether the names of an enumeration have numbers, from 0
+
+    def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
+        """Of an option that is neither a boolean nor an enumeration: why not, as the end of a sentence."""
+        ...
 
 
 class Built(Engine, Building, Protocol):

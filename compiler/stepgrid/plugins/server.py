@@ -189,6 +189,10 @@ class Answering(Protocol):
 
     port: int
 
+    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+        """The socket that a site file means, and the port."""
+        ...
+
     def connect(self, access: Access) -> Connection: ...
 
     def described(self, connection: Connection) -> Described:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+from stepgrid.language.builds.sources import READY
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plugins import drivers, engines
+from stepgrid.plugins.engine import Declared
 
 MADE_ALREADY = ("debian", "system", "server")
 
@@ -61,9 +63,9 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
 
 def _only_choose(build: PlannedBuild, asked: list[str]) -> bool:
     """Which of the programs that are made already are run."""
-    from stepgrid.language.builds.program_flags import only_names
-
-    return asked == ["flags"] and only_names(build.recipe, build.engine, build.source)
+    found, flags = engines.engine(build.engine), build.recipe.get("flags")
+    chosen = isinstance(found, Declared) and isinstance(flags, Mapping) and found.only_choose(flags)
+    return chosen and asked == ["flags"] and any(kind in build.source for kind in READY)
 
 
 def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -> Iterator[str]:

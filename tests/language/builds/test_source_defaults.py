@@ -1,13 +1,21 @@
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from stepgrid.language.builds.source_defaults import complete
+from stepgrid.language.builds.source_defaults import Library, complete
 from stepgrid.language.builds.sources import faults
+from stepgrid.plugins.engine import Published
+from stepgrid.plugins.engines import engine as engine_named
 
 URL = "https://host.example/a.git"
 ROCKSDB, SPEEDB = "https://github.com/facebook/rocksdb.git", "https://github.com/speedb-io/speedb.git"
 JNI = "org.rocksdb:rocksdbjni"
+
+
+def libraries(engine: str) -> Mapping[str, Library]:
+    found = engine_named(engine)
+    return found.libraries if isinstance(found, Published) else {}
 
 
 @pytest.mark.parametrize(
@@ -44,18 +52,18 @@ JNI = "org.rocksdb:rocksdbjni"
     ],
 )
 def test_what_is_understood(engine: str, source: dict[str, Any], expected: dict[str, Any]) -> None:
-    found = complete(engine, source, "9.9.3")
+    found = complete(libraries(engine), source, "9.9.3")
     assert found == expected
-    assert complete(engine, found, "9.9.3") == found
+    assert complete(libraries(engine), found, "9.9.3") == found
     assert list(faults(found)) == []
 
 
 def test_what_the_source_says_stays() -> None:
     source = {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
-    assert complete("rocksdb", source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
+    assert complete(libraries("rocksdb"), source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
     assert source == {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
 
 
 @pytest.mark.parametrize("source", [{"maven": JNI}, {"crate": "a"}, {"pypi": "a"}])
 def test_a_build_without_a_version_adds_none(source: dict[str, Any]) -> None:
-    assert complete("rocksdb", source, "") == source
+    assert complete(libraries("rocksdb"), source, "") == source

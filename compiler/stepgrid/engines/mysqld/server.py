@@ -12,7 +12,7 @@ from stepgrid.engines.mysqld import (
     binary,
     effective_settings,
     external_server,
-    option_prefixes,
+    option_values,
     quiesce,
     server_statistics,
 )
@@ -53,6 +53,8 @@ class MysqldServing:
     default_storage_engine = "innodb"
     extensions: tuple[str, ...] = ()
     reserved = RESERVED
+    booleans = option_values.BOOLEANS
+    counts_choices = True
     stop = signal.SIGTERM
     socket = "mysqld.sock"
     port = 3306
@@ -109,6 +111,9 @@ class MysqldServing:
 
         return connect(access)
 
+    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+        return given, port
+
     def described(self, connection: Connection) -> Described:
         return external_server.described(connection, self.name)
 
@@ -119,7 +124,8 @@ class MysqldServing:
     analyze = staticmethod(quiesce.analyze)
     busy = staticmethod(quiesce.busy)
     since = staticmethod(external_server.since)
-    meant = staticmethod(option_prefixes.meant)
+    meant = staticmethod(option_values.meant)
+    value_fault = staticmethod(option_values.value_fault)
 
     def identify(self, run: Run) -> Identity:
         return binary.identify(run, self.program)

@@ -65,6 +65,8 @@ class Postgres:
 
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
+    value_fault = staticmethod(options.value_fault)
+    booleans, counts_choices = options.BOOLEANS, False
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
@@ -114,6 +116,13 @@ class Postgres:
         from stepgrid.engines.postgres import connection  # psycopg is slow to import
 
         return connection.connect(access)
+
+    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+        """The folder that it is in, or the socket itself, whose name ends in the port."""
+        number = given.name.removeprefix(".s.PGSQL.")
+        if number != given.name and number.isdecimal():
+            return given, int(number)
+        return given / f".s.PGSQL.{port}", port
 
     def client_environment(self, access: Access) -> Mapping[str, str]:
         place = {"PGHOST": access.host or str(access.sockets), "PGPORT": str(access.port)}

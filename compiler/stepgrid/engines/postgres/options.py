@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
+from stepgrid.plugins.option_values import outside
 
 Answer = TypeVar("Answer")
 
@@ -130,3 +131,23 @@ def identify(run: Run) -> Identity:
     assertions = None if asserting is None else asserting == "on"
     facts = {"said": match[0], **{fact: said for fact, said in asked.items() if said is not None}}
     return Identity(match["version"], (ASSERTIONS,) if assertions else (), assertions, facts)
+
+
+# What values they take.
+
+BOOLEANS = ("true", "false", "on", "off", "yes", "no", "1", "0", "t", "f", "y", "n")
+_NUMBER = re.compile(r"([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9a-fA-F]+)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?")
+
+
+def value_fault(info: Mapping[str, Any], text: str) -> str | None:
+    if info.get("type") != "number":
+        return None
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return f"takes a number, with a unit such as kB, MB, GB, ms, s or min, not `{text}`"
+    least, most = info.get("least"), info.get("most")
+    if match[4] or text.startswith("0x") or not least or not most:
+        return None  # with a unit it counts something else than the range does
+    if float(least) <= float(text) <= float(most):
+        return None
+    return f"{outside('', least, most, text)}: in its own unit, where none is given"

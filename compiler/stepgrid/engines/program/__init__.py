@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from stepgrid.engines.program import flags
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ class Program:
         from stepgrid.engines.program.recipe import ByCommand
 
         return (ByCommand(),)
+
+    flag_faults = staticmethod(flags.flag_faults)
+    lacking = staticmethod(flags.lacking)
+    only_choose = staticmethod(flags.only_choose)
+    program_paths = staticmethod(flags.program_paths)
 
     def identify(self, run: Run) -> Identity:
         """Nobody knows how it would be asked: started with a word that it does not know, it may begin to work."""

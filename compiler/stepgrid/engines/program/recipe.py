@@ -12,8 +12,8 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Made
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
+from stepgrid.engines.program import flags
 from stepgrid.host.log_tail import end_of
-from stepgrid.language.builds import program_flags
 from stepgrid.language.builds.sources import READY
 from stepgrid.model.plan import PlannedBuild
 
@@ -32,16 +32,16 @@ class ByCommand:
         tree = material.tree or material.prefix
         if tree is None:
             raise BuildError("the source brings no tree that a program could be made of")
-        argv = program_flags.command(order.build.recipe, order.jobs)
+        argv = flags.command(order.build.recipe, order.jobs)
         if argv:
             _compile(order, argv, tree)
-        found = {name: _program(tree, path) for name, path in program_flags.paths(order.build.recipe).items()}
+        found = {name: _program(tree, path) for name, path in flags.program_paths(order.build.recipe).items()}
         programs = {name: (str(path.relative_to(order.folder)),) for name, path in found.items()}
         return Made(
             programs,
             quality={
-                "command": program_flags.command_text(order.build.recipe),
-                "environment": {**program_flags.environment(order.build.recipe)},
+                "command": flags.command_text(order.build.recipe),
+                "environment": {**flags.environment(order.build.recipe)},
                 "compiler": {name: _compiler(path) for name, path in found.items()},
             },
         )
@@ -50,7 +50,7 @@ class ByCommand:
 def _compile(order: Order, argv: list[str], tree: Path) -> None:
     """A word with a slash is a program of the tree, as for a shell."""
     started = argv if "/" in argv[0] else [require(order, argv[0]), *argv[1:]]
-    status = order.commands.compile(started, _SECONDS, cwd=tree, env=program_flags.environment(order.build.recipe))
+    status = order.commands.compile(started, _SECONDS, cwd=tree, env=flags.environment(order.build.recipe))
     if status == 0:
         return
     for name in dict.fromkeys(_MISSING.findall(end_of(order.folder / LOG))):

@@ -6,9 +6,10 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.rocksdb import gflags
+from stepgrid.language.builds.source_defaults import Library
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
 
@@ -78,6 +79,17 @@ class RocksDB:
         "compressed_secondary_cache_compression_type": _COMPRESSION,
         "cache_type": _CACHES,
     }
+
+    # the library of a release and the tree of the same release make its program in seconds
+    libraries: Mapping[str, Library] = {
+        "org.rocksdb:rocksdbjni": Library("linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11),
+        "io.github.speedb-io:speedbjni": Library("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
+    }
+    booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
+    counts_choices = False
+
+    def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
+        return gflags.number_fault(str(info.get("type")), text)
 
     def capabilities(self, version: str) -> frozenset[str]:
         return reached(version, _SINCE)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from stepgrid.plugins.engine import OptionInfo
+from stepgrid.plugins.option_values import outside
 
 _FILE = re.compile(r"^  Flags from (.+):$")
 _FLAG = re.compile(
@@ -44,3 +45,31 @@ def _option(entry: str) -> OptionInfo | None:
     if match["type"] == "string":
         default = default.removeprefix('"').removesuffix('"')
     return OptionInfo(match["name"], match["type"], default, match["help"])
+
+
+_WHOLE = re.compile(r"[+-]?(\d+|0[xX][0-9a-fA-F]+)")
+_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.IGNORECASE)
+_RANGES: Mapping[str, tuple[int, int]] = {
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (0, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint64": (0, 2**64 - 1),
+}
+
+
+def number_fault(kind: str, text: str) -> str | None:
+    """Why it is no value of this type; None also of a type that holds no numbers."""
+    if kind not in (*_RANGES, "double"):
+        return None
+    if not (_REAL if kind == "double" else _WHOLE).fullmatch(text):
+        return f"takes a number ({kind}), not `{text}`{_advice(text)}"
+    if kind == "double":
+        return None
+    least, most = _RANGES[kind]
+    return None if least <= int(text, 0 if "x" in text.lower() else 10) <= most else outside(kind, least, most, text)
+
+
+def _advice(text: str) -> str:
+    if re.match(r"\d+\s*[A-Za-z]", text):
+        return "; sizes are written in KiB, MiB or GiB"
+    return "; a size has no sign" if re.match(r"[+-]\d+\s*[A-Za-z]", text) else ""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from stepgrid.language.builds.sources import kind_of
 
 
-class _Library(NamedTuple):
+class Library(NamedTuple):
     """A published library of an engine, and where the source of its release is."""
 
     classifier: str  # empty: the one jar that there is
@@ -17,45 +17,39 @@ class _Library(NamedTuple):
     one_jar_from: int = 0  # the major release from which there is none of a platform's own
 
 
-# the library of a release and the tree of the same release make its programs in seconds
-_LIBRARIES: Mapping[tuple[str, str], _Library] = {
-    ("rocksdb", "org.rocksdb:rocksdbjni"): _Library(
-        "linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11
-    ),
-    ("rocksdb", "io.github.speedb-io:speedbjni"): _Library("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
-}
+def complete(libraries: Mapping[str, Library], source: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """A sound source with all that decides what is fetched. What it says itself stays.
 
-
-def complete(engine: str, source: Mapping[str, Any], version: str) -> dict[str, Any]:
-    """A sound source with all that decides what is fetched. What it says itself stays."""
+    `libraries`: those that are published of the build's engine, by GROUP:ARTIFACT.
+    """
     kind = kind_of(source)
     if kind in ("crate", "pypi"):
         return {**source, **({"version": version} if version and "version" not in source else {})}
-    return _jar(engine, source, version) if kind == "maven" else dict(source)
+    return _jar(libraries, source, version) if kind == "maven" else dict(source)
 
 
-def _jar(engine: str, source: Mapping[str, Any], version: str) -> dict[str, Any]:
+def _jar(libraries: Mapping[str, Library], source: Mapping[str, Any], version: str) -> dict[str, Any]:
     group, artifact, *given = str(source["maven"]).split(":")
     if not given and not version:
         return dict(source)
     release = given[0] if given else version
     found: dict[str, Any] = {**source, "maven": f"{group}:{artifact}:{release}"}
-    library = _LIBRARIES.get((engine, f"{group}:{artifact}"))
+    library = libraries.get(f"{group}:{artifact}")
     if library and library.classifier and not _one_jar(library, release):
         found.setdefault("classifier", library.classifier)
     if library:
         found.setdefault("tree", {"git": library.git, "ref": library.ref.format(release)})
     if "tree" in found:
-        found["tree"] = _tree(engine, found["tree"], version)
+        found["tree"] = _tree(libraries, found["tree"], version)
     return found
 
 
-def _one_jar(library: _Library, release: str) -> bool:
+def _one_jar(library: Library, release: str) -> bool:
     major = release.partition(".")[0]
     return bool(library.one_jar_from) and major.isdecimal() and int(major) >= library.one_jar_from
 
 
-def _tree(engine: str, source: Mapping[str, Any], version: str) -> dict[str, Any]:
+def _tree(libraries: Mapping[str, Library], source: Mapping[str, Any], version: str) -> dict[str, Any]:
     """Of a package that has both, the one with the source."""
     kind = {"kind": "sdist"} if "pypi" in source else {}
-    return {**kind, **complete(engine, source, version)}
+    return {**kind, **complete(libraries, source, version)}

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.builds.program_flags import command, environment, faults, only_names, paths
+from stepgrid.engines.program.flags import command, environment, flag_faults, only_choose, program_paths
 from tests.conftest import Compile, Complaints
 
 SPEC = """\
@@ -21,7 +21,7 @@ FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}
 def test_what_it_says(compile_text: Compile):
     (build,) = compile_text(SPEC).builds
     assert command(build.recipe, 3) == ["make", "-j3", "x"]
-    assert paths(build.recipe) == {"x": "bin/x"}
+    assert program_paths(build.recipe) == {"x": "bin/x"}
     assert environment(build.recipe) == {"CFLAGS": "-O2"}
 
 
@@ -54,8 +54,7 @@ def test_a_program_of_this_machine_is_named_by_its_source(compile_text: Compile)
     ],
 )
 def test_what_is_wrong(flags: dict[str, Any], said: str):
-    assert [fault.message for fault in faults(flags, "program")] == [said]
-    assert list(faults(flags, "rocksdb")) == []
+    assert [fault.message for fault in flag_faults(flags)] == [said]
 
 
 def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
@@ -65,6 +64,5 @@ def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
 
 
 def test_what_is_made_already_is_only_chosen_from():
-    assert only_names({"flags": {"programs": "fio"}}, "program", {"debian": "fio"})
-    assert not only_names({"flags": {"programs": "fio", "command": "make"}}, "program", {"debian": "fio"})
-    assert not only_names({"flags": {"programs": "fio"}}, "rocksdb", {"debian": "fio"})
+    assert only_choose({"programs": "fio"})
+    assert not only_choose({"programs": "fio", "command": "make"})

@@ -13,14 +13,13 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-from stepgrid.language.builds.sources import READY, Fault
+from stepgrid.language.builds.sources import Fault
 
-ENGINE = "program"
 COMMAND, PROGRAMS, ENVIRONMENT = "command", "programs", "env."
 
 
-def faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
-    for name, value in flags.items() if engine == ENGINE else ():
+def flag_faults(flags: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, value in flags.items():
         check = _CHECKS.get(name)
         if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
             from stepgrid.language.problems.problem import nearest  # of use to the few that err
@@ -31,14 +30,14 @@ def faults(flags: Mapping[str, Any], engine: str) -> Iterator[Fault]:
             yield Fault("wrong-flag", name, f"`{name}: {value}` {wrong}")
 
 
-def lacking(engine: str, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
-    """What a build of this engine does not say, as a sentence's end. A program of the machine is named already."""
-    if engine != ENGINE or "system" in source or recipe.get("flags", {}).get(PROGRAMS):
+def lacking(source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
+    """A program of the machine is named already."""
+    if "system" in source or recipe.get("flags", {}).get(PROGRAMS):
         return None
     return "does not say which programs it makes"
 
 
-def paths(recipe: Mapping[str, Any]) -> dict[str, str]:
+def program_paths(recipe: Mapping[str, Any]) -> dict[str, str]:
     """Its programs by name: what they are called in their tree."""
     return {PurePosixPath(word).name: word for word in shlex.split(str(recipe.get("flags", {}).get(PROGRAMS, "")))}
 
@@ -57,10 +56,8 @@ def environment(recipe: Mapping[str, Any]) -> dict[str, str]:
     return {name.removeprefix(ENVIRONMENT): str(value) for name, value in given if name.startswith(ENVIRONMENT)}
 
 
-def only_names(recipe: Mapping[str, Any], engine: str, source: Mapping[str, Any]) -> bool:
-    """Whether its flags only choose among the programs of a source that are made already."""
-    ready = any(kind in source for kind in READY)
-    return engine == ENGINE and ready and set(recipe.get("flags", {})) == {PROGRAMS}
+def only_choose(flags: Mapping[str, Any]) -> bool:
+    return set(flags) == {PROGRAMS}
 
 
 def _command(text: str) -> str | None:

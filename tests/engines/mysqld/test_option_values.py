@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.engines.mysqld.option_prefixes import meant
+from stepgrid.engines.mysqld.option_values import meant
 from stepgrid.plugins.engine import Spelling
 from stepgrid.plugins.engines import engine
 
