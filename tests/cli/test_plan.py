@@ -216,7 +216,7 @@ def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, 
         path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.db_bench.1.json"
         path.write_text(json.dumps(figures))
     line = (
-        "  repeats  loads of a cell differ by 1.4% (readww); to see 3 % between two cells: 6 loads, 18m00s; "
+        "  repeats  loads of a cell differ by 1.4 % (readww); to see 3 % between two cells: 6 loads, 18m00s; "
         "for a verdict beyond 2 %: 35\n"
     )
     assert line in told(capsys)

@@ -42,7 +42,7 @@ def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None
     made = scenario.report(found)
     assert not any("alike" in text for text in made.warnings)
     rows = dict(html._context(made)["host_rows"])
-    assert rows["databases"] == "restored by hardlink (4); 2.0 s and 4 MiB of copies in all"
+    assert rows["databases"] == "restored by hardlink (4); 2.00 s and 4 MiB of copies in all"
 
 
 def test_databases_that_did_not_are_told(found: Experiment) -> None:

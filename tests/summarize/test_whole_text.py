@@ -46,16 +46,16 @@ QPS relative to cache=lru, 95 % intervals
 
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
-  step       cache  threads  rocksdb-7.8.3 QPS  floor  rocksdb-6.11.4
-  fillseq    -      -        300,000            0.3%   1.00 [0.99, 1.01] *
-  readww     lru    1        10,000             0.3%   1.00 [0.99, 1.01] *
-  readww     lru    2        20,000             0.3%   1.00 [0.99, 1.01] *
-  readww     hyper  1        15,000             -      unsupported
-  readww     hyper  2        failed             -      unsupported
-  overwrite  lru    1        18,100             0.3%   1.00 [0.99, 1.01] *
-  overwrite  lru    2        36,200             0.3%   1.00 [0.99, 1.01] *
-  overwrite  hyper  1        20,000             -      unsupported
-  overwrite  hyper  2        failed             -      unsupported
+  step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4
+  fillseq    -      -        300,000            0.304 %  1.00 [0.99, 1.01] *
+  readww     lru    1        10,000             0.333 %  1.00 [0.99, 1.01] *
+  readww     lru    2        20,000             0.333 %  1.00 [0.99, 1.01] *
+  readww     hyper  1        15,000             -        unsupported
+  readww     hyper  2        failed             -        unsupported
+  overwrite  lru    1        18,100             0.333 %  1.00 [0.99, 1.01] *
+  overwrite  lru    2        36,200             0.333 %  1.00 [0.99, 1.01] *
+  overwrite  hyper  1        20,000             -        unsupported
+  overwrite  hyper  2        failed             -        unsupported
   * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 fillseq: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
@@ -87,10 +87,10 @@ overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µ
   rocksdb-7.8.3   lru    2        36,200  35,838-36,562   27.6  138  249    5.52
   rocksdb-7.8.3   hyper  1        20,000  19,800-20,200   50.0  250  450    25.0
   rocksdb-7.8.3   hyper  2        failed
-  stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10% of the seconds below half the median
-  stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10% of the seconds below half the median
-  stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10% of the seconds below half the median
-  stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10% of the seconds below half the median
+  stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10 % of the seconds below half the median
+  stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10 % of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10 % of the seconds below half the median
+  stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10 % of the seconds below half the median
 
 relative QPS: cache=lru, threads=1
 ----------------------------------

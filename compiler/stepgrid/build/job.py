@@ -25,6 +25,7 @@ from stepgrid.host.log_tail import DISK_FULL, end_of
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.builds.sources import key, parts
 from stepgrid.language.site.site_file import of_environment
+from stepgrid.model import number_format
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.engines import building
@@ -83,7 +84,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     seconds = time.monotonic() - began
     record.write(order, record.Finished(source.route, recipe.name, material, made, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
-    return f"built in {seconds:.1f} s, {checked.identity.version}{assertions}"
+    return f"built in {number_format.seconds(seconds)}, {checked.identity.version}{assertions}"
 
 
 def _refuse_moved(build: PlannedBuild) -> None:

@@ -44,6 +44,11 @@ def figure(value: float, unit: str = "") -> str:
     return f"{value:.3g}" if small else rate(value)
 
 
+def seconds(value: float) -> str:
+    """Measured: 2.80 s. What is planned or long ago is a duration (model/units)."""
+    return f"{rate(value)} s"
+
+
 def percent(share: float) -> str:
     return f"{share * 100:.3g} %"
 

@@ -24,7 +24,7 @@ def test_a_drift_is_found_beside_arms_and_loads_that_differ():
     found = of("readww", experiment(-0.02))
     assert found.per_hour == pytest.approx(-0.02, abs=0.003)
     assert list(sentences([("readww", experiment(-0.02))])) == [
-        "readww: became 1.7% slower an hour while it was measured, whatever the arm: the order by chance keeps that "
+        "readww: became 1.74 % slower an hour while it was measured, whatever the arm: the order by chance keeps that "
         "out of the ratios, not out of the figures"
     ]
 

@@ -16,7 +16,7 @@ def test_a_row_for_each_step_that_waits() -> None:
     others = [run("innodb", 1.0, same_as="c-1"), run("mysql", None, attempt=None), run("mysql", 1.0, kind="sql")]
     last = run("postgres", None, step="settle.post")
     assert list(waits([*runs, *others, last])) == [
-        "settle: innodb 3.0 s, mysql 0.2 s; not in time: mysql",
+        "settle: innodb 3.00 s, mysql 0.250 s; not in time: mysql",
         "settle.post: not in time: postgres",
     ]
     assert list(waits([])) == []

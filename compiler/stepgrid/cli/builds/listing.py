@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.cli.builds.names import declared, of_plan, value_text
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.plan_text import WIDTH
-from stepgrid.model.number_format import size
+from stepgrid.model.number_format import seconds, size
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.store import builds
@@ -139,7 +139,7 @@ def obtained(record: Mapping[str, Any]) -> str:
     commit = (record.get("facts") or {}).get("commit")
     parts = [*named, *([f"commit {commit[:12]}"] if commit else []), *more]
     if record:
-        parts += [f"{record.get('recipe') or record.get('route')}, {record['seconds']:.1f} s, {record['made'][:10]}"]
+        parts += [f"{record.get('recipe') or record.get('route')}, {seconds(record['seconds'])}, {record['made'][:10]}"]
     return "; ".join(parts)
 
 

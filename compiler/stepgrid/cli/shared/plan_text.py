@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from stepgrid.model.number_format import exact_size, size
+from stepgrid.model.number_format import exact_size, percent, size
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import actions
 from stepgrid.plan.difference.stage_difference import Input
@@ -109,7 +109,7 @@ def _disk(found: Outlook) -> str:
 def _power(found: Outlook) -> str:
     power = found.power
     assert power is not None
-    noise = f"loads of a cell differ by {power.spread:.1%} ({power.step}); to see 3 % between two cells:"
+    noise = f"loads of a cell differ by {percent(power.spread)} ({power.step}); to see 3 % between two cells:"
     if power.loads > MANY:
         return f"{noise} over {MANY} loads, or longer steps"
     takes = "" if power.seconds is None else f", {duration(power.seconds)}"
@@ -119,7 +119,7 @@ def _power(found: Outlook) -> str:
 def _verdict(effect: float, loads: int | None) -> str:
     """The smallest effect stands between a difference that is seen and one that has a verdict."""
     said = "no number" if loads is None else f"over {MANY}" if loads > MANY else str(loads)
-    return f"; for a verdict beyond {effect * 100:.3g} %: {said}" if effect else ""
+    return f"; for a verdict beyond {percent(effect)}: {said}" if effect else ""
 
 
 def _groups(found: Outlook, most: int | None) -> Iterator[str]:

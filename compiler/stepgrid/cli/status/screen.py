@@ -11,7 +11,7 @@ from stepgrid.cli.status.header import clock, cut
 from stepgrid.cli.status.host_load import Load
 from stepgrid.cli.status.sparkline import BLOCKS, spark
 from stepgrid.model import status as model
-from stepgrid.model.number_format import short_rate, size
+from stepgrid.model.number_format import percent, short_rate, size
 from stepgrid.model.status import Node, Status, Step
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import readings
@@ -85,7 +85,8 @@ def usage(load: Mapping[str, float]) -> Iterator[str]:
     user, system = load.get("host_cpu_user_pct"), load.get("host_cpu_system_pct")
     waits = load.get("host_cpu_iowait_pct")
     if user is not None and system is not None:
-        yield f"cpu     {user + system:.0f} %{'' if waits is None else f', {waits:.0f} % waiting for disks'}"
+        waiting = "" if waits is None else f", {percent(waits / 100)} waiting for disks"
+        yield f"cpu     {percent((user + system) / 100)}{waiting}"
 
 
 def outcome(node: Node) -> str:

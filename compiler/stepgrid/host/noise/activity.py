@@ -11,7 +11,7 @@ from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise.background_processes import Process, busiest, ours, processes
 from stepgrid.host.sampling import counters
 from stepgrid.host.sampling.sensors import Sensors
-from stepgrid.model.number_format import size
+from stepgrid.model.number_format import percent, size
 
 IDLE = ("idle", "iowait", "steal")
 ALLOWED_CORES, ALLOWED_SHARE = 0.1, 0.02  # of one core, or of all: whichever is more
@@ -75,12 +75,12 @@ def _cpu(seen: Activity, cpus: int) -> Finding:
     """Of all that the processors did, what was not ours: also that of processes which nobody sees from here."""
     total, busy = _busy(seen), seen.busy()
     limit = max(ALLOWED_CORES, ALLOWED_SHARE * cpus)
-    expected = f"others use less than {limit:.0%} of a core"
+    expected = f"others use less than {percent(limit)} of a core"
     if total is None or not seen.last.found:
         return unknown("cpu", expected=expected)
     used = max(total - _own(seen), 0.0) / seen.seconds
-    names = ", ".join(f"{each.name} ({each.pid}) {cores:.0%}" for each, cores in busy[:MOST])
-    said = f"others used {used:.0%} of a core{f': {names}' if names else ''}"
+    names = ", ".join(f"{each.name} ({each.pid}) {percent(cores)}" for each, cores in busy[:MOST])
+    said = f"others used {percent(used)} of a core{f': {names}' if names else ''}"
     value = {"cores": round(used, 3), "busiest": [_told(each, cores) for each, cores in busy[:MOST]]}
     noisy = used > limit
     mend = f"ps -o pid,user,args -p {','.join(str(each.pid) for each, _ in busy[:MOST])}" if noisy and busy else ""
@@ -102,23 +102,23 @@ def _own(seen: Activity) -> float:
 
 
 def _steal(seen: Activity) -> Finding:
-    stolen, expected = seen.grown("cpu", "steal"), f"less than {ALLOWED_STEAL:.0%} of a core"
+    stolen, expected = seen.grown("cpu", "steal"), f"less than {percent(ALLOWED_STEAL)} of a core"
     if stolen is None:
         return unknown("steal", expected=expected)
     share = stolen / seen.seconds
     noisy = share > ALLOWED_STEAL
-    said = f"other virtual machines took {share:.0%} of a core"
+    said = f"other virtual machines took {percent(share)} of a core"
     mend = "another machine, or processors of its own for this one" if noisy else ""
     return Finding("steal", WARNING if noisy else OK, said, round(share, 3), expected, mend, noisy)
 
 
 def _device(seen: Activity, name: str) -> Finding:
-    busy, expected = seen.grown("devices", name, "busy_ms"), f"busy for less than {ALLOWED_DEVICE:.0%} of the time"
+    busy, expected = seen.grown("devices", name, "busy_ms"), f"busy for less than {percent(ALLOWED_DEVICE)} of the time"
     if busy is None:
         return unknown(f"device {name}", expected=expected)
     share = min(busy / 1000 / seen.seconds, 1.0)
     rates = {key: (seen.grown("devices", name, key) or 0.0) / seen.seconds for key in ("reads", "writes")}
-    said = f"{name} was busy for {share:.0%} of the time ({rates['reads']:.0f} r/s, {rates['writes']:.0f} w/s)"
+    said = f"{name} was busy for {percent(share)} of the time ({rates['reads']:.0f} r/s, {rates['writes']:.0f} w/s)"
     value = {"busy": round(share, 3), **{key: round(rate, 1) for key, rate in rates.items()}}
     noisy = share > ALLOWED_DEVICE
     mend = "wait until it is idle; `iotop -o` tells who" if noisy else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
-from stepgrid.model.number_format import size
+from stepgrid.model.number_format import percent, size
 
 ENOUGH = 0.5  # of the memory: below that, others hold what a page cache would
 TINY = 0.01  # of the memory in swap: what was never used again
@@ -27,7 +27,7 @@ def _meminfo() -> str:
 
 
 def _free(total: int, available: int | None) -> Finding:
-    expected = f"at least {ENOUGH:.0%} of it"
+    expected = f"at least {percent(ENOUGH)} of it"
     if not total or available is None:
         return unknown("memory", expected=expected)
     little = available < ENOUGH * total

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepgrid.model.number_format import percent
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics.scipy_functions import special
 
@@ -39,7 +40,7 @@ def sentences(steps: Sequence[tuple[str, Sequence[Point]]]) -> Iterator[str]:
         if each.chance * len(found) < CHANCE:
             way = "faster" if each.per_hour > 0 else "slower"
             yield (
-                f"{each.step}: became {abs(math.expm1(each.per_hour)):.1%} {way} an hour while it was measured, "
+                f"{each.step}: became {percent(abs(math.expm1(each.per_hour)))} {way} an hour while it was measured, "
                 "whatever the arm: the order by chance keeps that out of the ratios, not out of the figures"
             )
 

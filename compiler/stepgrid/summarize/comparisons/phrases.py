@@ -84,7 +84,7 @@ def doubts(table: Overview) -> Iterator[str]:
 def floor(row: Row) -> str:
     """1.3 %: the highest of the row; nothing where this host has no history of it."""
     known = [found.floor for found in row.entries if found.floor is not None]
-    return f"{max(known):.1%}" if known else ""
+    return number_format.percent(max(known)) if known else ""
 
 
 def _counts(entries: Sequence[Entry]) -> str:

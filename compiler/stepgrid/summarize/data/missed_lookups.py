@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from stepgrid.model.number_format import percent
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, SAID
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
@@ -38,4 +39,4 @@ def has_missed(run: Run) -> bool:
 
 def _percent(runs: Iterable[Run], metric: str) -> str:
     values = sorted(run.metrics[metric] for run in runs)
-    return " to ".join(dict.fromkeys(f"{value:.3g} %" for value in (values[0], values[-1])))
+    return " to ".join(dict.fromkeys(percent(value / 100) for value in (values[0], values[-1])))

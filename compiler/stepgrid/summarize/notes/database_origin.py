@@ -27,7 +27,7 @@ def rows(images: Facts) -> Iterator[tuple[str, str]]:
         seconds = sum(_number(facts, "seconds") for facts in images.values())
         copied = sum(_number(facts, "copied") for facts in images.values())
         said = ", ".join(f"{_said(way)} ({count})" for way, count in ways.most_common())
-        yield "databases", f"{said}; {seconds:.1f} s and {number_format.size(copied)} of copies in all"
+        yield "databases", f"{said}; {number_format.seconds(seconds)} and {number_format.size(copied)} of copies in all"
 
 
 def mixed(runs: Sequence[Run], images: Facts) -> Iterator[str]:

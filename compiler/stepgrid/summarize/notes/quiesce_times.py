@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from stepgrid.model.number_format import seconds
 from stepgrid.summarize.data.parquet_reader import Run
 
 KIND, SECONDS = "quiesce", "quiesce_seconds"
@@ -22,7 +23,7 @@ def _builds(runs: Sequence[Run]) -> str:
     late: list[str] = []
     for build in dict.fromkeys(run.build for run in runs):
         found = [run.metrics[SECONDS] for run in runs if run.build == build and SECONDS in run.metrics]
-        took += [f"{build} {median(found):.1f} s"] if found else []
+        took += [f"{build} {seconds(median(found))}"] if found else []
         late += [build] if any(run.build == build and SECONDS not in run.metrics for run in runs) else []
     parts = (", ".join(took), f"not in time: {', '.join(late)}" if late else "")
     return "; ".join(part for part in parts if part)

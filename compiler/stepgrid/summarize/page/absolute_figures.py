@@ -103,4 +103,4 @@ def _interval(point: Point) -> str | None:
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:
     known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
-    return f"{median(known):.0%}" if known else None
+    return number_format.percent(median(known)) if known else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from stepgrid.model.number_format import percent
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
 from stepgrid.store.status.results import DONE, UNSUPPORTED
@@ -170,7 +171,7 @@ def trouble(each: Trouble) -> Iterator[str]:
 
 
 def _reading(report: Report) -> list[str]:
-    effect = f"{report.effect * 100:.3g} %"
+    effect = percent(report.effect)
     return [
         "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
@@ -227,4 +228,4 @@ def _stalls(report: Report, section: Section) -> Iterator[str]:
         slow = [each.slow for place in point.places if (each := report.steadiness.get(place))]
         if slow and max(slow) >= STALLED:
             where = comparison_axes.words(comparison_axes.key(point, names), names)
-            yield f"  stalls: {where}: up to {max(slow):.0%} of the seconds below half the median"
+            yield f"  stalls: {where}: up to {percent(max(slow))} of the seconds below half the median"

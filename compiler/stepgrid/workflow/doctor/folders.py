@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host import devices
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
-from stepgrid.model.number_format import size
+from stepgrid.model.number_format import percent, size
 from stepgrid.run.images.clone import FICLONE
 from stepgrid.store.store import Store
 
@@ -46,7 +46,7 @@ def _room(folder: Path) -> Finding:
     little = free < LITTLE * total
     said = f"{size(free)} of {size(total)}"
     mend = "stepgrid gc --yes && stepgrid gc --empty" if little else ""
-    return Finding("free space", WARNING if little else OK, said, free, f"at least {LITTLE:.0%}", mend)
+    return Finding("free space", WARNING if little else OK, said, free, f"at least {percent(LITTLE)}", mend)
 
 
 def _tried(name: str, folder: Path, can: Callable[[Path], bool], otherwise: str) -> Finding:
