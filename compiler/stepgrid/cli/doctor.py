@@ -7,6 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.host.host_lock import path
+from stepgrid.host.locks import Busy, locked
+from stepgrid.host.noise.tuning import counted, restore
+from stepgrid.language.site.site_file import of_environment
+from stepgrid.summarize.formats import json_text
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.doctor.checks import sections
 
 if TYPE_CHECKING:
     from stepgrid.host.host_check import Finding
@@ -32,19 +39,11 @@ def run(args: argparse.Namespace) -> int:
     plan = spec_arguments.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
         return PROBLEMS
-    from stepgrid.language.site.site_file import of_environment
-    from stepgrid.workflow import host_plan
-    from stepgrid.workflow.doctor.checks import sections
-
     found = sections(host_plan.store(), of_environment(), plan)
     return _json(list(found)) if args.format == "json" else _text(found)
 
 
 def _restore() -> int:
-    from stepgrid.host.host_lock import path
-    from stepgrid.host.locks import Busy, locked
-    from stepgrid.host.noise.tuning import counted, restore
-
     try:
         with locked(path(), shared=True, wait=False):
             back, failed = restore(path())
@@ -85,8 +84,6 @@ def verdict(found: Sequence[Finding]) -> str:
 
 
 def _json(found: Sequence[Section]) -> int:
-    from stepgrid.summarize.formats import json_text
-
     everything = [each for section in found for each in section.findings]
     listed = [{"title": each.title, "findings": [one.to_json() for one in each.findings]} for each in found]
     print(json_text.text({"sections": listed, "verdict": verdict(everything)}))

@@ -10,11 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import output_file, spec_arguments
 from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
+from stepgrid.transfer import bundle, result_export
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.language.input_record import Witness
@@ -36,9 +39,6 @@ def run(args: argparse.Namespace) -> int:
         plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
-    from stepgrid.build.error import BuildError
-    from stepgrid.workflow import host_plan
-
     there = f"{args.file} is there already: name another file, or remove it" if args.file.exists() else None
     if wrong := there or output_file.nowhere(args.file):
         print(wrong, file=sys.stderr)
@@ -53,8 +53,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
-    from stepgrid.transfer import bundle, result_export
-
     bundle.check_name(args.file)
     if result_export.has_results(store, plan):
         _summarized(store, plan)

@@ -9,11 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.host.locks import Busy, locked
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
+from stepgrid.run.images.disk_usage import room
+from stepgrid.run.images.image import verified
+from stepgrid.store.images.image_folders import Image, evict, images, record, stored
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.store.images.image_folders import Image
     from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
@@ -29,9 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.store.images.image_folders import images
-    from stepgrid.workflow import host_plan
-
     spec_arguments.wrong_site(args)
     plan = spec_arguments.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
@@ -51,8 +53,6 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
     if not found:
         yield "there is no image"
         return
-    from stepgrid.store.images.image_folders import record
-
     for image in found:
         said = record(image.folder)
         notes = ["replayed"] if said.get("replayed") else []
@@ -65,17 +65,11 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
 
 def _totals(store: Store, found: Sequence[Image]) -> str:
-    from stepgrid.language.site.site_file import of_environment
-    from stepgrid.run.images.disk_usage import room
-    from stepgrid.store.images.image_folders import stored
-
     now = room(store, of_environment().disk)
     return f"{counted(len(found), 'image')}, {size(stored(image.folder for image in found))}; {now.said}"
 
 
 def _verified(store: Store, found: Sequence[Image]) -> int:
-    from stepgrid.run.images.image import verified
-
     bad = 0
     for image in found:
         wrong, how = verified(store, image.stage)
@@ -87,15 +81,12 @@ def _verified(store: Store, found: Sequence[Image]) -> int:
 
 
 def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
-    from stepgrid.host.locks import Busy, locked
-    from stepgrid.store.images.image_folders import evict
-
     chosen = {name: _named(found, name) for name in names}
-    if unknown := [name for name, images in chosen.items() if not images and name != "all"]:
+    if unknown := [name for name, group in chosen.items() if not group and name != "all"]:
         print(f"there is no image {unknown[0]}: `stepgrid images` lists them, by their stages", file=sys.stderr)
         return USAGE
     left = 0
-    for image in {image.stage: image for images in chosen.values() for image in images}.values():
+    for image in {image.stage: image for group in chosen.values() for image in group}.values():
         try:
             with locked(store.lock(image.stage), wait=False):
                 evict(store, image.stage, image.stage)

@@ -8,9 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepgrid.build.error import BuildError
+from stepgrid.cli.builds.transfer import imported
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.language.problems.problem import SpecError
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.transfer import bundle, published_plan, result_import
+from stepgrid.transfer.result_import import publish
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -42,8 +48,6 @@ def run(args: argparse.Namespace) -> int:
         from stepgrid.cli import import_published
 
         return import_published.run(args)
-    from stepgrid.build.error import BuildError
-    from stepgrid.transfer import bundle, result_import
 
     args.file = Path(args.what)
     if not args.file.is_file():
@@ -56,16 +60,11 @@ def run(args: argparse.Namespace) -> int:
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
-    from stepgrid.cli.builds.transfer import imported
-
     args.spec = None
     return imported(args, [str(args.file)])
 
 
 def _results(args: argparse.Namespace) -> int:
-    from stepgrid.transfer.result_import import publish
-    from stepgrid.workflow import host_plan
-
     spec_arguments.wrong_site(args)
     store = host_plan.store()
     taken = publish(store, args.file)
@@ -75,9 +74,7 @@ def _results(args: argparse.Namespace) -> int:
 
 def _shown(store: Store, plan: Plan) -> str:
     """How to look at them: another spec, lock file or host comes to another plan."""
-    from stepgrid.transfer.published_plan import imported
-
-    if imported(plan.spec):
+    if published_plan.imported(plan.spec):
         return f"`stepgrid report {plan.digest}` shows them"
     if _comes_to(plan):
         return f"`stepgrid run {plan.spec}` summarizes them with those of this host"
@@ -90,9 +87,6 @@ def _shown(store: Store, plan: Plan) -> str:
 
 def _comes_to(plan: Plan) -> bool:
     """Whether the spec, as it is here, is about these very results."""
-    from stepgrid.language.problems.problem import SpecError
-    from stepgrid.workflow import host_plan
-
     if not Path(plan.spec).is_file():
         return False
     try:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.units import counted
+from stepgrid.plugins.importer import Wrong
 from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.transfer import published_folder
+from stepgrid.transfer.published_folder import BESIDE, read
+from stepgrid.transfer.published_results import publish
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.plugins.importer import Beside
@@ -44,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
         print(wrong, file=sys.stderr)
         return USAGE
     spec_arguments.wrong_site(args)
-    from stepgrid.plugins.importer import Wrong
-
     try:
         return _imported(args)
     except Wrong as found:
@@ -57,12 +60,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _imported(args: argparse.Namespace) -> int:
-    from stepgrid.plugins.importer import Wrong
-    from stepgrid.transfer import published_folder
-    from stepgrid.transfer.published_folder import read
-    from stepgrid.transfer.published_results import publish
-    from stepgrid.workflow import host_plan
-
     found = read(args.what, args.folder, args.skip_unknown)
     if args.legacy is not None and found.unsummarized and not args.skip_unknown:
         raise Wrong(found.unsummarized, unknown=True)
@@ -97,8 +94,6 @@ def _named(paths: Sequence[Path]) -> str:
 
 
 def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
-    from stepgrid.transfer.published_folder import BESIDE
-
     yield f"{folder}: {counted(len(files), 'summary file')} as published"
     if beside:
         reasons = counted(len({each.why for each in beside}), "reason")
@@ -110,7 +105,6 @@ def _reported(plan: str) -> int:
     from stepgrid.collect.__main__ import main as collect
     from stepgrid.summarize.job import main as summarize
     from stepgrid.summarize.page import summary_text
-    from stepgrid.workflow import host_plan
 
     if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
         return status

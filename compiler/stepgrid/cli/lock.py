@@ -8,11 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepgrid.build.lock_file_resolver import ask, wanted
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.host.durable_writes import write_text
 from stepgrid.language import lock_file
+from stepgrid.language.problems import text_format
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
+from stepgrid.plan.compilation import scales
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.build.lock_file_resolver import Answers, Wanted
@@ -28,8 +34,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.build.lock_file_resolver import wanted
-
     plans, problems = _plans(args)
     spec_arguments.tell(args.spec, plans[0] if plans else None, problems)
     if not plans:
@@ -43,9 +47,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]:
     """Of all that counts; none where something of it is wrong."""
-    from stepgrid.plan.compilation import scales
-    from stepgrid.workflow import host_plan
-
     problems, plans = Problems(), []
     for problem in spec_arguments.wrong_site(args):
         problems.add_found(problem)
@@ -74,9 +75,6 @@ class _Job:
         return None
 
     def done(self) -> int:
-        from stepgrid.build.lock_file_resolver import ask
-        from stepgrid.language.site.site_file import of_environment
-
         asked = {name: each for name, each in self.wanted.items() if self._is_asked(name, each)}
         answers = ask(asked, self.held.pins, of_environment(), lambda name: print(f"{name} …", file=sys.stderr))
         self._tell(answers)
@@ -118,8 +116,6 @@ class _Job:
         self._warn_of_unused()
 
     def _warn_of_unused(self) -> None:
-        from stepgrid.language.problems import text_format
-
         problems = Problems()
         if not self.args.scales and not self._dropped():
             lock_file.unused(self.held, self.wanted, problems)
@@ -128,8 +124,6 @@ class _Job:
 
     def _write(self, answers: Answers) -> bool:
         """Whether the file holds what it is to hold."""
-        from stepgrid.host.durable_writes import write_text
-
         moved = {name: now for name, now in answers.moved.items() if self._updates(name)}
         dropped = self._dropped()
         kept = {name: pin for name, pin in self.held.pins.items() if name not in dropped}

@@ -7,6 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from stepgrid.language.problems.problem import nearest
+from stepgrid.plugins.engines import names
+
 STARTING = Path(__file__).parent / "starting"
 SCHEMA = Path("specs/spec.schema.json")
 
@@ -37,15 +40,10 @@ def run(args: argparse.Namespace) -> int:
 
 def engines() -> list[str]:
     """Those with a text to start from."""
-    from stepgrid.plugins.engines import names
-
     return [name for name in names() if (STARTING / f"{name}.yaml").is_file()]
 
 
 def _instead(engine: str) -> str:
-    from stepgrid.language.problems.problem import nearest
-    from stepgrid.plugins.engines import names
-
     if engine in names():
         return f"it is a client, which asks a server; name one of {', '.join(engines())}"
     return nearest(engine, engines())

@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.plan.preview import Outlook, to_json
+from stepgrid.summarize.formats import json_text
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.run_preview import outlook
 
 SHOWN = 5
 
@@ -16,9 +20,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.workflow import host_plan
-    from stepgrid.workflow.run_preview import outlook
-
     plan, problems = spec_arguments.on_builds(*spec_arguments.asked(args))
     if args.format == "text" or plan is None:
         spec_arguments.tell(args.spec, plan, problems)
@@ -35,8 +36,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(found: object) -> None:
-    from stepgrid.plan.preview import Outlook, to_json
-    from stepgrid.summarize.formats import json_text
-
     assert isinstance(found, Outlook)
     print(json_text.text(to_json(found)))

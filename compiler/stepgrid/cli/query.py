@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import answer_formats, output_file, spec_arguments
+from stepgrid.host.durable_writes import replacing
+from stepgrid.plan.files import plan_file
 from stepgrid.summarize.formats.text import aligned
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -56,7 +59,6 @@ def _wrong_use(args: argparse.Namespace) -> str | None:
 
 def _answer(args: argparse.Namespace, folder: Path) -> None:
     from stepgrid.collect.tables import query
-    from stepgrid.host.durable_writes import replacing
 
     sql = args.sql if args.sql is not None else ALL
     if args.format == PARQUET:
@@ -77,8 +79,6 @@ def _answer(args: argparse.Namespace, folder: Path) -> None:
 
 def _tables(args: argparse.Namespace) -> Path | None:
     """None once it is said why there are none."""
-    from stepgrid.workflow import host_plan
-
     store = host_plan.store()
     if args.plan is not None:
         return _of_plan(store, args.plan)
@@ -99,8 +99,6 @@ def _tables(args: argparse.Namespace) -> Path | None:
 
 def _of_plan(store: Store, given: str) -> Path | None:
     """Its tables are made here where there are none: neither the spec nor its builds are needed for that."""
-    from stepgrid.plan.files import plan_file
-
     plans = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
     found = [name for name in plans if name.startswith(given)]
     if len(found) != 1:

@@ -11,6 +11,8 @@ from stepgrid.cli.shared.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
+from stepgrid.store import redo_requests
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -35,8 +37,6 @@ def run(args: argparse.Namespace) -> int:
         cell_selection.check_steps(plan, args.step)
     except Nothing as wrong:
         return cell_selection.refused(wrong)
-    from stepgrid.workflow import host_plan
-
     load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
     stages, store = stage_selection.stages(cells, args.step, load), host_plan.store()
     lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
@@ -45,8 +45,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:
-    from stepgrid.store import redo_requests
-
     there = [stage for stage in stages if store.result(stage) is not None]
     for stage in there:
         redo_requests.ask(store, stage, why)
@@ -58,8 +56,6 @@ def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterato
 
 
 def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:
-    from stepgrid.store import redo_requests
-
     there = redo_requests.all_pending(store, stages)
     for stage in there:
         redo_requests.withdraw(store, stage)

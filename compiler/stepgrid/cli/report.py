@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.summarize.formats import FORMATS
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
@@ -32,7 +33,6 @@ def run(args: argparse.Namespace) -> int:
     from stepgrid.summarize.page.report_formats import NoTable, table, whole
     from stepgrid.summarize.page.summary_text import page_path
     from stepgrid.summarize.refresh import current
-    from stepgrid.workflow import host_plan
 
     store = host_plan.store()
     found = current(store, plan)

@@ -12,6 +12,10 @@ from stepgrid.cli.shared.cell_selection import Nothing
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import duration
 from stepgrid.plan import stage_selection
+from stepgrid.store import redo_requests
+from stepgrid.store.history.attempts import tried
+from stepgrid.summarize.formats import json_text
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.history.attempts import Tried
@@ -33,8 +37,6 @@ def run(args: argparse.Namespace) -> int:
         cells = cell_selection.cells_of(plan, args.cells)
     except Nothing as wrong:
         return cell_selection.refused(wrong)
-    from stepgrid.workflow import host_plan
-
     stages, store = stage_selection.stages(cells, load=True), host_plan.store()
     if args.format == "json":
         _print_json(store, plan, stages)
@@ -44,9 +46,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
-    from stepgrid.store import redo_requests
-    from stepgrid.store.history.attempts import tried
-
     titles = {stage.id: stage.title for stage in plan.stages}
     for stage in stages:
         if found := tried(store, stage):
@@ -66,10 +65,6 @@ def _line(each: Tried) -> str:
 
 
 def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
-    from stepgrid.store import redo_requests
-    from stepgrid.store.history.attempts import tried
-    from stepgrid.summarize.formats import json_text
-
     titles = {stage.id: stage.title for stage in plan.stages}
 
     def entry(stage: str) -> dict[str, Any]:

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.host.locks import Busy, locked
 from stepgrid.model.plan import STAGE_PREFIX
+from stepgrid.store import retractions
+from stepgrid.store.run_lock import NAME
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
@@ -28,10 +32,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.host.locks import Busy, locked
-    from stepgrid.store.run_lock import NAME
-    from stepgrid.workflow import host_plan
-
     spec_arguments.wrong_site(args)
     store = host_plan.store()
     try:
@@ -49,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _retracted(store: Store, result: Path, why: str | None) -> str:
-    from stepgrid.store import retractions
-
     if not (why or "").strip():
         raise Wrong("say why: the report does, beside the figures that are left")
     if note := retractions.of(result):
@@ -63,8 +61,6 @@ def _retracted(store: Store, result: Path, why: str | None) -> str:
 
 
 def _undone(store: Store, result: Path) -> str:
-    from stepgrid.store import retractions
-
     if retractions.of(result) is None:
         raise Wrong(f"{result} was not retracted")
     retractions.undo(store, result)

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stepgrid.language.json_schema import plain, schema, setting_texts
+from stepgrid.language.models import Library, Spec
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.short_form_schema import names
+from stepgrid.language.site.site_models import SiteFile
+from stepgrid.language.yaml.loader import load
 from stepgrid.model.package_data import SPECS
+from stepgrid.plugins import drivers, engines
 from stepgrid.summarize.formats import json_text
 
 
@@ -28,16 +35,10 @@ def text(of: str, library: Path) -> str:
 
 
 def _site() -> dict[str, Any]:
-    from stepgrid.language.json_schema import plain
-    from stepgrid.language.site.site_models import SiteFile
-
     return plain(SiteFile, "site")
 
 
 def _of(of: str, library: Path) -> dict[str, Any]:
-    from stepgrid.language.json_schema import schema, setting_texts
-    from stepgrid.language.models import Library, Spec
-
     model = Spec if of == "spec" else Library
     return schema(model, _names(library), setting_texts(_settings()))
 
@@ -47,11 +48,6 @@ def _text(found: Mapping[str, Any]) -> str:
 
 
 def _names(library: Path) -> dict[str, list[str]]:
-    from stepgrid.language.problems.problem import Problems
-    from stepgrid.language.short_form_schema import names
-    from stepgrid.language.yaml.loader import load
-    from stepgrid.plugins import drivers, engines
-
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
     found = names([each for each in files if each is not None])
     singular = {"workload": found.get("workloads", [])}
@@ -59,6 +55,4 @@ def _names(library: Path) -> dict[str, list[str]]:
 
 
 def _settings() -> list[Any]:
-    from stepgrid.plugins import drivers
-
     return [drivers.driver(kind).settings_model() for kind in drivers.kinds()]

@@ -6,7 +6,7 @@ there for the kinds that this version runs: a kind that is only declared does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -66,15 +66,6 @@ class Running(Protocol):
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         """Reads the step's folder (stdout, stderr, and files of its own that the command named there)."""
-        ...
-
-
-@runtime_checkable
-class Declares(Protocol):
-    """A kind that says which metrics its parser finds, and finds no other."""
-
-    def yields(self) -> Collection[str]:
-        """By name of collect.metrics.METRICS."""
         ...
 
 

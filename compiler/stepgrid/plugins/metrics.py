@@ -91,10 +91,6 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 
 
-def names(*sections: str) -> list[str]:
-    return [metric.name for section in sections for metric in SECTIONS[section]]
-
-
 def unit(metric: str) -> str:
     """Nothing of one that is not ours."""
     return METRICS[metric].unit if metric in METRICS else ""

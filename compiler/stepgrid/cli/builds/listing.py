@@ -16,9 +16,11 @@ from stepgrid.cli.shared.plan_text import WIDTH
 from stepgrid.model.number_format import seconds, size
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
+from stepgrid.plugins.capabilities import release
 from stepgrid.store import builds
 from stepgrid.store.builds import Kept
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 
 INDENT = 13
 
@@ -35,8 +37,6 @@ class Entry:
 
 
 def listed(args: argparse.Namespace, spec: str | None) -> int:
-    from stepgrid.workflow import host_plan
-
     plan = None
     if spec is None:
         spec_arguments.wrong_site(args)
@@ -81,8 +81,6 @@ def _of_store(store: Store) -> list[Entry]:
 
 def _sorted(found: Sequence[Entry]) -> list[Entry]:
     """As people count: 9.10 comes after 9.9."""
-    from stepgrid.plugins.capabilities import release
-
     return sorted(found, key=lambda entry: (entry.engine, release(entry.version), entry.names[0], entry.kept.id))
 
 

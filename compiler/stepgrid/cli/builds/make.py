@@ -20,14 +20,13 @@ from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.units import counted, duration
 from stepgrid.store import plans
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 from stepgrid.workflow.support_check import of_builds
 
 _PAUSE = 0.05  # seconds between two looks at what runs
 
 
 def make(args: argparse.Namespace, spec: str) -> int:
-    from stepgrid.workflow import host_plan
-
     if args.jobs < 1:
         raise Wrong("-j takes the number of builds that are made at once: 1 or more")
     plan = spec_arguments.quietly(args, spec)

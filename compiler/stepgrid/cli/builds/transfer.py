@@ -13,12 +13,12 @@ from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
+from stepgrid.transfer.build_export import export
+from stepgrid.transfer.build_import import publish, read
+from stepgrid.workflow import host_plan
 
 
 def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
-    from stepgrid.transfer.build_export import export
-    from stepgrid.workflow import host_plan
-
     name, file = words[0], Path(words[1])
     spec_arguments.wrong_site(args)
     store = host_plan.store()
@@ -40,9 +40,6 @@ def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
 
 
 def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
-    from stepgrid.transfer.build_import import publish, read
-    from stepgrid.workflow import host_plan
-
     file = Path(words[0])
     if not file.is_file():
         raise Wrong(f"there is no file {file}")

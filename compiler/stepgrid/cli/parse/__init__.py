@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepgrid.cli.parse import figure_table, records
 from stepgrid.language.problems.problem import nearest
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.driver import Printed
@@ -58,8 +59,6 @@ def _reader(kind: str) -> Printed:
 
 
 def _text(form: str, path: Path, steps: Sequence[PrintedStep]) -> str:
-    from stepgrid.cli.parse import figure_table, records
-
     if form == "json":
         return records.as_json(path, steps)
     return records.as_csv(steps) if form == "csv" else figure_table.text(path, steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,10 +63,6 @@ class AnyCommand:
         from stepgrid.drivers.command.metrics import own_metrics
 
         return own_metrics(settings)
-
-    def yields(self) -> Collection[str]:
-        """Beside those that a spec names itself."""
-        return ()
 
 
 def _client_environment(server: Access) -> Mapping[str, str]:

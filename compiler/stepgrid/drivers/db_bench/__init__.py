@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +63,6 @@ class DbBench:
         from stepgrid.drivers.db_bench.parser.standalone_output import printed
 
         return printed(path)
-
-    def yields(self) -> Collection[str]:
-        from stepgrid.plugins.metrics import names
-
-        latencies = ("Latency", "Latency by kind of operation")
-        return names("Throughput", *latencies, "State of the tree", "Work of the engine", "Stalls")
 
     def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
         from stepgrid.drivers.db_bench.keyspace import found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +54,6 @@ class Quiesce:
         from stepgrid.drivers.quiesce.request import complaint
 
         return complaint(folder)
-
-    def yields(self) -> Collection[str]:
-        from stepgrid.plugins.metrics import names
-
-        return names("Quiet")
 
 
 DRIVER: Runner = Quiesce()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +50,6 @@ class Sql:
         from stepgrid.drivers.sql.parser import parse
 
         return parse(folder, settings)
-
-    def yields(self) -> Collection[str]:
-        from stepgrid.plugins.metrics import names
-
-        return names("Statements")
 
 
 DRIVER: Runner = Sql()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
 FLOOR = 1.0
-IMPORTED = "scan_rate"  # only published tables have it
 
 
 class Sysbench:
@@ -70,12 +69,6 @@ class Sysbench:
         from stepgrid.drivers.sysbench.standalone_output import printed
 
         return printed(path)
-
-    def yields(self) -> Collection[str]:
-        from stepgrid.plugins.metrics import names
-
-        throughput = ("qps", "operations", "seconds")
-        return [*throughput, *names("Latency"), *(name for name in names("Sysbench") if name != IMPORTED)]
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         from stepgrid.drivers.sysbench import live_throughput
