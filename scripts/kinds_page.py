@@ -127,13 +127,13 @@ def _engines() -> Iterator[str]:
 
 
 def _sources() -> Iterator[str]:
-    from stepgrid.build.sources import SOURCES as BUILDABLE
+    from stepgrid.build.sources import ROUTES
 
     yield from ("", "## Sources", "")
     yield from _heading("kind", "needs", "takes", "built by this version")
     for kind, form in SOURCES.items():
         takes = ", ".join((*form.optional, *form.nested))
-        yield _row(kind, ", ".join(form.required), takes, "yes" if kind in BUILDABLE else "not yet")
+        yield _row(kind, ", ".join(form.required), takes, "yes" if kind in ROUTES else "not yet")
     yield ""
     yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
     offers = {name: " and ".join(engines.engine(name).extensions) for name in ENGINES.built_in()}

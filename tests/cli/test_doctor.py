@@ -110,6 +110,7 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
         ("postgres", {"path": "x"}, {"system": "meson"}, "cc c++ meson ninja make perl pkg-config"),
         ("mariadb", {"tarball": "x"}, {}, "cc c++ cmake ninja bison pkg-config"),
         ("mariadb", {"debian": ["mariadb-server"]}, {}, ""),
+        ("postgres", {"debian-source": "postgresql-17", "suite": "sid"}, {}, "dpkg-source cc c++ make perl"),
         ("program", {"git": "x", "ref": "main"}, {"command": "make"}, "git"),
     ],
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stepgrid.host.file_reader import sha256
 from stepgrid.language import input_record
 from stepgrid.language.tree_checksum import content, stamp
 
@@ -25,10 +25,8 @@ def _program(name: str) -> str:
     import shutil
 
     path = shutil.which(name)
-    found = MISSING  # its build says so; a program that is installed later is another build
-    if path is not None:
-        with Path(path).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+    # of one that is missing its build says so; a program that is installed later is another build
+    found = MISSING if path is None else sha256(path)
     input_record.saw_program(name, found)
     return found
 

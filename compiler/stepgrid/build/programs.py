@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from stepgrid.host.file_reader import sha256
 
 RECORD = "build.json"
 
@@ -44,6 +45,6 @@ def _same(file: Mapping[str, Any]) -> bool:
     try:
         status = path.stat()
         touched = (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"])
-        return not touched or hashlib.sha256(path.read_bytes()).hexdigest() == file["sha256"]
+        return not touched or sha256(path) == file["sha256"]
     except OSError:
         return False

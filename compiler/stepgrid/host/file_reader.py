@@ -24,6 +24,14 @@ def content(path: Path | str, most: int | None = None) -> bytes:
         os.close(file)
 
 
+def sha256(path: Path | str) -> str:
+    """In hexadecimal digits; a large file is never in memory as a whole."""
+    import hashlib
+
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 # JSON objects in files, for those who look at many of them: one that is damaged says nothing.
 
 

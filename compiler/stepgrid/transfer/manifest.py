@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from stepgrid.build.error import BuildError
+from stepgrid.host.file_reader import sha256
 from stepgrid.model.plan import Json
 
 Files: TypeAlias = Mapping[str, Mapping[str, Json]]  # path -> sha256, bytes, executable; or link
@@ -49,9 +49,7 @@ def entry(folder: Path, path: Path) -> Mapping[str, Json]:
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise BuildError(f"{path} is neither a file nor a link: it cannot be moved")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"sha256": digest, "bytes": status.st_size, "executable": bool(status.st_mode & stat.S_IXUSR)}
+    return {"sha256": sha256(path), "bytes": status.st_size, "executable": bool(status.st_mode & stat.S_IXUSR)}
 
 
 def _inside(folder: Path, link: Path) -> str:

@@ -38,10 +38,10 @@ def _engines(builds: list[PlannedBuild]) -> Iterator[str]:
 def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
     if not builds:
         return
-    from stepgrid.build.sources import SOURCES
+    from stepgrid.build.sources import ROUTES
     from stepgrid.language.builds.sources import kind_of
 
-    said = set(SOURCES)
+    said = set(ROUTES)
     for build in builds:
         kind = kind_of(build.source)
         if kind is not None and kind not in said and engines.runnable(build.engine):

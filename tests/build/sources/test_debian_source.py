@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.apt import private_apt
 from stepgrid.build.apt.mirrors import Mirror
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import debian_source
 from stepgrid.build.sources.debian_source import DebianSource
 from tests.build.ordering import order
 from tests.needs import needs
@@ -56,7 +56,7 @@ def mirror(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         f"SHA256:\n {hashlib.sha256(content).hexdigest()} {len(content)} main/source/Sources\n"
     )
     one = Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
-    monkeypatch.setattr(debian_source, "mirrors", lambda: (one,))
+    monkeypatch.setattr(private_apt, "mirrors", lambda: (one,))
     return root
 
 

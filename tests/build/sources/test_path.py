@@ -4,7 +4,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources import source_of
 from stepgrid.language.tree_checksum import content
 from tests.build.ordering import order
 
@@ -24,7 +24,7 @@ def tree(tmp_path: Path) -> Path:
 def obtain(tmp_path: Path, tree: Path, held: str = "") -> Material:
     source = {"path": str(tree)}
     asked = order(tmp_path / "attempt", source, pins={f"path {tree}": held} if held else {})
-    return SOURCES["path"].fetch(source, tmp_path / "attempt", asked)
+    return source_of(source).fetch(source, tmp_path / "attempt", asked)
 
 
 def test_a_copy_without_its_history(tmp_path: Path, tree: Path):

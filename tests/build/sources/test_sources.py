@@ -4,7 +4,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Source
-from stepgrid.build.sources import SOURCES, source_of
+from stepgrid.build.sources import ROUTES, source, source_of
 
 DECLARED = {
     "debian": {"debian": "rocksdb-tools", "suite": "trixie"},
@@ -20,14 +20,14 @@ DECLARED = {
 }
 
 
-@pytest.mark.parametrize("route", SOURCES)
+@pytest.mark.parametrize("route", ROUTES)
 def test_every_source_keeps_the_protocol(route: str):
-    source = SOURCES[route]
-    assert source.route == route
-    assert source_of(DECLARED[route]) is source
-    assert source.describe(DECLARED[route]).startswith(f"{route} ")
+    found = source(route)
+    assert found.route == route
+    assert source_of(DECLARED[route]) is found
+    assert found.describe(DECLARED[route]).startswith(f"{route} ")
     for name in ("describe", "fetch"):
-        assert inspect.signature(getattr(type(source), name)) == inspect.signature(getattr(Source, name))
+        assert inspect.signature(getattr(type(found), name)) == inspect.signature(getattr(Source, name))
 
 
 @pytest.mark.parametrize(

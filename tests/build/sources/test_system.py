@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
-from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources import source as source_named
 from tests.build.ordering import order
 
 SCRIPT = "#!/bin/sh\n"
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def obtain(folder: Path, given: str, *programs: str) -> Material:
     source = {"system": given}
-    return SOURCES["system"].fetch(source, folder, order(folder, source, *programs))
+    return source_named("system").fetch(source, folder, order(folder, source, *programs))
 
 
 def test_a_real_program(tmp_path: Path):

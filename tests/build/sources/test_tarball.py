@@ -7,7 +7,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.download import download
 from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import SOURCES
+from stepgrid.build.sources import source as source_named
 from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
 
@@ -23,7 +23,7 @@ def archive(tmp_path: Path) -> Path:
 
 def obtain(tmp_path: Path, url: str, sha256: str) -> Material:
     source = {"tarball": url, "sha256": sha256}
-    return SOURCES["tarball"].fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
+    return source_named("tarball").fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
 
 
 def url(archive: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.build.apt.mirrors import mirrors
 from stepgrid.build.apt.package_extraction import unpack
-from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.apt.private_apt import of_suite
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 
@@ -18,7 +18,7 @@ def fetch(package: str, folder: Path) -> Path:
     if not shutil.which("apt-get") or not known:
         raise BuildError(f"this machine has no apt to fetch {package} with")
     commands = Commands(folder / "log", folder)
-    tree, suite = Tree(folder / "apt", commands, architecture(commands)), known[0].suites[0]
-    tree.update(known, suite)
+    suite = known[0].suites[0]
+    tree = of_suite(folder / "apt", commands, suite)
     unpack([tree.download_alone(package, suite)], folder / "prefix", commands)
     return folder / "prefix"

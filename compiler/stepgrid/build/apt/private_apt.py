@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.build.apt.control_format import stanzas
 from stepgrid.build.apt.error_messages import INSTEAD, explain_download, explain_source, explain_update
-from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build.apt.mirrors import Mirror, mirrors
 from stepgrid.build.command_runner import Commands, Completed
 from stepgrid.build.error import BuildError
 
@@ -126,6 +127,18 @@ class Tree:
     ) -> Completed:
         configured = [program, "-c", str(self.folder.resolve() / "apt.conf"), *arguments]
         return self.commands.run(configured, seconds, quiet, cwd)
+
+
+def lacking() -> list[str]:
+    """The programs of a Debian that this machine has not."""
+    return [tool for tool in ("apt-get", "apt-cache", "dpkg", "dpkg-deb") if not shutil.which(tool)]
+
+
+def of_suite(folder: Path, commands: Commands, suite: str, types: str = "deb") -> Tree:
+    """With the lists of a suite of the machine's own mirrors."""
+    tree = Tree(folder, commands, architecture(commands), types)
+    tree.update(mirrors(), suite)
+    return tree
 
 
 def architecture(commands: Commands) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import shutil
@@ -10,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.build.apt.mirrors import mirrors
 from stepgrid.build.apt.package_extraction import unpack
-from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.apt.private_apt import lacking, of_suite
 from stepgrid.build.source import Artifact
 from stepgrid.build.task import Order
+from stepgrid.host.file_reader import sha256
 
 SYSTEM = "system"  # those that are installed on the machine
-_TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Development:
 def development(order: Order, packages: Sequence[str], suite: str | None = None) -> Development:
     """Of a suite, this machine's own by default; of the machine where it is no Debian, or when the spec says so."""
     chosen = suite or own_suite()
-    if chosen is None or chosen == SYSTEM or not all(map(shutil.which, _TOOLS)):
+    if chosen is None or chosen == SYSTEM or lacking():
         order.commands.note(f"of the machine itself: {', '.join(packages)}")
         return Development(None)
     return _unpacked(order, packages, chosen)
@@ -55,8 +53,7 @@ def own_suite() -> str | None:
 def _unpacked(order: Order, packages: Sequence[str], suite: str) -> Development:
     folder = order.folder / "devel"
     folder.mkdir()
-    tree = Tree(folder / "apt", order.commands, architecture(order.commands))
-    tree.update(mirrors(), suite)
+    tree = of_suite(folder / "apt", order.commands, suite)
     files = [tree.download_alone(package, suite) for package in packages]
     artifacts = tuple(_artifact(file) for file in files)
     unpack(files, folder / "prefix", order.commands)
@@ -70,7 +67,7 @@ def _unpacked(order: Order, packages: Sequence[str], suite: str) -> Development:
 
 def _artifact(file: Path) -> Artifact:
     name, version, _ = file.stem.split("_")
-    return Artifact(name, version.replace("%3a", ":"), hashlib.sha256(file.read_bytes()).hexdigest())
+    return Artifact(name, version.replace("%3a", ":"), sha256(file))
 
 
 def _flatten(prefix: Path, folder: Path) -> None:

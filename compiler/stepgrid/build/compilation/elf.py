@@ -38,16 +38,17 @@ def read_elf(path: Path) -> Elf | None:
 
 def comments(data: bytes, order: str) -> tuple[str, ...]:
     """The strings of .comment: each compiler that made a part of the file, once."""
-    found = next((content for name, content in _sections(data, order) if name == b".comment"), b"")
-    return tuple(sorted({text.decode(errors="replace") for text in found.split(b"\0") if text}))
+    return tuple(sorted(_strings(data, order, b".comment")))
 
 
 def strings(path: Path, section: str) -> tuple[str, ...]:
     """The strings of a section, each once: `.dynstr` holds the names that a library takes and gives."""
     data = path.read_bytes()
-    found = next(
-        (content for name, content in _sections(data, "<" if data[5] == 1 else ">") if name == section.encode()), b""
-    )
+    return _strings(data, "<" if data[5] == 1 else ">", section.encode())
+
+
+def _strings(data: bytes, order: str, section: bytes) -> tuple[str, ...]:
+    found = next((content for name, content in _sections(data, order) if name == section), b"")
     return tuple(dict.fromkeys(text.decode(errors="replace") for text in found.split(b"\0") if text))
 
 

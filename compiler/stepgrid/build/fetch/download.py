@@ -13,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from stepgrid.build.error import BuildError
 from stepgrid.host.disk_errors import is_disk_full
+from stepgrid.host.file_reader import sha256
 
 LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte
@@ -45,8 +46,7 @@ def _copy(path: Path, to: Path) -> str:
     if not path.is_file():
         raise BuildError(f"there is no file {path}")
     shutil.copyfile(path, to)
-    with to.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(to)
 
 
 class _StaysSafe(HTTPRedirectHandler):

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from stepgrid.build.apt.private_apt import lacking
 from stepgrid.build.recipes.server_programs import installed
 from stepgrid.build.source import Artifact
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 
-_APT = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 FOLDER = "system"  # below the build's folder
 
 
@@ -26,7 +26,7 @@ def of(order: Order, packaged: bool) -> Libraries:
     wanted = installed(order.engine).libraries
     if packaged:
         return Libraries("prefix")
-    if wanted is None or not all(map(shutil.which, _APT)):
+    if wanted is None or lacking():
         return Libraries(None)
     return fetch(order, wanted)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.task import Order
+from stepgrid.host.file_reader import sha256
 from stepgrid.model.plan import Json
 
 
 def checked(file: Path, source: Mapping[str, Json], order: Order, advice: str = "") -> str:
     """The SHA-256 of the file. Where neither says one, it is recorded, which holds nothing."""
-    with file.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
+    found = sha256(file)
     order.commands.note(f"{file.name}: {file.stat().st_size} bytes, sha256 {found}")
     expected = {"spec": str(source.get("sha256", "")), "lock file": _pinned(source, order)}
     for who, digest in expected.items():

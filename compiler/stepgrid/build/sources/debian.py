@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stepgrid.build.apt import private_apt
 from stepgrid.build.apt.error_messages import INSTEAD
-from stepgrid.build.apt.mirrors import mirrors
 from stepgrid.build.apt.package_extraction import unpack
-from stepgrid.build.apt.private_apt import LIST_SECONDS, Tree, architecture
+from stepgrid.build.apt.private_apt import LIST_SECONDS, Tree
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
+from stepgrid.host.file_reader import sha256
 from stepgrid.model.plan import Json
 
-_TOOLS = ("apt-get", "apt-cache", "dpkg", "dpkg-deb")
 _ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"
 
 
@@ -30,8 +29,7 @@ class Debian:
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         _require_tools()
         names, suite, commands = _names(source), str(source["suite"]), order.commands
-        tree = Tree(into / "apt", commands, architecture(commands))
-        tree.update(mirrors(), suite)
+        tree = private_apt.of_suite(into / "apt", commands, suite)
         packages = _keep(tree, names, suite, into / "debs")
         release = tree.release()
         unpack(sorted((into / "debs").iterdir()), into / "prefix", commands)
@@ -53,8 +51,7 @@ def _names(source: Mapping[str, Json]) -> list[str]:
 
 
 def _require_tools() -> None:
-    missing = [tool for tool in _TOOLS if not shutil.which(tool)]
-    if missing:
+    if missing := private_apt.lacking():
         raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
 
 
@@ -76,4 +73,4 @@ def _read(commands: Commands, file: Path) -> Artifact:
     fields = dict(line.split(": ", 1) for line in done.stdout.splitlines() if ": " in line)
     if done.status or fields.keys() != {"Package", "Version"}:
         raise BuildError(f"{file.name} is no Debian package: {done.stderr.strip()}")
-    return Artifact(fields["Package"], fields["Version"], hashlib.sha256(file.read_bytes()).hexdigest())
+    return Artifact(fields["Package"], fields["Version"], sha256(file))

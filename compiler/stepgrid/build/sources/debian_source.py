@@ -8,8 +8,7 @@ from pathlib import Path
 
 from stepgrid.build.apt.control_format import stanzas
 from stepgrid.build.apt.error_messages import INSTEAD
-from stepgrid.build.apt.mirrors import mirrors
-from stepgrid.build.apt.private_apt import Tree, architecture
+from stepgrid.build.apt.private_apt import of_suite
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
@@ -32,8 +31,7 @@ class DebianSource:
         if not all(map(shutil.which, ("apt-get", "dpkg"))):
             raise BuildError(f"`source: debian-source` needs a Debian machine: there is no apt-get on PATH; {INSTEAD}")
         package, suite = str(source[self.route]), str(source["suite"])
-        tree = Tree(into / ".apt", order.commands, architecture(order.commands), "deb-src")
-        tree.update(mirrors(), suite)
+        tree = of_suite(into / ".apt", order.commands, suite, "deb-src")
         description = tree.download_source(package, str(source.get("version", "")), suite)
         version = _version(description)
         digest = checked(description, source, order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from stepgrid.build.compilation.elf import read_elf
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
+from stepgrid.host.file_reader import sha256
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that it says, or name another binary"
@@ -59,7 +59,5 @@ def _find(given: str, name: str, programs: Sequence[str]) -> Path:
 
 def _facts(path: Path) -> dict[str, Json]:
     real = path.resolve()
-    with real.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     status = real.stat()
-    return {"path": str(real), "sha256": digest, "bytes": status.st_size, "modified": status.st_mtime_ns}
+    return {"path": str(real), "sha256": sha256(real), "bytes": status.st_size, "modified": status.st_mtime_ns}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
 # without the texts of HELP and the views of sys: nothing that is measured asks for them
 _SYSTEM_TABLES = ("*_system_tables.sql", "*_performance_tables.sql", "*_system_tables_data.sql")
-_INITIALIZE, _IF_NOT_EXISTS = Version("5.7.6"), Version("5.7.6")  # since when mysqld can; before: as MariaDB does
+_INITIALIZE = Version("5.7.6")  # since when mysqld can; before: as MariaDB does
 
 
 # where a server's files and sockets are is nobody's business but the runner's

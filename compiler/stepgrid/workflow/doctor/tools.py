@@ -26,7 +26,7 @@ USES = {
     "ninja": "builds from source",
 }
 PACKAGES = {**TOOL_PACKAGES, "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat"}
-SOURCES = {"git": ("git",), "maven": ("mvn",), "crate": ("cargo",), "debian_source": ("dpkg-source",)}
+SOURCES = {"git": ("git",), "maven": ("mvn",), "crate": ("cargo",), "debian-source": ("dpkg-source",)}
 
 
 def findings(site: Site, needed: Mapping[str, str]) -> Iterator[Finding]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from stepgrid.drivers.db_bench.parser import mix
 from stepgrid.drivers.db_bench.parser.histogram import Histogram
 from stepgrid.model.figures import ParseError
 
@@ -74,7 +74,7 @@ def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
         "found_pct": _percent(result.found),
     }
     known = {name: float(value) for name, value in optional.items() if value is not None}
-    return known | mix.figures(result.rest, qps)
+    return known | mix(result.rest, qps)
 
 
 def _result(match: re.Match[str]) -> Result:
@@ -111,3 +111,41 @@ def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:
 
 def _percent(found: tuple[int, int] | None) -> float | None:
     return 100 * found[0] / found[1] if found and found[1] else None
+
+
+_MIX = re.compile(
+    r"\( Gets:(?P<gets>\d+) Puts:(?P<puts>\d+) Seek:(?P<seeks>\d+)"
+    r"(?: of (?P<found>\d+) in (?P<looked>\d+) found"  # before 7.1
+    r"|, reads (?P<found_since>\d+) in (?P<looked_since>\d+) found, avg size: (?P<value>\S+) value, (?P<scan>\S+) scan)"
+)
+
+
+def mix(rest: str, qps: float | None) -> dict[str, float]:
+    """What mixgraph says of its operations behind its rate: of the first client, where there are several.
+
+    `rest`: of the result line.
+    """
+    match = _MIX.search(rest)
+    if match is None:
+        return {}
+    found, looked = match["found"] or match["found_since"], match["looked"] or match["looked_since"]
+    return {
+        **_rates({name: int(match[name]) for name in ("gets", "puts", "seeks")}, qps),
+        **({"found_pct": 100 * int(found) / int(looked)} if int(looked) else {}),
+        **_mean_of("put_value_bytes", match["value"]),
+        **_mean_of("scan_keys", match["scan"]),
+    }
+
+
+def _rates(counts: dict[str, int], qps: float | None) -> dict[str, float]:
+    total = sum(counts.values())
+    return {f"{name}_per_s": qps * count / total for name, count in counts.items()} if qps and total else {}
+
+
+def _mean_of(name: str, text: str | None) -> dict[str, float]:
+    """Of no puts, or no seeks, it prints nan."""
+    try:
+        value = float(text or "nan")
+    except ValueError:
+        return {}
+    return {name: value} if math.isfinite(value) else {}

@@ -31,3 +31,15 @@ def counters(text: str) -> Mapping[str, float]:
 
 def _called(rank: str) -> str:
     return "max" if rank == _HIGHEST else f"p{rank}"
+
+
+_HIT, _MISS = "rocksdb.block.cache.hit", "rocksdb.block.cache.miss"
+
+
+def block_cache(text: str) -> dict[str, float]:
+    """Its hit rate."""
+    found = counters(text)
+    hits, misses = found.get(_HIT), found.get(_MISS)
+    if hits is None or misses is None or not hits + misses:
+        return {}
+    return {"block_cache_hit_pct": 100 * hits / (hits + misses)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.parser import cache, statistics
+from stepgrid.drivers.db_bench.parser import statistics
 from stepgrid.drivers.db_bench.parser.dump import compaction, memory, stalls, totals
 
 
@@ -11,7 +11,7 @@ def figures(text: str) -> dict[str, float]:
         **compaction.figures(text),
         **totals.figures(text),
         **stalls.figures(text),
-        **cache.figures(text),
+        **statistics.block_cache(text),
         **memory.figures(text),
     }
 
