@@ -52,11 +52,11 @@ def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> 
         "  sharing  saves 1m00s against running every cell from scratch\n"
         "\n"
         "replayed, run again: 1 stage, about 30s: there is no image of its end state\n"
-        "  s-ID     30s  rocksdb-7.8.3, load 1: fillseq\n"
+        "  s-ID  30s  rocksdb-7.8.3, load 1: fillseq\n"
         "\n"
         "redo, beside the old result: 1 stage, about 30s\n"
         "    asked for by me, TIME: a noisy neighbour\n"
-        "  s-ID     30s  rocksdb-7.8.3 threads=2, load 1: readww\n"
+        "  s-ID  30s  rocksdb-7.8.3 threads=2, load 1: readww\n"
     )
     assert out(capsys, *words, "--undo") == "1 stage no longer asked for\n"
     assert out(capsys, *words, "--undo") == "nothing was asked for\n"
@@ -126,9 +126,9 @@ def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None
     stage = next(stage.id for stage in plan.stages if stage.title == "rocksdb-7.8.3 threads=2, load 1: readww")
     assert out(capsys, *words) == (
         "s-ID  rocksdb-7.8.3, load 1: fillseq\n"
-        f"  counts       {TIME}  2026-01-01 00:00:00     30s\n"
+        f"  counts  {TIME}  2026-01-01 00:00:00  30s\n"
         "s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
-        f"  counts       {TIME}  2026-01-01 00:00:00     30s\n"
+        f"  counts  {TIME}  2026-01-01 00:00:00  30s\n"
     )
     assert out(capsys, "retract", f"{stage}/{TIME}", "--why", "a disturbance") == (
         f"outputs/results/s-ID/{TIME} counts no more: its stage has no other, so the next run measures it\n"
@@ -191,7 +191,7 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
         },
     )
     said = re.sub(r"used \d+s ago +|[\d.]+ .iB free", "N", out(capsys, "images", "a.yaml"))
-    assert said == f"s-ID    12 KiB  N{load.title}\n1 image, 12 KiB; N\n"
+    assert said == f"s-ID  12 KiB  N{load.title}\n1 image, 12 KiB; N\n"
     assert out(capsys, "images", "--verify") == (
         "s-0  sound: files and sizes, no checksums were recorded  of another spec\n"
         f"s-ID  sound: files, sizes and checksums  {load.title}\n"

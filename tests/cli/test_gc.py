@@ -151,4 +151,4 @@ def test_images_are_listed_with_their_last_use(capsys: Capture) -> None:
     (folder / "used").touch()
     os.utime(folder / "used", (time.time() - 7200,) * 2)
     assert main(["gc"]) == 0
-    assert "\n    outputs/images/s-0  0 B, used 2h00m ago\n" in capsys.readouterr().out
+    assert "\n    outputs/images/s-0  0 B  used 2h00m ago\n" in capsys.readouterr().out

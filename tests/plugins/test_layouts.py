@@ -17,8 +17,7 @@ from stepgrid.layouts import (
     relative,
     response_times,
 )
-from stepgrid.layouts.shared import colours
-from stepgrid.layouts.shared.colours import Marked
+from stepgrid.layouts.insert_benchmark import Marked
 from stepgrid.plugins.drivers import tables
 from stepgrid.plugins.layout import Block, Layout, Spot
 from stepgrid.plugins.registry import LAYOUTS
@@ -146,12 +145,12 @@ def test_compaction_by_level_and_in_all() -> None:
 
 def test_what_fails_its_rate_is_grey_and_counts_for_no_colour() -> None:
     column = [Marked(100), Marked(60), Marked(90), Marked(500, kept=False), Marked(None)]
-    assert colours.coloured(column) == ["best", "worst", "best", "sla", ""]
+    assert insert_benchmark.coloured(column) == ["best", "worst", "best", "sla", ""]
 
 
 def test_nothing_is_bad_where_all_is_alike() -> None:
-    assert colours.coloured([Marked(100), Marked(80)]) == ["best", ""]
-    assert colours.coloured([Marked(5), Marked(5)]) == ["", ""]
+    assert insert_benchmark.coloured([Marked(100), Marked(80)]) == ["best", ""]
+    assert insert_benchmark.coloured([Marked(5), Marked(5)]) == ["", ""]
 
 
 @pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.6, True), (3799.4, False), (None, True)])

@@ -11,7 +11,7 @@ from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.data.table_inputs import Extras
-from stepgrid.summarize.tables import load_sizes, report_tables
+from stepgrid.summarize.tables import report_tables
 from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
@@ -128,9 +128,9 @@ def test_a_spec_may_ask_for_the_load_alone() -> None:
 def test_without_a_load_there_is_no_table_of_it() -> None:
     rest = [each for each in RUNS if each.step != "load"]
     assert not [table for table in tables(runs=rest) if table.title == "load and sizes"]
-    assert load_sizes.steps(rest, ("insert_seconds",)) == []
-    assert load_sizes.steps(RUNS[:1], ("insert_seconds",)) == ["load"]
-    assert load_sizes.steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
+    assert report_tables.load_steps(rest, ("insert_seconds",)) == []
+    assert report_tables.load_steps(RUNS[:1], ("insert_seconds",)) == ["load"]
+    assert report_tables.load_steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
 
 
 def test_after_the_writes_a_ratio_is_the_geometric_mean_over_the_loads() -> None:

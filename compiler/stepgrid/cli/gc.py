@@ -19,6 +19,7 @@ from stepgrid.store import trash
 from stepgrid.store.store import Store
 from stepgrid.store.trash import Left
 from stepgrid.store.unreferenced import KINDS, Entry, entries, unreferenced
+from stepgrid.summarize.formats.text import aligned
 
 if TYPE_CHECKING:
     from stepgrid.cli.shared.references import References
@@ -164,7 +165,8 @@ def _listed(found: Sequence[Entry], sizes: Mapping[Path, int]) -> Iterator[str]:
         of_kind = [each for each in found if each.kind == kind]
         if of_kind:
             yield f"  {kind}: {len(of_kind):,}, {size(sum(sizes[each.path] for each in of_kind))}"
-            yield from (f"    {each.path}  {size(sizes[each.path])}{_last_use(each)}" for each in of_kind)
+            rows = [(str(each.path), size(sizes[each.path]), _last_use(each)) for each in of_kind]
+            yield from aligned(rows, "    ", right=[1])
 
 
 def _hint(args: argparse.Namespace) -> str:
@@ -179,4 +181,4 @@ def _hint(args: argparse.Namespace) -> str:
 def _last_use(each: Entry) -> str:
     from stepgrid.store.images.image_folders import last_used
 
-    return f", used {duration(time.time() - last_used(each.path))} ago" if each.kind == "images" else ""
+    return f"used {duration(time.time() - last_used(each.path))} ago" if each.kind == "images" else ""

@@ -16,6 +16,7 @@ from stepgrid.model.units import counted, duration
 from stepgrid.run.images.disk_usage import room
 from stepgrid.run.images.image import verified
 from stepgrid.store.images.image_folders import Image, evict, images, record, stored
+from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
     if not found:
         yield "there is no image"
         return
-    for image in found:
-        said = record(image.folder)
-        notes = ["replayed"] if said.get("replayed") else []
-        ago = f"used {duration(time.time() - image.used)} ago"
+    now = time.time()
+    rows = [(each.stage, size(each.bytes), f"used {duration(now - each.used)} ago", each.title) for each in found]
+    for image, line in zip(found, aligned(rows, "", right=[1]), strict=True):
+        notes = ["replayed"] if record(image.folder).get("replayed") else []
         shared = f", {size(image.bytes - image.own)} shared" if image.own < image.bytes else ""
-        yield f"{image.stage}  {size(image.bytes):>9}  {ago:<16}  {image.title}"
+        yield line
         if shared or notes:
             yield f"  {', '.join([f'{size(image.own)} its own{shared}', *notes])}"
     yield _totals(store, found)

@@ -12,6 +12,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
 from stepgrid.store import redo_requests
+from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -64,6 +65,6 @@ def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:
 
 def _listed(plan: Plan, stages: Sequence[str]) -> Iterator[str]:
     titles = {stage.id: stage.title for stage in plan.stages}
-    yield from (f"  {stage}  {titles[stage]}" for stage in stages[:SHOWN])
+    yield from aligned([(stage, titles[stage]) for stage in stages[:SHOWN]])
     if len(stages) > SHOWN:
         yield f"  … and {len(stages) - SHOWN:,} more"

@@ -15,13 +15,12 @@ from stepgrid.plan import stage_selection
 from stepgrid.store import redo_requests
 from stepgrid.store.history.attempts import tried
 from stepgrid.summarize.formats import json_text
+from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.history.attempts import Tried
     from stepgrid.store.store import Store
-
-STANDING = len("interrupted  ")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,18 +49,17 @@ def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
     for stage in stages:
         if found := tried(store, stage):
             yield f"{stage}  {titles[stage]}"
-            yield from map(_line, found)
+            yield from aligned(map(_row, found), right=[3])
             if pending := redo_requests.pending(store, stage):
-                yield f"  {'again':<{STANDING}}{pending.said}"
+                yield f"  again  {pending.said}"
 
 
-def _line(each: Tried) -> str:
+def _row(each: Tried) -> tuple[str, ...]:
     started = (each.started or "").replace("T", " ")[:19]
     took = "" if each.seconds is None else duration(each.seconds)
     status = each.status if each.status not in (None, "done") else ""
     said = ": ".join(part for part in (status, each.said) if part)
-    where = f"{each.folder.name}  {started:<19}  {took:>6}  {each.host or '':<12}"
-    return f"  {each.standing:<{STANDING}}{where}  {said}".rstrip()
+    return each.standing, each.folder.name, started, took, each.host or "", said
 
 
 def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:

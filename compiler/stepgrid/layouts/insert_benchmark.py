@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from stepgrid.layouts import insert_metrics
-from stepgrid.layouts.shared.colours import Marked, coloured, relative_colour
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell, fixed
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 SUSTAINED = 0.95  # of the target
+BEST, WORST, FAILED = "best", "worst", "sla"
+QUARTER = 0.25
+ALIKE = 0.8  # of the highest: from there on nothing is bad
 BELOW = "*: it sustained less than 95 % of the rows/s that were asked of it"
 
 
@@ -96,6 +99,34 @@ def _each(
 
 def _below(block: Block) -> tuple[str, ...]:
     return () if all(_kept(spot) for spot in block.spots.values()) else (BELOW,)
+
+
+class Marked(NamedTuple):
+    value: float | None
+    kept: bool = True  # the rate that was asked of it; one that did not counts for nothing here
+
+
+def coloured(column: Sequence[Marked]) -> list[str]:
+    """What failed its rate is grey; of the others red up to a quarter above the lowest, green in the upper quarter."""
+    known = [each.value for each in column if each.kept and each.value is not None]
+    if not known:
+        return ["" if each.kept else FAILED for each in column]
+    return [_kind(each, min(known), max(known)) for each in column]
+
+
+def _kind(each: Marked, low: float, high: float) -> str:
+    if not each.kept or each.value is None:
+        return FAILED if not each.kept else ""
+    margin = QUARTER * (high - low)
+    if low < ALIKE * high and each.value <= low + margin:
+        return WORST
+    return BEST if high > low and each.value >= high - margin else ""
+
+
+def relative_colour(ratio: str) -> str:
+    """Of a figure relative to the first row: below 0.95, above 1.05."""
+    value = float(ratio)
+    return "less" if value < 0.95 else "more" if value > 1.05 else ""
 
 
 LAYOUT = Layout("insert benchmark", tables, (ARMS,), (STEP,), (), (INSERTS,))

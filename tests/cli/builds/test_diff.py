@@ -136,8 +136,8 @@ def test_a_value_is_never_cut(capsys: Capture) -> None:
         rows
         == f"""\
   modes      -prune=off +rowid=on +prune=on  Choices
-  path       {"/a" * 43 + "/"}
-             {"a" + "/a" * 16} -> /b
+  path       {"/a" * 60}
+             -> /b
   protocols  first,second -> second,third    Those that are allowed
 """
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +30,7 @@ from stepgrid.store.status.records import catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import markdown
 from stepgrid.summarize.formats.separated import separated
+from stepgrid.summarize.formats.text import cut, wrapped
 
 _NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest
 _HELP = 24  # columns below which an explanation says nothing
@@ -116,11 +116,11 @@ def _row(head: str, value: str, width: int, each: Difference) -> Iterator[str]:
     if len(value) > room:
         value = _changed(each) or value
     if len(value) > room:
-        yield from textwrap.wrap(value, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        yield from wrapped(value, head, " " * len(head), WIDTH)
         return
     line = f"{head}{value:{width}}  "
     left = WIDTH - len(line)
-    yield f"{line}{shortened(each.help, left) if left >= min(_HELP, len(each.help)) else ''}".rstrip()
+    yield f"{line}{cut(each.help, left) if left >= min(_HELP, len(each.help)) else ''}".rstrip()
 
 
 def _changed(each: Difference) -> str:
@@ -147,10 +147,6 @@ def change(each: Difference) -> str:
 
 def _shown(info: Mapping[str, Any]) -> str:
     return default(info) or "empty"
-
-
-def shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def _json(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
@@ -181,8 +177,7 @@ def _type(info: Mapping[str, Any]) -> str:
 def _markdown(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
     heads = ("option", *_apart(one, other), "help")
     rows = [
-        (each.option, *_both(each, partial(_typed, kind=each.kind), NOTHING), shortened(each.help, _CELL))
-        for each in found
+        (each.option, *_both(each, partial(_typed, kind=each.kind), NOTHING), cut(each.help, _CELL)) for each in found
     ]
     yield markdown.table(Table("", columns((), heads), tuple(tuple(map(Cell, row)) for row in rows))).rstrip("\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from stepgrid.plugins.capabilities import release
 from stepgrid.store import builds
 from stepgrid.store.builds import Kept
 from stepgrid.store.store import Store
+from stepgrid.summarize.formats.text import wrapped
 from stepgrid.workflow import host_plan
 
 INDENT = 13
@@ -116,10 +116,7 @@ def _wrapped(name: str, text: str, indent: int = INDENT) -> Iterator[str]:
     if not text:
         return
     head = f"{name:{indent}}" if indent else f"{name}: "
-    rest = " " * (indent or 4)
-    yield from textwrap.wrap(
-        text, WIDTH, initial_indent=head, subsequent_indent=rest, break_on_hyphens=False, break_long_words=False
-    )
+    yield from wrapped(text, head, " " * (indent or 4), WIDTH)
 
 
 def added(recipe: Mapping[str, Any]) -> str:

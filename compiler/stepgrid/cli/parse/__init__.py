@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from stepgrid.cli.parse import figure_table, records
+from stepgrid.cli.parse import figure_table
 from stepgrid.language.problems.problem import nearest
-from stepgrid.model.figures import ParseError
+from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
 from stepgrid.plugins.driver import Printed
 from stepgrid.plugins.drivers import driver, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from stepgrid.model.figures import PrintedStep
+from stepgrid.plugins.metrics import unit
+from stepgrid.summarize.formats import json_text
+from stepgrid.summarize.formats.separated import separated
 
 FINE, USAGE = 0, 2
 FORMATS = ("table", "csv", "json")
+COLUMNS = ("step", "name", "metric", "value", "unit")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,5 +60,35 @@ def _reader(kind: str) -> Printed:
 
 def _text(form: str, path: Path, steps: Sequence[PrintedStep]) -> str:
     if form == "json":
-        return records.as_json(path, steps)
-    return records.as_csv(steps) if form == "csv" else figure_table.text(path, steps)
+        return as_json(path, steps)
+    return as_csv(steps) if form == "csv" else figure_table.text(path, steps)
+
+
+def as_csv(steps: Sequence[PrintedStep]) -> str:
+    rows = [
+        (number, step.name, metric, value, unit(metric))
+        for number, step in enumerate(steps, 1)
+        for metric, value in step.figures.metrics.items()
+    ]
+    return separated([COLUMNS, *rows])
+
+
+def as_json(path: Path, steps: Sequence[PrintedStep]) -> str:
+    found = {"file": str(path), "steps": [_step(number, step) for number, step in enumerate(steps, 1)]}
+    return json_text.text(found) + "\n"
+
+
+def _step(number: int, step: PrintedStep) -> Mapping[str, Any]:
+    found = step.figures
+    return {
+        "step": number,
+        "name": step.name,
+        "metrics": {name: {"value": value, "unit": unit(name)} for name, value in found.metrics.items()},
+        "facts": dict(found.facts),
+        "warnings": list(found.warnings),
+        "series": [{"second": second, "qps": qps} for second, qps in found.qps],
+        "histograms": [dict(zip(BUCKET, each, strict=True)) for each in rows(found.histograms)],
+        "levels": [dict(level) for level in found.levels],
+        "counters": dict(found.counters),
+        "intervals": [each._asdict() for each in step.intervals],
+    }

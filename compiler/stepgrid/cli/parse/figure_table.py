@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from stepgrid.model.level_headings import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plugins.metrics import SECTIONS, unit
-from stepgrid.summarize.formats.text import aligned, lines
+from stepgrid.summarize.formats.text import aligned, lines, wrapped
 
 WIDTH = 100
 OTHER = "Others"
@@ -41,7 +40,7 @@ def _step(number: int, step: PrintedStep) -> Iterator[str]:
 def _about(found: Figures) -> Iterator[str]:
     facts = ", ".join(f"{name} {value}" for name, value in found.facts.items() if len(value) <= LONG)
     for said in (facts, *(f"warning: {warning}" for warning in found.warnings)):
-        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from wrapped(said, width=WIDTH)
 
 
 def _groups(metrics: Mapping[str, float]) -> dict[str, dict[str, float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from stepgrid.plan import actions
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.preview import Node, Outlook
+from stepgrid.summarize.formats.text import aligned, cut, wrapped
 
 WIDTH = 100
 INPUTS = 6  # of a group's reason
@@ -145,9 +145,8 @@ def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
     yield from _because(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}", first.because)
     yield from _inputs(first.inputs, most)
     shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
-    for node in shown:
-        lasts = "" if node.seconds is None else duration(node.seconds)
-        yield _cut(f"  {node.id}  {lasts:>6}  {node.title}")
+    rows = [(node.id, "" if node.seconds is None else duration(node.seconds), node.title) for node in shown]
+    yield from (cut(line, WIDTH) for line in aligned(rows, right=[1]))
     if len(shown) < len(nodes):
         yield f"  … and {len(nodes) - len(shown):,} more (--all)"
 
@@ -159,7 +158,7 @@ def _because(what: str, because: str) -> Iterator[str]:
         yield line
         return
     yield what
-    yield from textwrap.wrap(because, WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    yield from wrapped(because, "    ", width=WIDTH)
 
 
 def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:
@@ -171,7 +170,3 @@ def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:
         yield f"    {each.field}: {old} -> {new}{where}"
     if len(shown) < len(listed):
         yield f"    … and {len(listed) - len(shown):,} inputs more (--all)"
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -29,9 +29,7 @@ def lines(found: Table, indent: str = INDENT, width: int = WIDTH) -> Iterator[st
         for row in found.rows:
             yield _row([row[index] for index in page], found.lacking(row), columns, room, indent)
     for note in found.notes:
-        yield from textwrap.wrap(
-            note, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False
-        )
+        yield from wrapped(note, indent, f"{indent}  ", width)
 
 
 def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collection[int] = ()) -> Iterator[str]:
@@ -40,6 +38,17 @@ def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collecti
     widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
     columns = [Column("", left=index not in right) for index in range(len(widths))]
     yield from (_line(row, columns, widths, indent) for row in listed)
+
+
+def wrapped(said: str, first: str = INDENT, rest: str | None = None, width: int = WIDTH) -> list[str]:
+    """A sentence on lines; neither a name nor a path is broken."""
+    rest = first if rest is None else rest
+    return textwrap.wrap(said, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
+                         break_long_words=False)  # fmt: skip
+
+
+def cut(line: str, width: int) -> str:
+    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
 def _line(texts: Iterable[str], columns: Sequence[Column], widths: Sequence[int], indent: str) -> str:

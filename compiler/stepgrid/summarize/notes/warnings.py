@@ -11,7 +11,7 @@ from stepgrid.summarize.comparisons.build_quality import spread
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.parquet_reader import Run, Tables
-from stepgrid.summarize.notes import database_origin, unknown_contents
+from stepgrid.summarize.notes import database_origin
 
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 
@@ -29,7 +29,7 @@ def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables
     yield from measurement_gap.whole(tables.runs)
     yield from database_origin.mixed(tables.runs, tables.facts.get("image", {}))
     yield from sentences(tables.facts.get("retracted", {}), tables.runs)
-    yield from unknown_contents.sentences(tables.facts.get("unknown contents", {}), tables.runs)
+    yield from unknown_contents(tables.facts.get("unknown contents", {}), tables.runs)
 
 
 def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
@@ -107,3 +107,16 @@ def sentences(retracted: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -
         of = list(dict.fromkeys(step for stage in stages for step in steps.get(stage, ())))
         named = f"{', '.join(of[:3])}{' and others' if len(of) > 3 else ''}"
         yield f"{counted(len(stages), 'result')} retracted ({named}): {why}"
+
+
+def unknown_contents(unknown: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
+    """Of results measured before the checksums of files that commands read were kept. `unknown`: by stage/time."""
+    reported = {f"{run.place[0]}/{run.attempt}" for run in runs if run.attempt}
+    there = [files["files"] for subject, files in unknown.items() if subject in reported]
+    if there:
+        names = list(dict.fromkeys(name for each in there for name in each.split(", ")))
+        shown = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+        yield (
+            f"{counted(len(there), 'result')} of unknown file contents: measured before checksums of {shown} "
+            "were kept; `stepgrid redo` measures again"
+        )

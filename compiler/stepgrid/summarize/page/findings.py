@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from stepgrid.model.units import counted
-from stepgrid.summarize.comparisons import headline as headlines
 from stepgrid.summarize.comparisons import phrases
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.headline import Headline
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
 from stepgrid.summarize.comparisons.phrases import Weight
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, INCONCLUSIVE, INDICATIVE, ONE_LOAD, VERDICTS
 
 MOST_FINDINGS, MOST_TALLIES = 6, 12
+NOT_COMPARABLE = "not comparable"
+NO_DIFFERENCE, NO_VERDICT = "No difference found", "No verdict"
+NOTHING_FOUND = "No difference exceeds the noise."
+MORE_LOADS = "Raise `repeat` for the inconclusive ones (`stepgrid plan` says to what)."
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    title: str
+    sentences: tuple[str, ...]
 
 
 def lines(report: Report) -> list[str]:
@@ -26,10 +39,6 @@ def tallies(report: Report) -> list[tuple[Weight, str]]:
     """Against the base that was asked for; ratios across builds stand in their tables."""
     asked = [table for table in _comparisons(report) if table.layout.base == report.base]
     return [each for table in asked for each in phrases.tally(table)]
-
-
-def headline(report: Report) -> Headline | None:
-    return headlines.headline(_comparisons(report))
 
 
 def _first(report: Report) -> list[str]:
@@ -55,3 +64,31 @@ def _shortened(report: Report) -> list[str]:
 
 def _comparisons(report: Report) -> list[Comparison]:
     return [table for each in report.sections for table in each.comparisons]
+
+
+def headline(report: Report) -> Headline | None:
+    """Where no comparison is a difference: what was judged, and why the others were not. None where one is."""
+    words = Counter(_word(entry) for entry in _entries(report))
+    if not words or any(words[word] for word in DIFFERENCES):
+        return None
+    judged = any(words[word] for word in VERDICTS)
+    return Headline(NO_DIFFERENCE if judged else NO_VERDICT, tuple(_sentences(words, judged)))
+
+
+def _entries(report: Report) -> Iterator[Entry]:
+    every = (entry for table in _comparisons(report) for line in table.lines for entry in line.entries)
+    return (entry for entry in every if entry.kind == RATIO and entry.ratio is not None)
+
+
+def _word(entry: Entry) -> str:
+    return NOT_COMPARABLE if entry.caveat or entry.verdict is None else entry.verdict
+
+
+def _sentences(words: Counter[str], judged: bool) -> Iterator[str]:
+    if judged:
+        yield f"{NOTHING_FOUND} {MORE_LOADS}" if words[INCONCLUSIVE] else NOTHING_FOUND
+    if alone := words[ONE_LOAD] + words[INDICATIVE]:
+        hints = f" ({words[INDICATIVE]} indicative)" if words[INDICATIVE] else ""
+        yield f"{counted(alone, 'comparison')}, one load{' each' if alone > 1 else ''}: no verdict{hints}"
+    if unlike := words[NOT_COMPARABLE]:
+        yield f"{counted(unlike, 'comparison')}, builds of different or unknown quality: no verdict"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -121,18 +120,12 @@ def incomplete(report: Report) -> list[str]:
 
 
 def _entry(name: str, lines: Sequence[str]) -> list[str]:
-    shown: list[str] = []
-    for line in lines:
-        indent = " " * (INDENT + 2 if line.startswith(" ") else INDENT)
-        shown += textwrap.wrap(
-            line,
-            WIDTH,
-            initial_indent=" " * INDENT,
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-            break_long_words=False,
-            drop_whitespace=True,
-        )
+    margin = " " * INDENT
+    shown = [
+        part
+        for line in lines
+        for part in text_format.wrapped(line, margin, margin + "  " * line.startswith(" "), WIDTH)
+    ]
     return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
 
 
@@ -218,7 +211,7 @@ def _defaults(found: Defaults | None) -> list[str]:
     lines = [title, "-" * len(title)]
     for builds, changes in found.groups():
         said = f"{', '.join(builds)}: {'; '.join(changes)}"
-        lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        lines += text_format.wrapped(said, "  ", "    ", WIDTH)
     return lines
 
 

@@ -12,8 +12,7 @@ from stepgrid.model.plan import Axis
 from stepgrid.model.table import ELSEWHERE as AWAY
 from stepgrid.plugins.layout import OWN, STEP, At, Block, Level, Spot
 from stepgrid.store.status.results import DONE, ELSEWHERE
-from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
-from stepgrid.summarize.comparisons.ratios import ratio
+from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
 from stepgrid.summarize.data.response_times import Shares, together

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ABSENT, ROWS, Table
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins import drivers
-from stepgrid.plugins.layout import STEP
+from stepgrid.plugins.layout import FIGURES, STEP
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
@@ -20,7 +21,6 @@ from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.data.time_windows import windowed
-from stepgrid.summarize.tables import load_sizes
 from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
 from stepgrid.summarize.tables.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words
 from stepgrid.summarize.tables.point_filter import matches
@@ -53,12 +53,12 @@ def tables(
     whole = known(axes, measured, extras, caveat, intervals)
     every = cache(partial(known, axes, runs, extras, caveat, intervals))
     if said:
-        wanted = [load_sizes.asked(each, runs) if load_sizes.is_sized(each) else each for each in said]
-        seen = [(each, every() if load_sizes.is_sized(each) else whole) for each in wanted]
+        wanted = [_with_loads(each, runs) if _is_sized(each) else each for each in said]
+        seen = [(each, every() if _is_sized(each) else whole) for each in wanted]
         return [table for each, there in seen for table in _named(each, axes, measured, base, extras, there)], []
     found: Shown = [], []
     for each in _defaults(axes, runs, base):
-        for made, long in _default(each, axes, base, every() if load_sizes.is_sized(each) else whole):
+        for made, long in _default(each, axes, base, every() if _is_sized(each) else whole):
             found[0].extend(made)
             found[1].extend(long)
     return found
@@ -135,7 +135,7 @@ def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]
     kinds = dict.fromkeys(run.kind for run in measured)
     for name in dict.fromkeys(name for kind in kinds for name in drivers.tables(kind)):
         if LAYOUTS.get(name).sizes:
-            steps = load_sizes.steps(runs, LAYOUTS.get(name).metrics)
+            steps = load_steps(runs, LAYOUTS.get(name).metrics)
         else:
             about = {kind for kind in kinds if name in drivers.tables(kind)}
             steps = _about(name, (run for run in measured if run.kind in about))
@@ -168,3 +168,29 @@ def _says(table: Table) -> bool:
     """Whether some cell has a figure: nobody asked for a table of none."""
     cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
     return any(cell.kind not in (ABSENT, "missing", "failed", "unsupported", "elsewhere", "same as") for cell in cells)
+
+
+# The steps of a table of loads: those that load, the last one before what is measured, and the last of all. Right after
+# a load a server does not know how large its tables are; after the wait that follows it does.
+
+
+def _is_sized(said: Said) -> bool:
+    return LAYOUTS.get(said.get("layout", FIGURES)).sizes
+
+
+def _with_loads(said: Said, runs: Sequence[Run]) -> Said:
+    """With those steps, unless it says others."""
+    where = {STEP: load_steps(runs, LAYOUTS.get(said["layout"]).metrics), **said.get("where", {})}
+    return {**said, "where": where}
+
+
+def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
+    """`runs`: in the order of the steps."""
+    loads = [run for run in runs if any(name in run.metrics for name in metrics)]
+    if not loads:
+        return []
+    alike = [run for run in runs if run.labels.keys() == loads[0].labels.keys()]
+    every = [*dict.fromkeys(run.step for run in alike)]
+    measured = {run.step for run in alike if run.measured}
+    before = [*takewhile(lambda step: step not in measured, every)]
+    return [*dict.fromkeys((*(run.step for run in loads), *before[-1:], every[-1]))]
