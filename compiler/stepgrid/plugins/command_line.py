@@ -21,7 +21,7 @@ def argv(
 ) -> tuple[str, ...]:
     """`more`: placeholders of one who asks for it. `option`: how one option is written."""
     filled = [_filled(word, more) for word in words] if more else words
-    written = [_filled(word, {"name": n, "value": _text(v)}) for n, v in options.items() for word in option]
+    written = [_filled(word, {"name": n, "value": as_text(v)}) for n, v in options.items() for word in option]
     return tuple(word for given in filled for word in _words(given, written, context))
 
 
@@ -77,7 +77,6 @@ def _value(match: re.Match[str], context: Context) -> str:
     return str(values[match[1]])
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+def as_text(value: Any) -> str:
+    """As programs read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -7,6 +7,7 @@ there for the kinds that this version runs: a kind that is only declared does no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -54,6 +55,24 @@ class Driver(Protocol):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         """Seconds that the step will take, roughly."""
         ...
+
+
+class PackageDriver:
+    """What drivers that are packages have in common: a module of each part, imported when the part is asked for."""
+
+    reserved: Mapping[str, str] = {}
+
+    def settings_model(self) -> type[BaseModel]:
+        model: type[BaseModel] = import_module(f"{self.__module__}.settings").Settings
+        return model
+
+
+class PackageRunner(PackageDriver):
+    """The same of a kind that this version runs."""
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        figures: Figures = import_module(f"{self.__module__}.parser").parse(folder, settings)
+        return figures
 
 
 @runtime_checkable

@@ -7,32 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.command import Command
-from stepgrid.model.figures import Figures
 from stepgrid.plugins import placeholders
 from stepgrid.plugins.command_line import argv, candidates
-from stepgrid.plugins.driver import Context, Runner
+from stepgrid.plugins.driver import Context, PackageRunner, Runner
 from stepgrid.plugins.engines import engine
 from stepgrid.plugins.server import Access, Announced
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from stepgrid.model.metrics.metric import Metric
 
 USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 
 
-class AnyCommand:
+class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
     parser = 1
     tables = ("relative",)
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.command.settings import Settings
-
-        return Settings
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
         return {"argv": (*placeholders.GIVEN, *server)}
@@ -53,11 +44,6 @@ class AnyCommand:
         server = context.server
         words = argv(settings["argv"], options, context, server.placeholders() if server else None)
         return Command(words, _client_environment(server) if server else {}, settings["duration"])
-
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.command.parser import parse
-
-        return parse(folder, settings)
 
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
         from stepgrid.drivers.command.metrics import own_metrics

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.db_bench import command, live_throughput
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
+from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
-    from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
@@ -23,17 +22,12 @@ LOAD_RATE = 200_000  # operations per second of a small machine: only for estima
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
 
 
-class DbBench:
+class DbBench(PackageRunner):
     kind = "db_bench"
     revision = 1
     parser = 4
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = command.RESERVED
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.db_bench.settings import Settings
-
-        return Settings
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.db_bench.metrics import OWN
@@ -53,11 +47,6 @@ class DbBench:
         from stepgrid.drivers.db_bench.parser import log
 
         return replace(command.command(settings, options, context), keep=(log.NAME,))
-
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.db_bench.parser import parse
-
-        return parse(folder, settings)
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
         from stepgrid.drivers.db_bench.parser.standalone_output import printed

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
+from stepgrid.plugins.command_line import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Co
     if refused := sorted(RESERVED.keys() & options.keys()):
         raise ValueError(f"{refused[0]} cannot be given as an option: {_meaning(refused[0])}")
     flags = {**_own(settings, context), **OBSERVATION, **options}
-    argv = (*context.programs["db_bench"], *(f"--{name}={_text(value)}" for name, value in flags.items()))
+    argv = (*context.programs["db_bench"], *(f"--{name}={as_text(value)}" for name, value in flags.items()))
     return Command(argv=argv, duration=declared_seconds(settings))
 
 
@@ -100,9 +101,3 @@ def positive_seed(seed: int) -> int:
 
 def _whole(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

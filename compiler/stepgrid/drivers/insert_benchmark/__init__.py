@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.driver import Driver
+from stepgrid.plugins.driver import Driver, PackageDriver
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from stepgrid.model.metrics.metric import MetricSet
 
 LOAD_RATE = 25_000  # rows per second of one client: only for estimates
@@ -18,16 +16,10 @@ INDEX_SECONDS = 60.0
 FLOOR = 1.0
 
 
-class InsertBenchmark:
+class InsertBenchmark(PackageDriver):
     kind = "insert_benchmark"
     revision = 1
     tables = ("insert_benchmark", "response_times", "iostat")
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.insert_benchmark.settings import Settings
-
-        return Settings
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.insert_benchmark.metrics import OWN

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stepgrid.plugins.driver import Driver
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from stepgrid.plugins.driver import Driver, PackageDriver
 
 LOAD_RATE = 2_000  # nodes with their links, per second of one client: only for estimates
 FLOOR = 1.0
 
 
-class LinkBench:
+class LinkBench(PackageDriver):
     kind = "linkbench"
     revision = 1
     tables = ("relative", "percentiles", "per_operation")
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.linkbench.settings import Settings
-
-        return Settings
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from stepgrid.plugins.command_line import as_text
 from stepgrid.plugins.driver import Context
 
 PROGRAM = "db_bench"
@@ -31,7 +32,7 @@ def drain(settings: Mapping[str, Any], options: Mapping[str, Any], context: Cont
     held = not _waits(known, options)
     own = {"db": context.data.absolute(), "use_existing_db": "true", "num": 1}
     how = _held(settings, known) if held else _waiting(settings, known)
-    flags = {**{name: _text(value) for name, value in options.items()}, **how, **own}
+    flags = {**{name: as_text(value) for name, value in options.items()}, **how, **own}
     return Drain((*context.programs[PROGRAM], *(f"--{name}={value}" for name, value in flags.items())), held)
 
 
@@ -58,9 +59,3 @@ def _flush(settings: Mapping[str, Any], known: frozenset[str]) -> Iterator[str]:
     """Without it, a release flushes what its log holds when the database is opened."""
     if settings["flush"] and "flush" in known:
         yield "flush"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

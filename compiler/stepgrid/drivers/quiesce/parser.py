@@ -21,7 +21,7 @@ OURS = (UNDER_WAY, AT_WORK, COMPACTED)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 
 
-def parse(folder: Path) -> Figures:
+def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     looks, end = _lines(folder / "stdout")
     debt = _debt(folder)
     metrics = {**_amounts(looks), **debt}

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.command import Command
-from stepgrid.model.figures import Figures
-from stepgrid.plugins.driver import Context, Runner
+from stepgrid.plugins.driver import Context, PackageRunner, Runner
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from stepgrid.model.metrics.metric import MetricSet
 
 STATEMENT_SECONDS = 1.0  # only for estimates
 
 
-class Sql:
+class Sql(PackageRunner):
     kind = "sql"
     revision = 1
     parser = 1
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.sql.settings import Settings
-
-        return Settings
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.sql.metrics import OWN
@@ -45,11 +35,6 @@ class Sql:
 
         timeout = float(settings["timeout"])
         return server_request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
-
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.sql.parser import parse
-
-        return parse(folder, settings)
 
 
 DRIVER: Runner = Sql()

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import command, workload_files
+from stepgrid.plugins.driver import PackageDriver
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from stepgrid.model.command import Command
     from stepgrid.model.figures import Figures, PrintedStep
     from stepgrid.model.metrics.metric import MetricSet
@@ -21,18 +20,12 @@ EVENT_RATE = 1_000
 FLOOR = 1.0
 
 
-class Sysbench:
+class Sysbench(PackageDriver):
     kind = "sysbench"
     revision = 2
     parser = 1
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = command.CLIENT
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.sysbench.settings import Settings
-
-        return Settings
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.sysbench.metrics import OWN

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.model.metrics.metric import MetricSet
-from stepgrid.plugins.driver import Driver
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from stepgrid.plugins.driver import Driver, PackageDriver
 
 LOAD_RATE = 2_000  # vectors per second of a small machine: only for estimates
 SEARCH_RATE = 500  # of one connection
@@ -18,16 +15,10 @@ INDEX_SECONDS = 120.0
 FLOOR = 1.0
 
 
-class VectorSearch:
+class VectorSearch(PackageDriver):
     kind = "vector_search"
     revision = 1
     tables = ("recall",)
-    reserved: Mapping[str, str] = {}
-
-    def settings_model(self) -> type[BaseModel]:
-        from stepgrid.drivers.vector_search.settings import Settings
-
-        return Settings
 
     def metrics(self) -> MetricSet:
         return MetricSet(published={"vector_search": {"recall": "recall", "qps": "qps"}})

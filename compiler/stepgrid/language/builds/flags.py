@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from stepgrid.language.builds.sources import Fault
+from stepgrid.language.builds.sources import Fault, scalar_text
 
 ENVIRONMENT = "env."
 
@@ -41,7 +41,7 @@ class Flags:
 
 def read(recipe: Mapping[str, Any]) -> Flags:
     """Of a planned build's recipe, whose flags have no faults."""
-    given = {name: _text(value) for name, value in recipe.get("flags", {}).items()}
+    given = {name: scalar_text(value) for name, value in recipe.get("flags", {}).items()}
     own: dict[str, Any] = {name: given[name] for name in _CHECKS if name in given}
     for name in ("cflags", "cxxflags", "ldflags"):
         own[name] = tuple(shlex.split(own.get(name, "")))
@@ -55,14 +55,14 @@ def read(recipe: Mapping[str, Any]) -> Flags:
 def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fault]:
     """`systems`: the build systems that there are for the engine, the default first."""
     for name, value in flags.items():
-        text = _text(value)
+        text = scalar_text(value)
         if wrong := _unknown(name):
             yield wrong
         elif not text.isprintable():
             yield Fault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
         elif complaint := _wrong(name, text, systems):
             yield Fault("wrong-flag", name, f"`{name}: {text}` {complaint}")
-    if "type" in flags and _text(flags.get("system", systems[0])) in ("make", "configure"):
+    if "type" in flags and scalar_text(flags.get("system", systems[0])) in ("make", "configure"):
         yield Fault(
             "wrong-flag", "type", "`type` is of cmake and meson", "with make say `assertions: true` or `cflags`"
         )
@@ -99,10 +99,6 @@ def _words(text: str) -> str | None:
     except ValueError as error:
         return f"cannot be split into words: {str(error).lower()}"
     return None
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 _COMPILER = _matching(r"[A-Za-z0-9_/][\w.+/-]*", "a compiler's name or path")

@@ -100,13 +100,13 @@ def _nested_faults(key: str, source: Any) -> Iterator[Fault]:
 def _wrong_values(values: Mapping[str, Any], checks: Mapping[str, Check]) -> Iterator[Fault]:
     for key, value in values.items():
         for text in value if isinstance(value, list | tuple) and key == "debian" else [value]:
-            wrong = checks[key](_text(text))
+            wrong = checks[key](scalar_text(text))
             if wrong:
-                shown = f"`{key}`" if wrong == v.PASSWORD else f"`{key}: {_text(text)}`"
+                shown = f"`{key}`" if wrong == v.PASSWORD else f"`{key}: {scalar_text(text)}`"
                 yield Fault("wrong-source", key, f"{shown} {wrong}")
 
 
-def _text(value: Any) -> str:
+def scalar_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -116,8 +116,8 @@ def extension_faults(extensions: Mapping[str, Any], engine: str, known: Sequence
         if name not in known:
             hint = f"it has: {', '.join(known)}" if known else "it has none"
             yield Fault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
-        elif wrong := v.VERSION(_text(version)):
-            yield Fault("wrong-source", name, f"`{name}: {_text(version)}` {wrong}")
+        elif wrong := v.VERSION(scalar_text(version)):
+            yield Fault("wrong-source", name, f"`{name}: {scalar_text(version)}` {wrong}")
 
 
 _NO_NAME = frozenset({"sha256", "submodules", "patched"})  # they say nothing of which file or commit is meant
