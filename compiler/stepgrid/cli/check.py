@@ -15,7 +15,7 @@ from stepgrid.model.units import counted, duration
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="spec files")
     spec_arguments.narrowing(parser)
-    what = "how problems are written: for people, as a JSON list, or as annotations of a pull request"
+    what = "the output format: for people, a JSON list, or annotations of a pull request"
     parser.add_argument("--format", choices=("text", "json", "github"), default="text", help=what)
 
 

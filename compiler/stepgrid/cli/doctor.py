@@ -24,10 +24,12 @@ WIDTH = 14  # of a name
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="also what this spec needs: hardware, programs")
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="also check what this spec needs: hardware, programs")
     spec_arguments.narrowing(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--restore", action="store_true", help="put back what a killed run with `noise: fix` has left")
+    parser.add_argument(
+        "--restore", action="store_true", help="restore host settings that a killed `noise: fix` run changed"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

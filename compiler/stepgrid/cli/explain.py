@@ -30,9 +30,9 @@ Catalogue = Mapping[str, Any] | None
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
-    parser.add_argument("cell", metavar="CELL", help="its id as `stepgrid plan --format json` has it, or axis=label,…")
-    parser.add_argument("--step", metavar="NAME", help="this step alone")
-    what = "also the options that the spec leaves alone, with the build's defaults"
+    parser.add_argument("cell", metavar="CELL", help="a cell id as in `stepgrid plan --format json`, or axis=label,…")
+    parser.add_argument("--step", metavar="NAME", help="only this step")
+    what = "also the options that the spec does not set, with the defaults of the build"
     parser.add_argument("--all", action="store_true", help=what)
 
 

@@ -29,8 +29,8 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
-    parser.add_argument("file", type=Path, help="what to write: .tar.gz, or .tar.zst where zstd is there")
-    parser.add_argument("--attempts", action="store_true", help="what failed or was interrupted goes along")
+    parser.add_argument("file", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed")
+    parser.add_argument("--attempts", action="store_true", help="also failed and interrupted attempts")
     spec_arguments.narrowing(parser)
 
 

@@ -29,13 +29,13 @@ FINE, WRONG, USAGE, REFUSED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    what = f"specs that count beside {SPECS} and those of stored plans, with all scales"
+    what = f"specs whose results are kept, beside {SPECS} and those of stored plans, with all scales"
     parser.add_argument("specs", nargs="*", metavar="SPEC", help=what)
     action = parser.add_mutually_exclusive_group()
-    action.add_argument("--yes", action="store_true", help="move what is listed to the trash")
-    action.add_argument("--restore", action="store_true", help="put everything in the trash back")
-    action.add_argument("--empty", action="store_true", help="delete everything in the trash for good")
-    what = "a spec or a plan whose stored plans do not count any more, as often as needed"
+    action.add_argument("--yes", action="store_true", help="move the listed files to the trash")
+    action.add_argument("--restore", action="store_true", help="restore everything from the trash")
+    action.add_argument("--empty", action="store_true", help="delete everything in the trash")
+    what = "a spec or plan whose results are no longer kept, may be repeated"
     parser.add_argument("--forget", metavar="SPEC|PLAN", action="append", default=[], help=what)
     spec_arguments.local(parser)
 

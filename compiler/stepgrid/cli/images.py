@@ -26,11 +26,11 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="a spec, whose images are meant (all of this checkout)")
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only images of this spec (default: of the checkout)")
     spec_arguments.narrowing(parser)
-    parser.add_argument("--verify", action="store_true", help="read each: its list of files, their sizes and checksums")
+    parser.add_argument("--verify", action="store_true", help="verify each image: list of files, sizes and checksums")
     parser.add_argument(
-        "--evict", nargs="+", default=[], metavar="STAGE", help="remove these; `all` is all that are listed"
+        "--evict", nargs="+", default=[], metavar="STAGE", help="remove these images; `all` removes every listed one"
     )
 
 

@@ -30,15 +30,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         metavar="FILE|KIND",
-        help="what `stepgrid export` or `stepgrid builds export` wrote; "
+        help="a file that `stepgrid export` or `stepgrid builds export` wrote; "
         f"or the kind of published results: {', '.join(IMPORTERS.names())}",
     )
-    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: the folder that they are in")
-    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: where the published summaries go")
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: folder of the published results"
+    )
+    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: folder for the published summaries")
     parser.add_argument(
         "--skip-unknown",
         action="store_true",
-        help="with a KIND: leave out what is not understood; the report says what",
+        help="with a KIND: skip unknown lines and files; the report lists them",
     )
     spec_arguments.local(parser)
 

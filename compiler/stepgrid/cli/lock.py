@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
-    what = "move what is held already: all of it, or only that of these builds"
+    what = "update existing pins: all of them, or only those of these builds"
     parser.add_argument("--update", nargs="*", metavar="BUILD", help=what)
-    what = "one of the spec's `scales`, as often as needed (the spec as it is, and all of its scales)"
+    what = "one of the spec's `scales`, may be repeated (default: the spec without a scale, and all of its scales)"
     parser.add_argument("--scale", dest="scales", action="append", metavar="NAME", help=what)
     spec_arguments.local(parser)
 

@@ -16,7 +16,7 @@ SCHEMA = Path("specs/spec.schema.json")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("engine", metavar="ENGINE", help=f"one of: {', '.join(engines())}")
-    parser.add_argument("file", metavar="FILE", nargs="?", help="where to (specs/ENGINE.yaml)")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the file to write (specs/ENGINE.yaml)")
 
 
 def run(args: argparse.Namespace) -> int:

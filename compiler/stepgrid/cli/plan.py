@@ -16,7 +16,7 @@ SHOWN = 5
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--all", action="store_true", help=f"list every stage, not {SHOWN} of a group")
+    parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN} of a group")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -25,10 +25,10 @@ ALL = "SELECT * FROM columns"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
-    parser.add_argument("--spec", help="the plan of this spec (default: the newest that was collected)")
-    parser.add_argument("--plan", metavar="ID", help="a plan by its digest, or the beginning of it: an imported one")
-    parser.add_argument("--format", choices=FORMATS, help="default: what FILE ends with, else table")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it there")
+    parser.add_argument("--spec", help="the plan of this spec (default: the one collected last)")
+    parser.add_argument("--plan", metavar="ID", help="a plan by its digest or a prefix of it, for an imported plan")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the suffix of FILE, otherwise table")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write")
     spec_arguments.narrowing(parser)
 
 

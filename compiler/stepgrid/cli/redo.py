@@ -24,9 +24,11 @@ SHOWN = 10
 def arguments(parser: argparse.ArgumentParser) -> None:
     cell_selection.arguments(parser, "a cell's id, or labels that single it out: cache=lru,threads=1 (all cells)")
     parser.add_argument("--step", action="append", default=[], metavar="NAME", help="only the stages of this step")
-    parser.add_argument("--load", action="store_true", help="the load too, and what starts from it in these cells")
-    parser.add_argument("--why", default="", metavar="TEXT", help="kept beside the results")
-    parser.add_argument("--undo", action="store_true", help="take back what was asked for and is not measured yet")
+    parser.add_argument(
+        "--load", action="store_true", help="also the load and all stages of these cells that follow it"
+    )
+    parser.add_argument("--why", default="", metavar="TEXT", help="a reason, stored beside the results")
+    parser.add_argument("--undo", action="store_true", help="cancel the requests that are not measured yet")
 
 
 def run(args: argparse.Namespace) -> int:

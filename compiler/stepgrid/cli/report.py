@@ -19,9 +19,9 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="what it is written as (text)")
-    parser.add_argument("--table", metavar="TITLE", help="one of its tables alone")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where it goes (printed)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
+    parser.add_argument("--table", metavar="TITLE", help="print only this table")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
     parser.add_argument("--strict", action="store_true", help=f"exit with {FAILED} when a claim of the spec fails")
     spec_arguments.narrowing(parser)
 

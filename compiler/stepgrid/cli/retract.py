@@ -25,9 +25,9 @@ class Wrong(Exception):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("result", metavar="RESULT", help="its folder, or STAGE/TIME as `stepgrid results` lists it")
-    parser.add_argument("--why", metavar="TEXT", help="what is wrong with it; the report says so")
-    parser.add_argument("--undo", action="store_true", help="it counts again")
+    parser.add_argument("result", metavar="RESULT", help="a result's folder, or STAGE/TIME as in `stepgrid results`")
+    parser.add_argument("--why", metavar="TEXT", help="the reason; the report prints it")
+    parser.add_argument("--undo", action="store_true", help="include the result again")
     spec_arguments.local(parser)
 
 

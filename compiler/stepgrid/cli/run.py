@@ -20,9 +20,9 @@ FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="the file that describes the experiment")
     _options(parser)
-    what = "start no stage that would end later: 6h, or 07:30 (after the spec anything else is Snakemake's --until)"
+    what = "start no stage that would end after 6h, or after 07:30 (other values are passed to Snakemake's --until)"
     parser.add_argument("--until", metavar="TIME", type=_time, help=what)
-    more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="anything else is for Snakemake")
+    more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="more arguments, for Snakemake")
     more.required = False  # else a missing spec is said to be "SPEC, …"
 
 

@@ -30,12 +30,12 @@ class Wrong(Exception):
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.usage = USAGES.removeprefix("usage: ")
-    what = "a spec file; or what is done: diff, export or import, with its words"
+    what = "a spec file, or one of diff, export and import with its arguments"
     parser.add_argument("words", nargs="*", metavar="SPEC", help=what)
     spec_arguments.narrowing(parser)
-    parser.add_argument("--make", nargs="*", metavar="NAME", help="make these builds of the spec; without a name, all")
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="builds that are made at once (1)")
-    parser.add_argument("--spec", metavar="SPEC", help="diff, export and import: the spec whose builds are named")
+    parser.add_argument("--make", nargs="*", metavar="NAME", help="make these builds (without a name: all of the spec)")
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="number of builds made in parallel (1)")
+    parser.add_argument("--spec", metavar="SPEC", help="with diff, export and import: the spec of the named builds")
     every = FORMATS["diff"]
     what = "for people, as JSON; of diff also as CSV or a Markdown table"
     parser.add_argument("--format", choices=every, default="text", help=what)

@@ -23,8 +23,8 @@ COLUMNS = ("step", "name", "metric", "value", "unit")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", metavar="KIND", help="what made the output, such as db_bench")
-    parser.add_argument("file", metavar="FILE", type=Path, help="its output: one run, or many one after the other")
+    parser.add_argument("kind", metavar="KIND", help="the kind of program that wrote the output, such as db_bench")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the output of one run, or of several runs in one file")
     parser.add_argument("--format", choices=FORMATS, default="table", help="json has everything")
 
 

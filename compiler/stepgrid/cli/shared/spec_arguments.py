@@ -28,13 +28,18 @@ def narrowing(parser: argparse.ArgumentParser) -> None:
         "--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\""
     )
     parser.add_argument(
-        "--set", dest="sets", metavar="PATH=VALUE", action="append", default=[], help="another value: params.keys=1M"
+        "--set",
+        dest="sets",
+        metavar="PATH=VALUE",
+        action="append",
+        default=[],
+        help="set a value, such as params.keys=1M",
     )
     local(parser)
 
 
 def local(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--site", metavar="FILE", help="local facts of this machine (site.yaml, if it is there)")
+    parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
 
 
 def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
