@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.layouts import groups
-from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, cell
+from stepgrid.plugins.layout import ARMS, RANGE, STEP, Block, Layout, cell, legend
 
 QPS, ROWS = "qps", "rows_per_s"
-ROOM = 60  # for the names of arms
 SCAN = "scan: scans of a whole table per second"
 
 
@@ -20,7 +18,7 @@ def tables(block: Block) -> list[Table]:
 
 
 def _table(block: Block, rows: groups.Rows, name: str) -> Table:
-    heads, names = legend.legend(block.heads(QPS), ROOM)
+    heads, names = legend(block.heads(QPS), groups.ROOM)
     lines = [line for index, short in rows for line in _lines(block, index, short)]
     notes = (*block.notes, *([SCAN] if len(lines) > len(rows) else []))
     return block.table(columns(heads, [STEP]), lines, name, before=names, notes=notes)

@@ -5,32 +5,25 @@ A step and the one of its name with `.pre`; the difference is what fragmentation
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from stepgrid.layouts import groups
-from stepgrid.layouts.shared import legend
 from stepgrid.model import number_format
-from stepgrid.model.table import Cell, Table, columns
+from stepgrid.model.table import Cell, Table
 from stepgrid.plugins.layout import ARMS, RANGE, STEP, At, Block, Layout, cell
 
 QPS = "qps"
-ROOM = 60  # for the names of arms
 HEAD = "after/before"
 
 
 def tables(block: Block) -> list[Table]:
-    heads, names = legend.legend(block.heads(HEAD), ROOM)
-    rows = tuple(_lines(block))
-    return [block.table(columns(heads, [STEP]), rows, before=names)] if rows else []
+    return groups.together(block, partial(_cells, block, _before(block)), HEAD)
 
 
-def _lines(block: Block) -> Iterator[Iterable[Cell]]:
-    before = _before(block)
-    for rows in groups.grouped(block).values():
-        for index, short in rows:
-            if (there := before.get(block.rows[index])) is not None:
-                across = range(len(block.columns))
-                yield (*(_ratio(block, (index, at), (there, at)) for at in across), Cell(short))
+def _cells(block: Block, before: Mapping[tuple[str, ...], int], row: int) -> Iterator[Cell]:
+    if (there := before.get(block.rows[row])) is not None:
+        yield from (_ratio(block, (row, at), (there, at)) for at in range(len(block.columns)))
 
 
 def _before(block: Block) -> Mapping[tuple[str, ...], int]:

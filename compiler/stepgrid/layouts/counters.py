@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from stepgrid.layouts.shared.legend import legend
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, Spot, cell
+from stepgrid.plugins.layout import Block, Layout, Spot, cell, legend
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from stepgrid.layouts import relative
-from stepgrid.model.table import Table
-from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout
+from stepgrid.model.table import Cell, Table, columns
+from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, legend
 
 POINTS, RANGES, AGGREGATING, WRITES, OTHERS = GROUPS = (
     "point queries", "range queries without aggregation", "range queries with aggregation", "writes", "others",
 )  # fmt: skip
+ROOM = 60  # for the names of arms
 PRE = ".pre"  # before the writes
 _WRITES = re.compile("delete|insert|update|write")
 _RANGES = re.compile("range|scan")
@@ -32,6 +33,14 @@ def tables(block: Block) -> list[Table]:
     groups = grouped(block).items() if others else ()
     plain = replace(block, row_axes=())
     return [relative.table(plain, rows, others, name) for name, rows in groups]
+
+
+def together(block: Block, show: Callable[[int], Iterable[Cell]], unnamed: str, *notes: str) -> list[Table]:
+    """All groups in one table, a column for each arm, the step last; a row of no cells is left out."""
+    heads, names = legend(block.heads(unnamed), ROOM)
+    every = ((index, short) for rows in grouped(block).values() for index, short in rows)
+    rows = [(*cells, Cell(short)) for index, short in every if (cells := tuple(show(index)))]
+    return [block.table(columns(heads, [STEP]), rows, before=names, notes=(*block.notes, *notes))] if rows else []
 
 
 def grouped(block: Block) -> dict[str, Rows]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stepgrid.layouts.shared import legend, ratio_cells
+from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, BASE, STEP, Block, Layout, cell
+from stepgrid.plugins.layout import ARMS, BASE, STEP, Block, Layout, cell, legend
 
 QPS = "qps"
 ROOM = 70  # for the names of steps
@@ -22,7 +22,7 @@ def tables(block: Block) -> list[Table]:
 def table(block: Block, rows: Sequence[tuple[int, str]], others: Sequence[int], part: str = "") -> Table:
     """The legend stands above the columns, for names of builds are long; where the base is a row they keep them."""
     room = ROOM if block.base_column is None else 0
-    heads, names = legend.legend([block.column(index) for index in others], room)
+    heads, names = legend([block.column(index) for index in others], room)
     lines = ((*(_ratio(block, row, column) for column in others), Cell(name)) for row, name in rows)
     notes = (*block.notes, *ratio_cells.notes(block, [_metric(block)]))
     before = (f"Relative to: {block.base}", *names)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.layouts.shared.legend import legend
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, fixed
+from stepgrid.plugins.layout import Block, Layout, fixed, legend
 
 COUNTERS: Mapping[str, str] = {
     "cf-l0-file-count-limit-delays-with-ongoing-compaction": "stall_l0_compacting_delays",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
+from stepgrid.model.units import duration
 
 _WORTH = 3600.0  # seconds
 
@@ -24,9 +25,7 @@ def _missing(subject: Subject) -> Iterator[Finding]:
         return
     step, seconds = max(saved.items(), key=lambda entry: entry[1])
     if seconds >= _WORTH:
-        message = (
-            f"a checkpoint after step `{step}` would save {seconds / 3600:,.1f} hours: cells repeat what leads to it"
-        )
+        message = f"a checkpoint after step `{step}` would save {duration(seconds)}: cells repeat what leads to it"
         hint = f"add `{{checkpoint: NAME}}` after `{step}`, and `from: NAME` to the axes that change only what follows"
         yield Finding(subject.places.of_step(step, None), message, hint, width=len(step))
 

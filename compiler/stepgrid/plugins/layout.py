@@ -13,6 +13,7 @@ At = tuple[int, int]  # row and column
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
 
 OWN = ("build", "step")
+ROOM = 40  # characters that the names of all columns may take
 FIGURES = "figures"  # the layout of a table that names none
 
 
@@ -115,6 +116,14 @@ def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
     if spot.status:
         return status_cell(spot.status)
     return Cell(NOTHING, "missing") if text is None else Cell(text, value=value)
+
+
+def legend(names: Sequence[str], room: int = ROOM) -> tuple[list[str], tuple[str, ...]]:
+    """Headings of arms, by numbers where the names are too long; and the lines above them, which say them then."""
+    if sum(len(name) + 2 for name in names) <= room:
+        return list(names), ()
+    heads = [f"col-{number}" for number in range(1, len(names) + 1)]
+    return heads, tuple(f"{head} : {name}" for head, name in zip(heads, names, strict=True))
 
 
 def fixed(spot: Spot, value: float | None, digits: int) -> Cell:

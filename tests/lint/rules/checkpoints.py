@@ -8,8 +8,8 @@ LATE = "sweep: {bits: {option: cache_size, values: [1GiB, 2GiB, 4GiB], %s}}\n"
 
 FIRES = {
     "checkpoint-missing": [
-        (spec(*CHAIN, rest=LATE % "steps: [second]"), "a checkpoint after step `first` would save 2.0 hours: cells repeat what leads to it"),
-        (spec(*CHAIN, rest=LATE % "steps: [second]" + "repeat: 3\n"), "a checkpoint after step `first` would save 6.0 hours: cells repeat what leads to it"),
+        (spec(*CHAIN, rest=LATE % "steps: [second]"), "a checkpoint after step `first` would save 2h00m: cells repeat what leads to it"),
+        (spec(*CHAIN, rest=LATE % "steps: [second]" + "repeat: 3\n"), "a checkpoint after step `first` would save 6h01m: cells repeat what leads to it"),
     ],
 }  # fmt: skip
 

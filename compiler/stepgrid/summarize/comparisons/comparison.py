@@ -37,15 +37,6 @@ class Comparison:
         return comparison_axes.words(self.columns[0], self.layout.across)
 
     @property
-    def caveats(self) -> list[str]:
-        said = (entry.caveat for line in self.lines for entry in line.entries if entry.caveat)
-        return list(dict.fromkeys(said))
-
-    @property
-    def compared(self) -> int:
-        return sum(entry.kind == RATIO for line in self.lines for entry in line.entries)
-
-    @property
     def worth_showing(self) -> bool:
         """A step that lies before the base axis has nothing to compare."""
         return any(entry.kind not in (SAME_AS, ABSENT) for line in self.lines for entry in line.entries[1:])

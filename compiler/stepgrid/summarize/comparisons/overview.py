@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from stepgrid.model import number_format
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.summarize.comparisons import comparison_axes, phrases
 from stepgrid.summarize.comparisons.comparison import ABSENT, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_axes import Labels
+
+FLOOR = "floor"
+NAMED = 3  # places that have the same doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +37,44 @@ class Overview:
         return [comparison_axes.words(labels, self.across) or "-" for labels in self.columns[1:]]
 
     @property
-    def caveats(self) -> list[str]:
-        return list(dict.fromkeys(caveat for table in self.tables for caveat in table.caveats))
+    def table(self) -> Table:
+        """The floor is a column where the host has a history of it."""
+        floors = any(map(_floor, self.rows))
+        labels = [Column(name, label=True) for name in ("step", *self.down)]
+        heads = (f"{self.base} QPS", *([FLOOR] if floors else []), *self.heads)
+        columns = (*labels, *(Column(head, left=True) for head in heads))
+        rows = tuple(tuple(_cells(row, self.base, floors)) for row in self.rows)
+        return Table(f"QPS relative to {self.base}", columns, rows, notes=tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        caveats = dict.fromkeys(found.caveat for row in self.rows for found in row.entries if found.caveat)
+        yield from (f"{phrases.MARK} no verdict: {caveat}" for caveat in caveats)
+        yield from (f"{phrases.DOUBT} {doubt}" for doubt in self._doubts())
+
+    def _doubts(self) -> Iterator[str]:
+        """readww, 1, hyper: kernel 6.1.0 / 6.18.0; one sentence for all that have the same to tell"""
+        told: dict[str, list[str]] = {}
+        for row in self.rows:
+            for head, found in zip(self.heads, row.entries[1:], strict=True):
+                for text in found.doubts:
+                    told.setdefault(text, []).append(", ".join(filter(None, (row.step, *row.labels, head))))
+        for text, where in told.items():
+            more = f"; and {len(where) - NAMED} more" if len(where) > NAMED else ""
+            yield f"{text}: {'; '.join(where[:NAMED])}{more}"
+
+
+def _cells(row: Row, base: str, floors: bool) -> Iterator[Cell]:
+    yield from map(Cell, (row.step, *(label or "-" for label in row.labels)))
+    for index, each in enumerate(row.entries):
+        yield Cell(phrases.entry(each, base), each.verdict or each.kind)
+        if floors and not index:
+            yield Cell(_floor(row) or "-")
+
+
+def _floor(row: Row) -> str:
+    """1.3 %: the highest of the row; nothing where this host has no history of it."""
+    known = [found.floor for found in row.entries if found.floor is not None]
+    return number_format.percent(max(known)) if known else ""
 
 
 def overviews(axes: Sequence[Axis], tables: Iterable[Comparison]) -> list[Overview]:

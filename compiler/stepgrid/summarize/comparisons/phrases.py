@@ -9,13 +9,11 @@ from stepgrid.model import number_format
 from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
-from stepgrid.summarize.comparisons.overview import Overview, Row
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
 
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
-NAMED = 3
 Weight = tuple[bool, float]
 
 
@@ -67,24 +65,6 @@ def _weight(entries: Sequence[Entry]) -> Weight:
     """What is certain comes before what is only large."""
     sizes = [(each.verdict in (FASTER, SLOWER), abs(math.log(each.ratio))) for each in entries if each.ratio]
     return max(sizes, default=(False, 0.0))
-
-
-def doubts(table: Overview) -> Iterator[str]:
-    """readww, 1, hyper: kernel 6.1.0 / 6.18.0; one sentence for all that have the same to tell"""
-    told: dict[str, list[str]] = {}
-    for row in table.rows:
-        for head, found in zip(table.heads, row.entries[1:], strict=True):
-            for text in found.doubts:
-                told.setdefault(text, []).append(", ".join(filter(None, (row.step, *row.labels, head))))
-    for text, where in told.items():
-        more = f"; and {len(where) - NAMED} more" if len(where) > NAMED else ""
-        yield f"{text}: {'; '.join(where[:NAMED])}{more}"
-
-
-def floor(row: Row) -> str:
-    """1.3 %: the highest of the row; nothing where this host has no history of it."""
-    known = [found.floor for found in row.entries if found.floor is not None]
-    return number_format.percent(max(known)) if known else ""
 
 
 def _counts(entries: Sequence[Entry]) -> str:

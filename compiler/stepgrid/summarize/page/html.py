@@ -12,7 +12,7 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
-from stepgrid.summarize.page import absolute_figures, all_tables, command_lines, findings, host, summary_text
+from stepgrid.summarize.page import absolute_figures, command_lines, findings, host, summary_text
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
 
@@ -82,7 +82,7 @@ def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
     drawn = [step_charts.ratios(report, each) for each in found.tables]
     return {
         "base": found.base,
-        "html": body(all_tables.overview(found)),
+        "html": body(found.table),
         "pictures": [picture for picture in drawn if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

@@ -12,12 +12,12 @@ from stepgrid.model.units import counted
 from stepgrid.store.status.results import DONE, UNSUPPORTED
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.comparisons import comparison_axes, phrases
-from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.notes.coverage import Trouble
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, all_tables, findings, host
+from stepgrid.summarize.page import absolute_figures, findings, host
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 
@@ -170,7 +170,7 @@ def _reading(report: Report) -> list[str]:
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
-        *([_FLOOR] if any(phrases.floor(row) for table in report.overviews for row in table.rows) else []),
+        *([_FLOOR] if any(each.name == FLOOR for found in report.overviews for each in found.table.columns) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
         *([_DEBT] if _has(report, "drain_l0_files") else []),
     ]
@@ -185,8 +185,7 @@ def _section(report: Report, section: Section) -> list[str]:
 
 
 def _overview(found: Overview) -> list[str]:
-    table = all_tables.overview(found)
-    return _lines(replace(table, title=f"{table.title}, 95 % intervals"))
+    return _lines(replace(found.table, title=f"{found.table.title}, 95 % intervals"))
 
 
 def _absolute(report: Report, section: Section) -> list[str]:
