@@ -12,12 +12,12 @@ from stepgrid.layouts import (
     figures,
     groups,
     insert_benchmark,
-    insert_metrics,
     recall,
     relative,
     response_times,
 )
 from stepgrid.layouts.insert_benchmark import Marked
+from stepgrid.layouts.shared import insert_metrics
 from stepgrid.plugins.drivers import tables
 from stepgrid.plugins.layout import Block, Layout, Spot
 from stepgrid.plugins.registry import LAYOUTS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from stepgrid.layouts import insert_metrics
+from stepgrid.layouts.shared import insert_metrics
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell, fixed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.layouts import insert_metrics
+from stepgrid.layouts.shared import insert_metrics
 from stepgrid.plugins.importer import Measured
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.transfer.published_folder import Found, read
