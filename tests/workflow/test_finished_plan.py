@@ -119,14 +119,12 @@ def test_other_code_or_another_host_compiles_again(
 
 
 def test_code_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import stepgrid
-
     package = tmp_path / "compiler" / "stepgrid"
     for folder in (package / "inner", tmp_path / "templates"):
         folder.mkdir(parents=True)
     source = package / "inner" / "module.py"
     source.write_text("a = 1\n")
-    monkeypatch.setattr(stepgrid, "__path__", [str(package)])
+    monkeypatch.setattr(plan_cache, "PACKAGE", package)
     first = plan_cache.code.__wrapped__()
     assert plan_cache.code.__wrapped__() == first
     os.utime(source, ns=(1, 1))

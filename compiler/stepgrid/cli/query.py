@@ -6,16 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import answer_formats, output_file, spec_arguments
 from stepgrid.host.durable_writes import replacing
 from stepgrid.plan.files import plan_file
+from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE = 0, 1, 2
 PARQUET = "parquet"

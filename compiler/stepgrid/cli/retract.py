@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.locks import Busy, locked
 from stepgrid.model.plan import STAGE_PREFIX
 from stepgrid.store import retractions
 from stepgrid.store.run_lock import NAME
+from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.store.store import Store
 
 FINE, USAGE, FAILED = 0, 2, 3
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from stepgrid.plugins.driver import Client, Driver, OnEngines, Runner, Running, Tabled, WithFiles, WithInputs
 from stepgrid.plugins.registry import DRIVERS, ENGINES
-
-if TYPE_CHECKING:
-    from stepgrid.plugins.driver import Driver, Runner, WithFiles, WithInputs
 
 
 def kinds() -> tuple[str, ...]:
@@ -25,8 +23,6 @@ def driver(kind: str) -> Driver:
 @cache
 def tables(kind: str) -> tuple[str, ...]:
     """The layouts that the report of a kind of step shows where the spec names no tables."""
-    from stepgrid.plugins.driver import Tabled
-
     found = driver(kind)
     return found.tables if isinstance(found, Tabled) else ()
 
@@ -38,8 +34,6 @@ def runs_on(kind: str, engine: str) -> bool:
 
 
 def _engines(kind: str) -> tuple[str, ...]:
-    from stepgrid.plugins.driver import OnEngines
-
     found = driver(kind)
     return found.engines if isinstance(found, OnEngines) else ()
 
@@ -47,8 +41,6 @@ def _engines(kind: str) -> tuple[str, ...]:
 @cache
 def client(kind: str) -> str | None:
     """The engine of whose builds a kind's client is one; None where the engine's own build has all programs."""
-    from stepgrid.plugins.driver import Client
-
     found = driver(kind)
     return found.client if isinstance(found, Client) else None
 
@@ -56,8 +48,6 @@ def client(kind: str) -> str | None:
 @cache
 def with_files(kind: str) -> WithFiles | None:
     """A kind whose steps need files."""
-    from stepgrid.plugins.driver import WithFiles
-
     found = driver(kind)
     return found if isinstance(found, WithFiles) else None
 
@@ -65,8 +55,6 @@ def with_files(kind: str) -> WithFiles | None:
 @cache
 def with_inputs(kind: str) -> WithInputs | None:
     """A kind whose commands read files of the spec's author."""
-    from stepgrid.plugins.driver import WithInputs
-
     found = driver(kind)
     return found if isinstance(found, WithInputs) else None
 
@@ -74,8 +62,6 @@ def with_inputs(kind: str) -> WithInputs | None:
 @cache
 def runnable(kind: str) -> Runner | None:
     """What running needs of a kind; None where this version only checks and plans it."""
-    from stepgrid.plugins.driver import Running
-
     found = driver(kind)
     return cast("Runner", found) if isinstance(found, Running) else None
 

@@ -7,11 +7,10 @@ builds: one that is only declared does not have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-if TYPE_CHECKING:
-    from stepgrid.language.builds.source_defaults import Library
-    from stepgrid.language.builds.sources import Fault
+from stepgrid.language.builds.source_defaults import Library
+from stepgrid.language.builds.sources import Fault
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]

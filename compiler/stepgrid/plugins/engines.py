@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from stepgrid.plugins.engine import Building, Built, Compiled, Engine
 from stepgrid.plugins.registry import ENGINES
-
-if TYPE_CHECKING:
-    from stepgrid.plugins.server import Serving
+from stepgrid.plugins.server import Serving
 
 
 def names() -> tuple[str, ...]:
@@ -42,8 +40,6 @@ def systems(name: str) -> tuple[str, ...]:
 
 def served(name: str) -> Serving | None:
     """What runs need of an engine that is a server; None of one that lives in the step's own program."""
-    from stepgrid.plugins.server import Serving
-
     found = engine(name)
     return found if isinstance(found, Serving) else None
 

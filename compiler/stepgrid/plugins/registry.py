@@ -12,14 +12,13 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from stepgrid.plugins.collector import Collector
-    from stepgrid.plugins.driver import Driver
-    from stepgrid.plugins.engine import Engine
-    from stepgrid.plugins.importer import Importer
-    from stepgrid.plugins.layout import Layout
+from stepgrid.plugins.collector import Collector
+from stepgrid.plugins.driver import Driver
+from stepgrid.plugins.engine import Engine
+from stepgrid.plugins.importer import Importer
+from stepgrid.plugins.layout import Layout
 
 Plugin = TypeVar("Plugin")
 

@@ -6,14 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.language import input_record
+from stepgrid.model.plan import PlannedStage
 from stepgrid.store.store import Store
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import PlannedStage
 
 
 def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
+from stepgrid.language.problems.problem import Problem
+from stepgrid.model.plan import Plan
 from stepgrid.plan.checks import option_check, program_check
 from stepgrid.store.builds import record
 from stepgrid.store.status.node_records import results
 from stepgrid.store.status.records import catalogue
-
-if TYPE_CHECKING:
-    from stepgrid.language.problems.problem import Problem
-    from stepgrid.model.plan import Plan
-    from stepgrid.store.store import Store
+from stepgrid.store.store import Store
 
 
 def problems(plan: Plan, store: Store) -> Sequence[Problem]:

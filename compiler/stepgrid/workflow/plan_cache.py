@@ -13,19 +13,16 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
 from stepgrid.language.input_record import Witness, digest, watching
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
+from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
 from stepgrid.store.store import Store
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import Plan
-
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
 

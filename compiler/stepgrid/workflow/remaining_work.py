@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepgrid.host.locks import holders
 from stepgrid.host.machines import elsewhere
 from stepgrid.language.site.site_file import of_environment
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.units import counted
 from stepgrid.store import contents, plans
 from stepgrid.store.report_files import Products
@@ -18,9 +18,6 @@ from stepgrid.store.status.integrity import Look
 from stepgrid.store.status.results import Broken
 from stepgrid.store.store import Store
 from stepgrid.workflow.redo import again
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,17 @@ from collections.abc import Mapping, Sequence
 from errno import EACCES
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.host.machines import contradicted
 from stepgrid.language.site.site_file import GIVEN, of_environment
-from stepgrid.model.plan import runs_already
+from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
 from stepgrid.store.full_disk import is_full, refusal, sentence
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.host_plan import named
 from stepgrid.workflow.remaining_work import Work, work
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import Plan, PlannedStage
 
 PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
 STAND_IN = (

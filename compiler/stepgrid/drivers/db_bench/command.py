@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
+from stepgrid.model.command import Command
 from stepgrid.plugins.command_line import as_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from stepgrid.model.command import Command
-    from stepgrid.plugins.driver import Context
+from stepgrid.plugins.driver import Context
 
 REPORT = "report.csv"
 

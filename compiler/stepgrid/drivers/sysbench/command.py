@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
-
-if TYPE_CHECKING:
-    from stepgrid.model.command import Command
-    from stepgrid.plugins.driver import Context
-    from stepgrid.plugins.server import Access
+from stepgrid.model.command import Command
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
 LOAD = "load"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
-
-if TYPE_CHECKING:
-    from stepgrid.plugins.server import Home
+from stepgrid.plugins.server import Home
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {

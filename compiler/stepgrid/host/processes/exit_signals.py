@@ -7,11 +7,9 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from subprocess import Popen
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from subprocess import Popen
+from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
