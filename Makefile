@@ -32,7 +32,7 @@ test: lint  # pytest last: its summary is the end of the output
 lint: $(STAMP)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/mypy compiler scripts
+	@$(BIN)/mypy compiler scripts examples/*/stepgrid_*
 	@$(BIN)/lint-imports
 
 format: $(STAMP)

@@ -1,0 +1,53 @@
+"""Whether an object has all of a protocol, none of it, or a part that stepgrid would never call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SELF = "self"
+
+
+def optional(module: ModuleType) -> Iterator[Any]:
+    """The protocols of a module that a plug-in may have."""
+    own = (each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__)
+    yield from (each for each in own if getattr(each, "_is_runtime_protocol", False))
+
+
+def check(plugin: object, *protocols: Any) -> None:
+    """The test fails with a line for each fault."""
+    if said := list(faults(plugin, protocols)):
+        pytest.fail("\n".join(said), pytrace=False)
+
+
+def faults(plugin: object, protocols: Iterable[Any]) -> Iterator[str]:
+    """Of protocols that it has in part, but for the names that it needs for others, and of its signatures."""
+    every = {protocol: _members(protocol) for protocol in protocols}
+    whole = [protocol for protocol, names in every.items() if all(hasattr(plugin, name) for name in names)]
+    used = {name for protocol in whole for name in every[protocol]}
+    for protocol, names in every.items():
+        there = [name for name in names if hasattr(plugin, name)]
+        if protocol not in whole and any(callable(getattr(protocol, name, None)) for name in {*there} - used):
+            missing = ", ".join(name for name in names if name not in there)
+            yield f"has {', '.join(there)}, and no {missing}: it is no {protocol.__name__} ({protocol.__module__})"
+        yield from (fault for name in there if (fault := _signature(plugin, protocol, name)))
+
+
+def _members(protocol: Any) -> list[str]:
+    return [name for name in {**protocol.__annotations__, **vars(protocol)} if not name.startswith("_")]
+
+
+def _signature(plugin: object, protocol: Any, name: str) -> str | None:
+    method = vars(protocol).get(name)
+    if not inspect.isfunction(method):
+        return None
+    wanted = [parameter for parameter in inspect.signature(method).parameters if parameter != SELF]
+    try:
+        inspect.signature(getattr(plugin, name)).bind(*wanted)
+    except TypeError as error:
+        return f"`{name}` does not take ({', '.join(wanted)}): {error}"
+    return None

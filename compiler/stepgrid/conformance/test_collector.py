@@ -1,0 +1,44 @@
+"""`--collector NAME`: its command and, with `--samples`, what it counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.conformance.protocols import check, optional
+from stepgrid.conformance.samples import Sample
+from stepgrid.expand.steps.collectors import SETTINGS
+from stepgrid.plugins import collector as protocols
+from stepgrid.plugins.collector import Target
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import COLLECTORS
+
+
+def test_it_has_every_protocol_whole_or_not_at_all(collector: str) -> None:
+    check(COLLECTORS.get(collector), protocols.Collector, *optional(protocols))
+
+
+def test_it_names_its_program_package_and_settings(collector: str) -> None:
+    found = COLLECTORS.get(collector)
+    assert found.tool
+    assert found.package
+    assert [name for name in found.settings if name not in SETTINGS] == []
+
+
+def test_its_command_is_of_words(collector: str, tmp_path: Path) -> None:
+    argv = COLLECTORS.get(collector).argv("/bin/tool", {}, Target((7, 8), tmp_path))
+    assert argv[0] == "/bin/tool"
+    assert all(argv)
+
+
+def test_what_was_not_counted_is_missing(collector: str, tmp_path: Path) -> None:
+    assert COLLECTORS.get(collector).parse(tmp_path) == {}
+
+
+def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: Sample) -> None:
+    if sample.plugin != collector:
+        pytest.skip(f"a sample of {sample.plugin}")
+    found = COLLECTORS.get(collector).parse(sample.folder)
+    assert dict(found) == pytest.approx(dict(sample.expected))
+    assert [name for name in found if name not in METRICS] == []

@@ -1,0 +1,144 @@
+"""`--driver NAME`: its protocols, its settings; with `--samples`, its parser; with `--spec`, its figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from stepgrid.conformance.protocols import check, optional
+from stepgrid.conformance.samples import Sample
+from stepgrid.conformance.sweep import Sweep
+from stepgrid.lint import rule
+from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins import driver as protocols
+from stepgrid.plugins import metrics
+from stepgrid.plugins.driver import Declares, Live, OnEngines, Printed, Tabled
+from stepgrid.plugins.drivers import client, runnable, runs_on
+from stepgrid.plugins.metrics import METRICS, Measuring, Naming
+from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS
+
+HEAVY = ("duckdb", "numpy", "pydantic", "snakemake")
+
+
+def model(kind: str) -> type[BaseModel]:
+    return DRIVERS.get(kind).settings_model()
+
+
+def parsed(sample: Sample) -> Figures:
+    runner = runnable(sample.plugin)
+    assert runner is not None
+    settings = model(sample.plugin).model_validate(sample.settings).model_dump(mode="json")
+    return runner.parse(sample.folder, settings)
+
+
+def test_it_has_every_protocol_whole_or_not_at_all(driver: str) -> None:
+    found = DRIVERS.get(driver)
+    every = [protocols.Driver, *optional(protocols), *optional(metrics), *optional(rule)]
+    check(found, *every)
+
+
+def test_its_kind_is_the_name_of_its_entry_point(driver: str) -> None:
+    assert DRIVERS.get(driver).kind == driver
+
+
+def test_it_runs_on_an_engine_that_is_installed(driver: str) -> None:
+    found = DRIVERS.get(driver)
+    named = found.engines if isinstance(found, OnEngines) else ()
+    assert [name for name in named if name not in ENGINES.names()] == []
+    assert any(runs_on(driver, engine) for engine in ENGINES.names())
+    assert client(driver) is None or client(driver) in ENGINES.names()
+
+
+def test_its_settings_are_strict_and_frozen(driver: str) -> None:
+    config = model(driver).model_config
+    assert (config.get("extra"), config.get("frozen")) == ("forbid", True), "derive from stepgrid.plugins.settings"
+
+
+def test_each_setting_has_a_line_on_its_page(driver: str) -> None:
+    assert [name for name, field in model(driver).model_fields.items() if not field.description] == []
+
+
+def test_a_command_imports_nothing_heavy(driver: str) -> None:
+    program = f"import sys; from stepgrid.plugins.registry import DRIVERS; DRIVERS.get({driver!r}); "
+    program += f"print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n", "import it in the method that needs it: each step's job imports the driver"
+
+
+def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
+    found = DRIVERS.get(driver)
+    sets = found.metrics().sections if isinstance(found, Measuring) else {}
+    for metric in (each for section in sets.values() for each in section):
+        assert metric.name.isidentifier()
+        assert metric.name == metric.name.lower()
+        assert metric.unit
+        assert metric.definition.endswith(".")
+        assert METRICS[metric.name].definition == metric.definition, f"another plug-in has a metric {metric.name}"
+
+
+def test_what_it_finds_are_metrics(driver: str) -> None:
+    found = DRIVERS.get(driver)
+    assert [name for name in (found.yields() if isinstance(found, Declares) else ()) if name not in METRICS] == []
+
+
+def test_its_tables_are_layouts(driver: str) -> None:
+    found = DRIVERS.get(driver)
+    assert [name for name in (found.tables if isinstance(found, Tabled) else ()) if name not in LAYOUTS.names()] == []
+
+
+def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample) -> None:
+    _only(driver, sample)
+    assert dict(parsed(sample).metrics) == pytest.approx(dict(sample.expected))
+
+
+def test_a_sample_is_read_alike_each_time(driver: str, sample: Sample) -> None:
+    _only(driver, sample)
+    assert parsed(sample) == parsed(sample)
+
+
+def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sample: Sample) -> None:
+    """Settings are part of a stage's identity."""
+    _only(driver, sample)
+    once = model(driver).model_validate(sample.settings).model_dump(mode="json")
+    assert model(driver).model_validate(once).model_dump(mode="json") == once
+    assert DRIVERS.get(driver).seed_key(once) == DRIVERS.get(driver).seed_key(once) != ""
+    assert DRIVERS.get(driver).estimate(once) >= 0
+
+
+def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tmp_path: Path) -> None:
+    _only(driver, sample)
+    for path in sample.folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes() if path.suffix == ".json" else b"")
+    with pytest.raises(ParseError):
+        parsed(sample._replace(folder=tmp_path))
+
+
+def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: Sample) -> None:
+    _only(driver, sample)
+    found = DRIVERS.get(driver)
+    if isinstance(found, Live):
+        assert all(rate >= 0 for _seconds, rate in found.live(sample.folder))
+    if isinstance(found, Printed):
+        assert found.printed(sample.folder / "stdout")
+
+
+def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
+    steps, found = list(sweep.steps(driver)), DRIVERS.get(driver)
+    assert steps, f"the spec has no measured step of kind {driver}"
+    for step in steps:
+        runner = runnable(driver)
+        assert runner is not None
+        names = set(runner.parse(step.folder, step.settings).metrics)
+        own = found.own_metrics(step.settings) if isinstance(found, Naming) else {}
+        assert names, step.folder
+        assert names <= {*METRICS, *own}
+        assert not isinstance(found, Declares) or names <= {*found.yields(), *own}
+
+
+def _only(driver: str, sample: Sample) -> None:
+    if sample.plugin != driver:
+        pytest.skip(f"a sample of {sample.plugin}")

@@ -1,0 +1,39 @@
+"""`--importer NAME`: folders of published results, those of `--samples` among them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from stepgrid.conformance.protocols import check
+from stepgrid.conformance.samples import Sample
+from stepgrid.plugins import importer as protocols
+from stepgrid.plugins.importer import Faults, Wrong
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import DRIVERS, IMPORTERS
+
+
+def test_it_has_all_of_its_protocol(importer: str) -> None:
+    check(IMPORTERS.get(importer), protocols.Importer)
+
+
+def test_its_steps_are_of_a_kind_that_is_installed(importer: str) -> None:
+    assert IMPORTERS.get(importer).kind in DRIVERS.names()
+
+
+def test_a_folder_without_results_has_none(importer: str, tmp_path: Path) -> None:
+    found, said = IMPORTERS.get(importer), Faults()
+    with suppress(Wrong):
+        assert list(found.measured(found.read(tmp_path, said))) == []
+
+
+def test_a_sample_is_read_whole(importer: str, sample: Sample) -> None:
+    if sample.plugin != importer:
+        pytest.skip(f"a sample of {sample.plugin}")
+    found, said = IMPORTERS.get(importer), Faults()
+    measured = found.measured(found.read(sample.folder, said))
+    assert list(said) == []
+    assert measured
+    assert [name for each in measured for name in each.figures.metrics if name not in METRICS] == []

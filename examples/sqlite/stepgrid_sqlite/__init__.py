@@ -1,0 +1,1 @@
+"""SQLite for stepgrid: `engine` is the library by its own command, `driver` runs SQL with it."""

@@ -1,0 +1,1 @@
+"""Valkey for stepgrid: `engine` is the server, `driver` is valkey-benchmark."""

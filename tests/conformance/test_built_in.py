@@ -1,0 +1,69 @@
+"""The suite, run on the plug-ins that come with stepgrid, and on one that is wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, LAYOUTS
+
+ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
+WRONG = """\
+from stepgrid.engines.program import Program
+
+class Wrong(Program):
+    name = "another"
+    kinds = ("command", "nosuch")
+    default_storage_engine = "x"
+
+    def capabilities(self):
+        return {"a b"}
+
+    def rules(self, spec):
+        return []
+
+    def serve(self, home): ...
+
+ENGINE = Wrong()
+"""
+
+
+def suite(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=line", "--pyargs"]
+    done = subprocess.run(
+        [*command, "stepgrid.conformance", *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_all_built_in_ones_conform(tmp_path: Path) -> None:
+    words = [word for kind, registry in ALL.items() for name in registry.names() for word in (f"--{kind}", name)]
+    said = suite(tmp_path, *words)
+    assert "failed" not in said, said
+    assert " passed" in said, said
+
+
+def test_one_that_is_wrong_is_told_each_fault(tmp_path: Path) -> None:
+    info = tmp_path / "wrong-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[stepgrid.engines]\nwrong = wrong_engine:ENGINE\n")
+    (tmp_path / "wrong_engine.py").write_text(WRONG)
+    said = suite(tmp_path, "--engine", "wrong")
+    for fault in (
+        "has serve, and no stop, socket, port, user, database",
+        "`capabilities` does not take (version)",
+        "`rules` does not take ()",
+        "assert 'another' == 'wrong'",
+        "assert ['nosuch'] == []",
+        "assert 'x' in ('program',)",
+    ):
+        assert fault in said, said
+
+
+def test_one_that_is_not_installed_says_how(tmp_path: Path) -> None:
+    said = suite(tmp_path, "--engine", "velkay")
+    assert "there is no engine `velkay`: known here: mariadb, mysql, postgres, program, rocksdb, sysbench; `pip" in said

@@ -1,0 +1,67 @@
+"""The packages of examples/, installed into an environment of their own: a sweep, their tests, the conformance suite.
+
+No file of stepgrid knows of them: they are found by their entry points.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import ROOT
+from tests.needs import needs
+
+EXAMPLES = ROOT / "examples"
+PIP = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+PLUGINS = {
+    "sqlite": ("--engine", "sqlite", "--driver", "sqlite"),
+    "valkey": ("--engine", "valkey", "--driver", "valkey_benchmark"),
+}
+
+
+def python(folder: Path, *packages: Path) -> Path:
+    """Of a new environment that has all of this one, and the packages."""
+    run(Path(sys.executable), "-m", "venv", "--without-pip", str(folder))
+    made = folder / "bin" / "python"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    ours = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+    (folder / "lib" / version / "site-packages" / "ours.pth").write_text(ours)
+    run(made, "-m", "pip", *PIP, *map(str, packages))
+    return made
+
+
+def run(program: Path, *words: str, **env: str) -> str:
+    done = subprocess.run(
+        [program, *words], cwd=ROOT, env={**os.environ, "STEPGRID_SITE": "", **env}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@needs("apt")
+@pytest.mark.parametrize("name", PLUGINS)
+def test_an_example_is_measured_by_its_own_package(name: str, tmp_path: Path) -> None:
+    package, sweep = EXAMPLES / name, tmp_path / "sweep"
+    sweep.mkdir()
+    own = python(tmp_path / "venv", package)
+    quiet = ("-p", "no:cacheprovider", "-q")
+    run(own, "-m", "pytest", *quiet, str(package), SWEEP_FOLDER=str(sweep))
+    spec = ("--spec", str(package / f"{name}.yaml"), "--scale", "smoke", "--folder", str(sweep))
+    samples = ("--samples", str(package / "tests" / "samples"))
+    said = run(own, "-m", "pytest", *quiet, "--pyargs", "stepgrid.conformance", *PLUGINS[name], *samples, *spec)
+    assert " passed" in said
+    assert "failed" not in said
+
+
+def test_the_core_names_no_example() -> None:
+    found = [
+        path.relative_to(ROOT)
+        for path in (ROOT / "compiler").rglob("*.py")
+        if any(f"stepgrid_{name}" in path.read_text(encoding="utf-8") for name in PLUGINS)
+    ]
+    assert found == []
