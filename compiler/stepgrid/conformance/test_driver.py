@@ -16,7 +16,7 @@ from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
 from stepgrid.plugins import metrics
-from stepgrid.plugins.driver import Declares, Live, OnEngines, Printed, Tabled
+from stepgrid.plugins.driver import Live, OnEngines, Printed, Tabled
 from stepgrid.plugins.drivers import client, runnable, runs_on
 from stepgrid.plugins.metrics import METRICS, Measuring, Naming
 from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS
@@ -80,11 +80,6 @@ def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
         assert METRICS[metric.name].definition == metric.definition, f"another plug-in has a metric {metric.name}"
 
 
-def test_what_it_finds_are_metrics(driver: str) -> None:
-    found = DRIVERS.get(driver)
-    assert [name for name in (found.yields() if isinstance(found, Declares) else ()) if name not in METRICS] == []
-
-
 def test_its_tables_are_layouts(driver: str) -> None:
     found = DRIVERS.get(driver)
     assert [name for name in (found.tables if isinstance(found, Tabled) else ()) if name not in LAYOUTS.names()] == []
@@ -136,7 +131,6 @@ def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
         own = found.own_metrics(step.settings) if isinstance(found, Naming) else {}
         assert names, step.folder
         assert names <= {*METRICS, *own}
-        assert not isinstance(found, Declares) or names <= {*found.yields(), *own}
 
 
 def _only(driver: str, sample: Sample) -> None:

@@ -59,9 +59,6 @@ class SqliteDriver:
     def metrics(self) -> MetricSet:
         return MetricSet({"SQLite": OWN})
 
-    def yields(self) -> Collection[str]:
-        return ("qps", "operations", "seconds", *(each.name for each in OWN))
-
 
 def _script(statements: Collection[str], options: Mapping[str, Any]) -> Iterator[str]:
     """The options are the connection's pragmas, before anything is timed."""

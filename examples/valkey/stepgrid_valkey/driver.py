@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +61,6 @@ class ValkeyBenchmark:
 
     def metrics(self) -> MetricSet:
         return MetricSet({"Valkey": OWN})
-
-    def yields(self) -> Collection[str]:
-        return ("qps", "operations", "seconds", "avg_us", "p50_us", "p99_us", "max_us", *(each.name for each in OWN))
 
 
 DRIVER: Runner = ValkeyBenchmark()
