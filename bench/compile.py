@@ -5,6 +5,7 @@ Takes the number of cells roughly (default 10,000): a grid of five builds and si
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -51,6 +52,7 @@ BARE = "import argparse, pydantic, jinja2.sandbox, ruamel.yaml; pydantic.BaseMod
 
 def main() -> None:
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    gc.set_threshold(100_000)  # as the commands
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         jobs = list(range(1, max(1, cells // CELLS_PER_JOB) + 1))

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.collect.job import collect
-from stepgrid.host.garbage_collector import uncollected
 from stepgrid.host.numpy_threads import alone
 from stepgrid.host.processes.exit_signals import leave
 from stepgrid.model.plan import Plan
@@ -39,8 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _collected(store: Store, plan: Plan) -> Mapping[str, State]:
     store.drop_stamps(plan.digest)
-    with uncollected():
-        known = collect(store, plan)
+    known = collect(store, plan)
     store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
     return known
 

@@ -6,7 +6,6 @@ import argparse
 import sys
 
 from stepgrid.host.durable_writes import write_text
-from stepgrid.host.garbage_collector import uncollected
 from stepgrid.plan.files import plan_file
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
@@ -61,7 +60,7 @@ def _unready(store: Store, plan: str) -> str | None:
 
 
 def read(store: Store, plan: str) -> Report:
-    with uncollected(), keeping(store.kept(plan), whole=False):  # what is made stays, and there are millions of it
+    with keeping(store.kept(plan), whole=False):
         return _read(store, plan)
 
 
@@ -75,10 +74,9 @@ def _read(store: Store, plan: str) -> Report:
 
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
-    with uncollected():
-        where = summary_text.page_path(store, found.plan)
-        with keeping(store.kept(found.plan)):
-            begun = html.begun(found)
-            text = summary_text.text(found, where)  # while charts are drawn
-            write_text(where, html.finished(begun))
-        write_text(summary_text.path(store, found.plan), text)
+    where = summary_text.page_path(store, found.plan)
+    with keeping(store.kept(found.plan)):
+        begun = html.begun(found)
+        text = summary_text.text(found, where)  # while charts are drawn
+        write_text(where, html.finished(begun))
+    write_text(summary_text.path(store, found.plan), text)

@@ -29,19 +29,16 @@ def compiled(
 ) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
     from stepgrid.build.local_pins import pin
-    from stepgrid.host.garbage_collector import uncollected
+    from stepgrid.language.file_checksum import knowing
+    from stepgrid.plan.compilation import compile_spec
+    from stepgrid.store.builds import made
+    from stepgrid.store.contents import stands_for
 
-    with uncollected():  # imports make what stays, too
-        from stepgrid.language.file_checksum import knowing
-        from stepgrid.plan.compilation import compile_spec
-        from stepgrid.store.builds import made
-        from stepgrid.store.contents import stands_for
-
-        here = store()
-        facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
-        differs = differing(of_environment(), facts)
-        with knowing(here.checksums()):
-            return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept)
+    here = store()
+    facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
+    differs = differing(of_environment(), facts)
+    with knowing(here.checksums()):
+        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept)
 
 
 def use(given: str | None) -> Sequence[Problem]:
