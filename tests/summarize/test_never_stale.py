@@ -16,7 +16,6 @@ from stepgrid.collect.job import collect
 from stepgrid.collect.tables import part_index, parts, table_views
 from stepgrid.store import retractions
 from stepgrid.summarize import job
-from stepgrid.summarize.cache.report_cache import keeping
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.page import summary_text
 from tests.summarize.synthetic import Experiment
@@ -96,8 +95,7 @@ CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(c
 def made(found: Experiment) -> Outputs:
     """What collect and summarize come to."""
     collect(found.store, found.plan)
-    with keeping(found.store.kept(found.plan.digest)):
-        job.write(found.store, job.read(found.store, found.plan.digest))
+    job.write(found.store, job.read(found.store, found.plan.digest))
     with table_views.opened(found.store.tables(found.plan.digest)) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()

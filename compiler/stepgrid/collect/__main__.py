@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.collect.job import collect
-from stepgrid.host.numpy_threads import alone
 from stepgrid.host.processes.exit_signals import leave
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
@@ -61,5 +60,4 @@ def _is_open(state: State) -> bool:
 
 
 if __name__ == "__main__":
-    alone()
     leave(main())

@@ -97,9 +97,9 @@ class Places:
     def tables(self, plan: str) -> Path:
         return self.summary(plan) / "tables"
 
-    def kept(self, plan: str) -> Path:
-        """Drawn and worked out before: a cache."""
-        return self.summary(plan) / "kept"
+    def charts(self, plan: str) -> Path:
+        """Drawn before: a cache."""
+        return self.summary(plan) / "charts.json"
 
     def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
         """There when a plan's tables, and the report of these tables, were made by this revision of the code."""

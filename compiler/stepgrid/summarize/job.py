@@ -10,7 +10,7 @@ from stepgrid.plan.files import plan_file
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
 from stepgrid.store.store import Store
-from stepgrid.summarize.cache.report_cache import keeping
+from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, report
@@ -35,9 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _written(store: Store, plan: str) -> Report:
-    with keeping(store.kept(plan)):
-        found = read(store, plan)
-        write(store, found)
+    found = read(store, plan)
+    write(store, found)
     store.stamp_report(plan, revision())
     return found
 
@@ -60,11 +59,6 @@ def _unready(store: Store, plan: str) -> str | None:
 
 
 def read(store: Store, plan: str) -> Report:
-    with keeping(store.kept(plan), whole=False):
-        return _read(store, plan)
-
-
-def _read(store: Store, plan: str) -> Report:
     header = plan_file.read_header(store.plan(plan))
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.tables(plan)
@@ -74,9 +68,7 @@ def _read(store: Store, plan: str) -> Report:
 
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
-    where = summary_text.page_path(store, found.plan)
-    with keeping(store.kept(found.plan)):
-        begun = html.begun(found)
-        text = summary_text.text(found, where)  # while charts are drawn
-        write_text(where, html.finished(begun))
-    write_text(summary_text.path(store, found.plan), text)
+    where, charts = summary_text.page_path(store, found.plan), ChartCache(store.charts(found.plan))
+    write_text(where, html.page(found, charts.drawn))
+    charts.save()
+    write_text(summary_text.path(store, found.plan), summary_text.text(found, where))

@@ -12,7 +12,6 @@ from stepgrid.store.code_revision import revision
 from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.summarize import job as summarize
-from stepgrid.summarize.cache.report_cache import keeping
 from stepgrid.summarize.report import Report
 
 
@@ -24,9 +23,8 @@ def current(store: Store, plan: Plan) -> Report:
         known = collect(store, plan)
         records = [each.result / "result.json" for each in known.values() if each.result]
         store.stamp_tables(plan.digest, revision(), records)
-        with keeping(store.kept(plan.digest)):
-            found = summarize.read(store, plan.digest)
-            summarize.write(store, found)
+        found = summarize.read(store, plan.digest)
+        summarize.write(store, found)
         store.stamp_report(plan.digest, revision())
         return found
     return summarize.read(store, plan.digest)

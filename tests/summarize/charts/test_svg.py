@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 
 from stepgrid.summarize.charts import vega
-from stepgrid.summarize.charts.svg import svg
+from stepgrid.summarize.charts.svg import drawn, svg
 
 
 def over_time(factor: int, count: int, loads: tuple[str, ...] = ("1.0",)) -> vega.Chart:
@@ -29,9 +29,9 @@ def over_time(factor: int, count: int, loads: tuple[str, ...] = ("1.0",)) -> veg
     ],
 )
 def test_as_vega_lite_draws_it(chart: Mapping[str, Any]) -> None:
-    drawn = svg(chart, "c", "label")()
+    found = svg(chart, "c", "label", drawn)
     plain = vl_convert.vegalite_to_svg(dict(chart), allowed_base_urls=[])
-    assert drawn.count("<path") == plain.count("<path") > 0
-    assert [part.split('"')[0] for part in drawn.split(' d="')[1:]] == [
+    assert found.count("<path") == plain.count("<path") > 0
+    assert [part.split('"')[0] for part in found.split(' d="')[1:]] == [
         part.split('"')[0] for part in plain.split(' d="')[1:]
     ]

@@ -1,3 +1,7 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.summarize.comparisons import multiple_comparisons
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.multiple_comparisons import sentences
@@ -31,3 +35,10 @@ def test_one_table_holds_together_by_itself():
 
 def test_ratios_without_a_verdict_do_not_count():
     assert list(sentences([table(1.055, caveat="made otherwise"), *EQUAL], 0.02)) == []
+
+
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.5]), min_size=1))
+def test_as_scipy_adjusts_them(chances):
+    from scipy.stats import false_discovery_control
+
+    assert multiple_comparisons._adjusted(chances) == [float(each) for each in false_discovery_control(chances)]

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.summarize.cache.report_cache import Drawing
 from stepgrid.summarize.charts import vega
-from stepgrid.summarize.charts.svg import svg
+from stepgrid.summarize.charts.svg import Draw, svg
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.data.measurements import Point
@@ -25,14 +24,10 @@ FEWEST = 3  # points of a series that are worth a line
 @dataclass(frozen=True, slots=True)
 class Picture:
     title: str
-    drawing: Drawing = field(repr=False)
-
-    @property
-    def svg(self) -> str:
-        return self.drawing()
+    svg: str = field(repr=False)
 
 
-def ratios(report: Report, table: Comparison) -> Picture | None:
+def ratios(report: Report, table: Comparison, draw: Draw) -> Picture | None:
     """None when there is no ratio to draw."""
     arms = [comparison_axes.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
     rows = list(_ratios(table, arms))
@@ -43,7 +38,7 @@ def ratios(report: Report, table: Comparison) -> Picture | None:
     title = f"{table.step}: QPS relative to {table.base}"
     if len(drawn) == 1:
         title = f"{table.step}: QPS of {drawn[0]} relative to {table.base}"
-    return Picture(title, svg(vega.ratios(rows, lines, drawn, report.effect), _name(title), title))
+    return Picture(title, svg(vega.ratios(rows, lines, drawn, report.effect), _name(title), title, draw))
 
 
 def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
@@ -56,7 +51,7 @@ def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
                 yield {"line": name, "arm": arm, "ratio": entry.ratio, "judged": entry.verdict in VERDICTS, **ends}
 
 
-def over_time(report: Report, section: Section) -> list[Picture]:
+def over_time(report: Report, section: Section, draw: Draw) -> list[Picture]:
     """Small multiples with one scale: what differs is to be seen at a glance."""
     heard = report.series.heard
     points = {each.places: each for each in section.points}.values()
@@ -66,9 +61,8 @@ def over_time(report: Report, section: Section) -> list[Picture]:
     seconds, top = max(each.last for _, each in known), max(each.top for _, each in known)
     loads = [f"{load}.{run}" for load, run in sorted({(run.load, run.run) for run, _ in known})]
     drawn = [point for point in points if any(place in heard for place in point.places)][: most(report)]
-    report.series.need(place for point in drawn for place in point.places if place in heard)
     return [
-        _over_time(section, point, vega.over_time(list(_seconds(report, point)), loads, seconds, top))
+        _over_time(section, point, vega.over_time(list(_seconds(report, point)), loads, seconds, top), draw)
         for point in drawn
     ]
 
@@ -92,9 +86,9 @@ def note(report: Report, section: Section) -> str | None:
     return next((text for text in found if text), None)
 
 
-def _over_time(section: Section, point: Point, chart: vega.Chart) -> Picture:
+def _over_time(section: Section, point: Point, chart: vega.Chart, draw: Draw) -> Picture:
     title = comparison_axes.words(comparison_axes.key(point, section.names), section.names) or section.step
-    return Picture(title, svg(chart, _name(section.step + title), f"{section.step}, {title}: QPS over time"))
+    return Picture(title, svg(chart, _name(section.step + title), f"{section.step}, {title}: QPS over time", draw))
 
 
 def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:

@@ -99,7 +99,7 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         keys = rows("steps", f"SELECT {names} FROM {{}}")
         runs = tuple(_run(row, columns, each) for row, each in zip(keys, figures, strict=True))
         past = tuple(map(_past, rows("history")))
-        heard = series.read(folder, {run.place[0] for run in runs if run.attempt is not None})
+        heard = series.read(folder)
         facts = _facts(connection.execute(FACTS).fetchall())
         return Tables(runs, heard, facts, metrics, past, levels(connection, folder))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,6 @@ class Heard(NamedTuple):
     top: float
     steadiness: Steadiness | None
     relative: Relative | None  # for the interval of a single load
-
-    def said(self) -> Sequence[Any]:
-        """For a book."""
-        return [*self[:3], self.steadiness and [self.steadiness.variation, self.steadiness.slow], self.relative]
-
-    @classmethod
-    def of(cls, length: int, last: float, top: float, steady: Any, relative: Any) -> Heard:
-        return cls(length, last, top, steady and Steadiness(*steady), relative and Relative(*relative))
 
 
 class Seconds(NamedTuple):

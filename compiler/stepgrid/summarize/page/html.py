@@ -8,6 +8,7 @@ from typing import Any
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.units import counted
 from stepgrid.summarize.charts import step_charts
+from stepgrid.summarize.charts.svg import Draw, drawn
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
@@ -20,16 +21,7 @@ MOST_FINDINGS = 12
 UNFOLDED = 16  # charts over time that are shown without asking
 
 
-def page(report: Report) -> str:
-    return finished(begun(report))
-
-
-def begun(report: Report) -> Mapping[str, Any]:
-    """What the page says; its charts are being drawn."""
-    return _context(report)
-
-
-def finished(context: Mapping[str, Any]) -> str:
+def page(report: Report, draw: Draw = drawn) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -39,10 +31,10 @@ def finished(context: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("index.html.j2").render(context)
+    return environment.get_template("index.html.j2").render(_context(report, draw))
 
 
-def _context(report: Report) -> dict[str, Any]:
+def _context(report: Report, draw: Draw) -> dict[str, Any]:
     hosts = report.facts.get("host", {})
     return {
         "report": report,
@@ -52,8 +44,8 @@ def _context(report: Report) -> dict[str, Any]:
         "answer": [text for _, text in findings.tallies(report)],
         "headline": findings.headline(report),
         "findings": findings.findings(report)[:MOST_FINDINGS],
-        "overviews": [_overview(report, table) for table in report.overviews],
-        "sections": [_section(report, section) for section in report.sections],
+        "overviews": [_overview(report, table, draw) for table in report.overviews],
+        "sections": [_section(report, section, draw) for section in report.sections],
         "dropped": command_lines.dropped(report),
         "claims": claim_text.ordered(report.claims),
         "claim_words": claim_text,
@@ -66,23 +58,23 @@ def _context(report: Report) -> dict[str, Any]:
     }
 
 
-def _section(report: Report, section: Section) -> dict[str, Any]:
+def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
     return {
         "step": section.step,
         "arms": len(section.points),
         "figures": body(absolute_figures.table(report, section)),
         "note": step_charts.note(report, section),
-        "over_time": step_charts.over_time(report, section),
+        "over_time": step_charts.over_time(report, section, draw),
         "longest": step_charts.longest(report, section),
         "commands": list(command_lines.commands(report, section)),
     }
 
 
-def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
-    drawn = [step_charts.ratios(report, each) for each in found.tables]
+def _overview(report: Report, found: Overview, draw: Draw) -> Mapping[str, Any]:
+    pictures = [step_charts.ratios(report, each, draw) for each in found.tables]
     return {
         "base": found.base,
         "html": body(found.table),
-        "pictures": [picture for picture in drawn if picture],
+        "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }
