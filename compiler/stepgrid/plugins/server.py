@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.command import Command
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plugins.engine import Identity, OptionInfo
 from stepgrid.plugins.server_statistics import Looks
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LOCAL = "127.0.0.1"  # where a build's `service` listens
 
@@ -93,6 +97,14 @@ class Connection(Protocol):
     def query(self, sql: str) -> list[Mapping[str, Any]]: ...
 
     def close(self) -> None: ...
+
+
+def templates(engine: str) -> Environment:
+    """Of an engine's configuration files."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(TEMPLATES / engine)
+    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
 
 
 def for_each(tables: Sequence[str], connect: Callable[[], Connection], statement: str) -> None:

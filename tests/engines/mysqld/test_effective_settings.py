@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.mysqld.effective_settings import counters, effective, same
+from stepgrid.engines.mysqld.running_server import counters, effective, same
 
 
 class Said:

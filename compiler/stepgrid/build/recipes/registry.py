@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from stepgrid.build.recipe import Making, Packaged, Recipe
-from stepgrid.build.recipes.existing_programs import Ready, Running
+from stepgrid.build.compilation.install_prefix import argv_of, find_programs
+from stepgrid.build.recipe import Made, Making, Packaged, Recipe
 from stepgrid.build.recipes.server_packages import ServerPrefix
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.build.source import Material
+from stepgrid.build.sources import source_of
+from stepgrid.build.task import Order
+from stepgrid.language.builds.sources import READY
+from stepgrid.model.plan import PlannedBuild, runs_already
 from stepgrid.plugins.engine import Engine
 
 
@@ -14,3 +18,31 @@ def recipe_of(build: PlannedBuild, engine: Engine) -> Recipe | None:
     unpacked: tuple[Recipe, ...] = (ServerPrefix(),) if isinstance(engine, Packaged) else ()
     own = engine.recipes() if isinstance(engine, Making) else ()
     return next((recipe for recipe in (*unpacked, Ready(), Running(), *own) if recipe.takes(build)), None)
+
+
+class Ready:
+    """Of the machine, or in packages that were unpacked."""
+
+    name, tools = "ready", ()
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return any(kind in build.source for kind in READY)
+
+    def make(self, order: Order, material: Material) -> Made:
+        if material.prefix is None:
+            return Made({name: (str(path),) for name, path in material.programs.items()})
+        what = source_of(order.build.source).describe(order.build.source)
+        paths = find_programs(material.prefix, order.programs, what)
+        return Made({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})
+
+
+class Running:
+    """A server that already runs: there is nothing to make."""
+
+    name, tools = "running", ()
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return runs_already(build.source)
+
+    def make(self, order: Order, material: Material) -> Made:
+        return Made({})

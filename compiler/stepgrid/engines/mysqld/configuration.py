@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.model.package_data import TEMPLATES
-from stepgrid.plugins.server import Home
+from stepgrid.plugins.server import Home, templates
 
 _PLAIN = re.compile(r"[^\s\"'#\\;]([^\"'#\\\n\r\t]*[^\s\"'#\\])?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -15,14 +14,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def render(home: Home, options: Mapping[str, Any], lines: tuple[str, ...] = ()) -> str:
     """`lines`: what an engine adds of its own."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "mysqld"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = templates("mysqld")
     environment.filters["value"] = value
     return environment.get_template("my.cnf.j2").render(home=home, options=options, lines=lines)
 

@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.mysqld import (
-    binary,
-    effective_settings,
-    external_server,
-    option_values,
-    quiesce,
-    server_statistics,
-)
+from stepgrid.engines.mysqld import binary, configuration, option_values, quiesce, running_server, server_statistics
 from stepgrid.language.version import Version
 from stepgrid.model.command import Command
 from stepgrid.plugins.engine import Identity, OptionInfo, Run
@@ -76,9 +69,7 @@ class MysqldServing:
         return Version(version) < _INITIALIZE
 
     def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
-        from stepgrid.engines.mysqld.configuration import render
-
-        return {CONFIGURATION: render(home, options, self.lines(home, options))}
+        return {CONFIGURATION: configuration.render(home, options, self.lines(home, options))}
 
     def initialize(self, home: Home) -> Sequence[Command]:
         if not self.bootstraps(home.version):
@@ -115,15 +106,15 @@ class MysqldServing:
         return given, port
 
     def described(self, connection: Connection) -> Described:
-        return external_server.described(connection, self.name)
+        return running_server.described(connection, self.name)
 
-    effective = compared = staticmethod(effective_settings.effective)
-    counters = staticmethod(effective_settings.counters)
+    effective = compared = staticmethod(running_server.effective)
+    counters = staticmethod(running_server.counters)
     looks = staticmethod(server_statistics.looks)
     settle = staticmethod(quiesce.settle)
     analyze = staticmethod(quiesce.analyze)
     busy = staticmethod(quiesce.busy)
-    since = staticmethod(external_server.since)
+    since = staticmethod(running_server.since)
     meant = staticmethod(option_values.meant)
     value_fault = staticmethod(option_values.value_fault)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES
-from stepgrid.engines.mysqld.effective_settings import counters
+from stepgrid.engines.mysqld.running_server import counters
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_counters import in_rows
 from stepgrid.plugins.server_statistics import DATA, INDEX, Look, Looks, Told, apart

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.engines.postgres import effective_settings, external_server, options, quiesce, server_statistics
+from stepgrid.engines.postgres import options, quiesce, running_server, server_statistics
 from stepgrid.engines.postgres import server as server_process
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
@@ -98,15 +98,15 @@ class Postgres:
     configuration = staticmethod(server_process.configuration)
     initialize = staticmethod(server_process.initialize)
     serve = staticmethod(server_process.serve)
-    effective = staticmethod(effective_settings.effective)
-    counters = staticmethod(effective_settings.counters)
+    effective = staticmethod(running_server.effective)
+    counters = staticmethod(running_server.counters)
     looks = staticmethod(server_statistics.looks)
     settle = staticmethod(quiesce.settle)
     analyze = staticmethod(quiesce.analyze)
     busy = staticmethod(quiesce.busy)
-    described = staticmethod(external_server.described)
-    since = staticmethod(external_server.since)
-    compared = staticmethod(external_server.compared)
+    described = staticmethod(running_server.described)
+    since = staticmethod(running_server.since)
+    compared = staticmethod(running_server.compared)
 
     def prepare(self, home: Home) -> Sequence[Command]:
         """Nothing: the first connection sets the password."""

@@ -13,22 +13,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.command import Command
-from stepgrid.model.package_data import TEMPLATES
-from stepgrid.plugins.server import Home
+from stepgrid.plugins.server import Home, templates
 
 OWNER = "stepgrid_owner"
 CONFIGURATION = "postgresql.conf"
 
 
 def configuration(home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader = FileSystemLoader(TEMPLATES / "postgres")
-    templates = Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True, autoescape=False
-    )
+    found = templates("postgres")
     values = {**_places(home), "options": {name: quoted(value) for name, value in options.items()}}
-    return {name: templates.get_template(f"{name}.j2").render(values) for name in _names()}
+    return {name: found.get_template(f"{name}.j2").render(values) for name in _names()}
 
 
 def _names() -> tuple[str, ...]:

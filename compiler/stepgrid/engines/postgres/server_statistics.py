@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from stepgrid.engines.postgres.effective_settings import counters
+from stepgrid.engines.postgres.running_server import counters
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_statistics import DATA, INDEX, Look, Looks, Told, apart
 

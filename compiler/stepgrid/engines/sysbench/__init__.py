@@ -54,15 +54,38 @@ class Sysbench:
         return Identity(match["version"], facts={"said": match[0], "drivers": ", ".join(drivers)})
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
-        from stepgrid.engines.sysbench import options
-
         stdout, stderr = run("sysbench", ("--help",))
-        found = options.options(stdout)
+        found = options(stdout)
         if "threads" not in found:
             raise IdentityError(f"sysbench --help does not list its options; it said: {last(stdout + stderr)}")
         for test in _TESTS:
-            found = {**options.options(run("sysbench", (test, "help"))[0]), **found}
+            found = {**options(run("sysbench", (test, "help"))[0]), **found}
         return found
+
+
+# What sysbench and its workloads name: `--threads=N   number of threads to use [1]`.
+
+_LINE = re.compile(
+    r"^  --(?P<name>[A-Za-z][\w-]*)(?P<argument>\[=on\|off\]|=\S+)? +(?P<help>.*?)(?: ?\[(?P<default>[^][]*)\])?$"
+)
+_TYPES = {"=N": "number", "=SIZE": "size", "[=on|off]": "bool"}
+
+
+def options(text: str) -> dict[str, OptionInfo]:
+    """Names with underscores: sysbench takes both."""
+    found = (_option(match) for match in map(_LINE.match, text.splitlines()) if match)
+    return {option.name: option for option in found}
+
+
+def _option(match: re.Match[str]) -> OptionInfo:
+    name = match["name"].replace("-", "_")
+    return OptionInfo(name, _type(match["argument"] or "", match["help"]), match["default"] or "", match["help"])
+
+
+def _type(argument: str, text: str) -> str:
+    if argument.startswith("=["):
+        return "list"
+    return _TYPES.get(argument, "enum" if re.search(r"\{\w+(?:, ?\w+)+\}", text) else "text")
 
 
 ENGINE: Built = Sysbench()

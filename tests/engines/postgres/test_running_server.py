@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres import external_server
-from stepgrid.engines.postgres.external_server import amount
+from stepgrid.engines.postgres import running_server
+from stepgrid.engines.postgres.running_server import amount
 from stepgrid.plugins.engine import IdentityError, OptionInfo
 from stepgrid.plugins.server import Since
 from tests.engines.told import Told
@@ -31,7 +31,7 @@ ANSWERS: dict[str, list[Any]] = {"FROM pg_settings": SETTINGS, "version()": [{"v
 
 
 def test_what_it_is() -> None:
-    found = external_server.described(Told(ANSWERS))
+    found = running_server.described(Told(ANSWERS))
     assert (found.identity.version, found.identity.warnings, found.identity.assertions) == ("17.11", (), False)
     assert found.identity.facts == {"said": "PostgreSQL 17.11 on x86_64", "block size": "8192"}
     assert found.options["shared_buffers"] == OptionInfo(
@@ -42,12 +42,12 @@ def test_what_it_is() -> None:
 
 def test_what_says_no_version_is_none() -> None:
     with pytest.raises(IdentityError, match="it does not say which version it is"):
-        external_server.described(Told({}))
+        running_server.described(Told({}))
 
 
 def test_since_when_and_by_which_process() -> None:
     row = {"seconds": 5.5, "pid": 99, "data": None}  # whose data is where is not everybody's to know
-    assert external_server.since(Told({"pg_backend_pid": [row]})) == Since(5.5, 99, None)
+    assert running_server.since(Told({"pg_backend_pid": [row]})) == Since(5.5, 99, None)
 
 
 def test_what_was_asked_for_is_compared_by_value() -> None:
@@ -55,9 +55,9 @@ def test_what_was_asked_for_is_compared_by_value() -> None:
         "shared_buffers": "128MB", "checkpoint_timeout": "300000ms", "wal_level": "REPLICA", "random_page_cost": "4.0",
         "debug_assertions": False, "block_size": 8192, "not_there": 1,
     }  # fmt: skip
-    assert external_server.compared(Told(ANSWERS), asked).differs == {}
+    assert running_server.compared(Told(ANSWERS), asked).differs == {}
     other = {"shared_buffers": 131072, "checkpoint_timeout": "5", "wal_level": "logical", "debug_assertions": True}
-    found = external_server.compared(Told(ANSWERS), other)
+    found = running_server.compared(Told(ANSWERS), other)
     assert found.values["shared_buffers"] == "128MB"
     assert found.differs == {
         "shared_buffers": "it is 128MB in the running server, and not 131072 as asked for",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.mysqld import external_server
+from stepgrid.engines.mysqld import running_server
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Since
 from tests.engines.told import Told
@@ -28,13 +28,13 @@ MARIADB = _variables(version="11.8.6-MariaDB-0+deb13u1-log", version_comment="De
 
 
 def test_what_it_is() -> None:
-    found = external_server.described(Told(MYSQL), "mysql")
+    found = running_server.described(Told(MYSQL), "mysql")
     assert (found.identity.version, found.identity.assertions) == ("8.0.40", True)
     assert found.identity.warnings == ("this is a debug build: assertions and checks make it slow",)
     assert found.identity.facts == {"said": "8.0.40-debug Source distribution", "for": "Linux on x86_64"}
     option = found.options["innodb_buffer_pool_size"]
     assert (option.type, option.default) == ("", "134217728")
-    maria = external_server.described(Told(MARIADB), "mariadb").identity
+    maria = running_server.described(Told(MARIADB), "mariadb").identity
     assert (maria.version, maria.warnings, maria.assertions) == ("11.8.6", (), False)
 
 
@@ -48,7 +48,7 @@ def test_what_it_is() -> None:
 )
 def test_another_engines(variables: dict[str, list[Any]], engine: str, said: str) -> None:
     with pytest.raises(IdentityError) as caught:
-        external_server.described(Told(variables), engine)
+        running_server.described(Told(variables), engine)
     assert str(caught.value) == said
 
 
@@ -58,7 +58,7 @@ def test_since_when_and_as_which_process(tmp_path: Path) -> None:
             {"Variable_name": "datadir", "Value": f"{tmp_path}/"},
             {"Variable_name": "pid_file", "Value": file},
         ]
-        return external_server.since(Told({"Uptime": [{"Value": "77"}], "'pid_file'": values}))
+        return running_server.since(Told({"Uptime": [{"Value": "77"}], "'pid_file'": values}))
 
     (tmp_path / "here.pid").write_text("1234\n")
     assert since("here.pid") == Since(77.0, 1234, f"{tmp_path}/")
