@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from stepgrid.model.plan import Axis
-from stepgrid.store.status.results import DONE
+from stepgrid.model.status import Status
 from stepgrid.summarize.data.parquet_reader import Run, Tables
 from stepgrid.summarize.data.series import made
 
@@ -108,7 +108,7 @@ def _run(label: str, load: int, qps: float, place: int) -> Run:
         place=(f"s-{label}-{load}", 0),
         attempt="1",
         same_as=None,
-        status=DONE,
+        status=Status.DONE,
         reason=None,
         log=None,
         started=START + timedelta(minutes=place),

@@ -47,15 +47,14 @@ def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> 
         "a.yaml: t\n"
         "  plan     4 cells: 2 builds, 6 stages\n"
         "  to do    2 stages: about 1m00s\n"
-        "  states   1 redo, 1 replayed, 6 cached\n"
+        "  status   8 done\n"
         "  disk     unknown: nothing like it was made before\n"
         "  sharing  saves 1m00s against running every cell from scratch\n"
         "\n"
-        "replayed, run again: 1 stage, about 30s: there is no image of its end state\n"
+        "replay (done): 1 stage, about 30s: there is no image of its end state\n"
         "  s-ID  30s  rocksdb-7.8.3, load 1: fillseq\n"
         "\n"
-        "redo, beside the old result: 1 stage, about 30s\n"
-        "    asked for by me, TIME: a noisy neighbour\n"
+        "redo (done): 1 stage, about 30s: asked for by me, TIME: a noisy neighbour\n"
         "  s-ID  30s  rocksdb-7.8.3 threads=2, load 1: readww\n"
     )
     assert out(capsys, *words, "--undo") == "1 stage no longer asked for\n"
@@ -110,7 +109,7 @@ def test_a_redo_that_failed_says_so_in_the_plan(plan: Plan, capsys: Capture) -> 
     write_json(
         Store().new_attempt(stage) / "failure.json", {"status": "failed", "step": "readww", "message": "it died"}
     )
-    assert "    asked for by me, TIME; failed: readww: it died\n" in out(capsys, "plan", "a.yaml")
+    assert ": asked for by me, TIME; failed: readww: it died\n" in out(capsys, "plan", "a.yaml")
 
 
 def test_results_lists_what_was_interrupted(plan: Plan, capsys: Capture) -> None:
@@ -125,9 +124,9 @@ def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None
     words = ("results", "a.yaml", "build=rocksdb-7.8.3,threads=2")
     stage = next(stage.id for stage in plan.stages if stage.title == "rocksdb-7.8.3 threads=2, load 1: readww")
     assert out(capsys, *words) == (
-        "s-ID  rocksdb-7.8.3, load 1: fillseq\n"
+        "s-ID  done  rocksdb-7.8.3, load 1: fillseq\n"
         f"  counts  {TIME}  2026-01-01 00:00:00  30s\n"
-        "s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
+        "s-ID  done  rocksdb-7.8.3 threads=2, load 1: readww\n"
         f"  counts  {TIME}  2026-01-01 00:00:00  30s\n"
     )
     assert out(capsys, "retract", f"{stage}/{TIME}", "--why", "a disturbance") == (
@@ -136,7 +135,7 @@ def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None
     assert out(capsys, *words).splitlines()[3].split() == (
         f"retracted {TIME} 2026-01-01 00:00:00 30s retracted by me, TIME: a disturbance".split()
     )
-    assert "new: 1 stage, about 30s: its result was retracted by me, TIME: a disturbance" in out(
+    assert "measure (missing): 1 stage, about 30s\n    its result was retracted by me, TIME: a disturbance" in out(
         capsys, "plan", "a.yaml"
     )
     found = json.loads(out(capsys, *words, "--format", "json"))
@@ -223,9 +222,8 @@ def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> Non
     (live / "a").write_text("xx")
     save(Store(), load.id, load.id, live, ())
     capsys.readouterr()
-    assert "replayed" not in out(capsys, "plan", "a.yaml")
+    assert "replay" not in out(capsys, "plan", "a.yaml")
     (Store().image(load.id) / "data" / "a").write_text("yy")
     assert (
-        "replayed, run again: 1 stage, about 30s\n"
-        "    the image is damaged: a is not what was saved: its checksum differs\n"
+        "replay (done): 1 stage, about 30s\n    the image is damaged: a is not what was saved: its checksum differs\n"
     ) in out(capsys, "plan", "a.yaml")

@@ -10,8 +10,7 @@ from stepgrid.build.lock_file_resolver import wanted
 from stepgrid.cli import main
 from stepgrid.host.durable_writes import write_json
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.store.status.reader import Looker
-from stepgrid.store.status.results import states
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import work
 from tests.cli.test_plan import kept
@@ -69,14 +68,9 @@ def test_a_run_makes_it_first() -> None:
 
 def test_what_lacks_a_client_that_failed_says_why() -> None:
     plan = kept()
-    found = states(_failed(plan), plan)[plan.stages[0].id]
-    assert (found.status, found.reason) == ("missing", "build sysbench: no autoconf")
-
-
-def test_status_knows_what_blocks() -> None:
-    plan = kept()
-    nodes = {node.id: node for node in Looker(_failed(plan), plan).look().nodes}
-    assert (nodes[plan.stages[0].id].state, nodes[plan.stages[0].id].because) == ("blocked", "sysbench: failed")
+    found = StatusReader(_failed(plan), plan).read().nodes[plan.stages[0].id]
+    assert (found.status, found.reason) == ("blocked", "build sysbench: no autoconf")
+    assert found.cause == _client(plan).id
 
 
 def test_gc_keeps_it(capsys: Capture) -> None:

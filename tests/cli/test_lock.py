@@ -143,7 +143,7 @@ def test_an_update_makes_another_build_and_only_its_stages_stale(origin: Reposit
     locked(capsys, "--update")
     assert main(["plan", "a.yaml", "--format", "json"]) == 0
     nodes = json.loads(capsys.readouterr().out)["nodes"]
-    stale = [(node["kind"], node["title"], node["reasons"]) for node in nodes if node["state"] == "new"]
+    stale = [(node["kind"], node["title"], node["reasons"]) for node in nodes if node["action"] == "measure"]
     reason = {"field": "build.pin", "old": old, "new": new, "where": "a.yaml:2:10"}
     assert stale == [("build", "r-1.0.2", []), ("stage", "r-1.0.2, load 1: fillseq", [reason])]
     assert main(["plan", "a.yaml"]) == 0

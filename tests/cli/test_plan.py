@@ -32,9 +32,17 @@ def kept(spec: str = "a.yaml") -> Plan:
 def measured(plan: Plan, stages: Sequence[PlannedStage], seconds: int = 30, **more: Any) -> None:
     for stage in stages:
         folder = Store().root / "results" / stage.id / "20260101T000000.000000Z"
-        folder.mkdir(parents=True)
+        for index, step in enumerate(stage.steps):
+            (folder / "steps" / f"{index}-{step.name}").mkdir(parents=True)
         times = {"started": "2026-01-01T00:00:00+00:00", "ended": f"2026-01-01T00:00:{seconds:02}+00:00"}
-        record = {"stage": stage.id, "status": "done", "reason": None, **times, **more, "steps": []}
+        record = {
+            "stage": stage.id,
+            "status": "done",
+            "reason": None,
+            **times,
+            **more,
+            "steps": [{}] * len(stage.steps),
+        }
         (folder / "result.json").write_text(json.dumps(record, indent=1))
         (folder / "attempt.json").write_text(json.dumps({"plan": plan.digest}))
 
@@ -79,13 +87,13 @@ def test_a_new_spec(capsys: Capture) -> None:
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    2 builds, 6 stages: about 4h00m
-  states   8 new
+  status   8 missing
   disk     unknown: nothing like these was made before
   sharing  saves 2s against running every cell from scratch
 
-new: 2 builds
+measure (missing): 2 builds
 
-new: 6 stages, about 4h00m"""
+measure (missing): 6 stages, about 4h00m"""
     )
     assert max(map(len, text.splitlines())) <= 100
 
@@ -100,7 +108,7 @@ def test_all_measured(capsys: Capture) -> None:
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    nothing
-  states   8 cached
+  status   8 done
   sharing  saves 1m00s against running every cell from scratch
 """
     )
@@ -120,14 +128,13 @@ def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> No
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    6 stages: about 3m00s
-  states   6 new, 2 cached, 6 orphaned
+  status   2 done, 6 missing
   disk     about 6 MiB for images and builds
   sharing  saves 1m00s against running every cell from scratch
+  earlier  6 results of this spec no longer belong to it (kept)
 
-new: 6 stages, about 3m00s
-    options.cache_size: 1 GiB -> 2 GiB (a.yaml:10:12)
-
-orphaned: 6 stages: no cell of this spec comes to it any more"""
+measure (missing): 6 stages, about 3m00s
+    options.cache_size: 1 GiB -> 2 GiB (a.yaml:10:12)"""
     )
 
 
@@ -141,10 +148,10 @@ def test_replayed_failed_and_unsupported(folder: Path, capsys: Capture) -> None:
     attempt = Store().new_attempt(child.id)
     (attempt / "failure.json").write_text(json.dumps({"status": "failed", "step": "readww", "message": "it died"}))
     text = short(told(capsys), plan)
-    assert "  states   1 new, 1 failed, 1 replayed, 3 unsupported, 2 cached\n" in text
-    assert "failed, tried again: 1 stage, about 1h00m: failed: readww: it died\n" in text
-    assert "replayed, run again: 1 stage, about 30s: there is no image of its end state\n" in text
-    assert "unsupported: 3 stages: it has no option x" in text
+    assert "  status   3 done, 3 unsupported, 1 failed, 1 missing\n" in text
+    assert "retry (failed): 1 stage, about 1h00m: readww: it died\n" in text
+    assert "replay (done): 1 stage, about 30s: there is no image of its end state\n" in text
+    assert "leave (unsupported): 3 stages: it has no option x" in text
 
 
 def test_a_broken_result_is_none(folder: Path, capsys: Capture) -> None:
@@ -155,7 +162,8 @@ def test_a_broken_result_is_none(folder: Path, capsys: Capture) -> None:
     assert newest is not None
     (newest / "result.json").write_text("{")
     text = short(told(capsys), plan)
-    assert "failed, tried again: 1 stage, about 30s: broken: its result cannot be read" in text
+    assert "retry (interrupted): 1 stage, about 30s\n    the result outputs/results/" in text
+    assert " is broken: result.json\n    cannot be read (EOF while parsing an object at line 1 column 1)" in text
 
 
 def test_new_cells_and_further_repeats_are_told_apart(folder: Path, capsys: Capture) -> None:
@@ -164,9 +172,9 @@ def test_new_cells_and_further_repeats_are_told_apart(folder: Path, capsys: Capt
     for load in loads(plan):
         with_image(load, 1)
     (folder / "a.yaml").write_text(SPEC.replace("[1, 2]", "[1, 2, 3]"))
-    assert "new: 2 stages, about 2h00m: a new cell" in told(capsys)
+    assert "measure (missing): 2 stages, about 1m00s: a new cell" in told(capsys)
     (folder / "a.yaml").write_text(SPEC + "repeat: 2\n")
-    assert "new: 6 stages, about 3m00s: a further repeat" in told(capsys)
+    assert "measure (missing): 6 stages, about 3m00s: a further repeat" in told(capsys)
 
 
 def test_a_result_of_another_spec_is_shared(folder: Path, capsys: Capture) -> None:
@@ -174,10 +182,10 @@ def test_a_result_of_another_spec_is_shared(folder: Path, capsys: Capture) -> No
     other = kept("b.yaml")
     measured(other, loads(other))
     found = {node["id"]: node for node in as_json(capsys)["nodes"]}
-    assert found[loads(other)[0].id]["state"] == "shared" or found[loads(other)[0].id]["state"] == "replayed"
+    assert (found[loads(other)[0].id]["state"], found[loads(other)[0].id]["action"]) == ("done", "replay")
     measured(other, [stage for stage in other.stages if stage.parent is not None])
     states = {node["id"]: (node["state"], node["because"]) for node in as_json(capsys)["nodes"]}
-    assert {states[stage.id] for stage in other.stages} == {("shared", "made by b.yaml")}
+    assert {states[stage.id] for stage in other.stages} == {("done", "made by b.yaml")}
 
 
 def test_json(folder: Path, capsys: Capture) -> None:
@@ -187,15 +195,16 @@ def test_json(folder: Path, capsys: Capture) -> None:
     measured(plan, plan.stages)
     (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\nrepeat: 2\n")
     found = as_json(capsys)
-    assert set(found) == {"spec", "scale", "plan", "title", "cells", "nodes", "totals", "warnings"}
+    assert set(found) == {"spec", "scale", "plan", "title", "cells", "nodes", "abandoned", "totals", "warnings"}
     assert found["cells"][0] == {
         "id": found["cells"][0]["id"],
         "axes": {"build": "rocksdb-7.8.3", "threads": "1"},
         "repeats": 2,
     }
     node = next(node for node in found["nodes"] if node["kind"] == "stage")
-    assert {key: node[key] for key in ("state", "runs", "reasons", "seconds")} == {
-        "state": "new",
+    assert {key: node[key] for key in ("state", "action", "runs", "reasons", "seconds")} == {
+        "state": "missing",
+        "action": "measure",
         "runs": True,
         "reasons": [{"field": "options.cache_size", "old": 2**30, "new": 2**31, "where": "a.yaml:10:12"}],
         "seconds": 30.0,
@@ -203,7 +212,7 @@ def test_json(folder: Path, capsys: Capture) -> None:
     totals = found["totals"]
     assert (totals["cells"], totals["builds"], totals["stages"]) == (4, 2, 12)
     assert (totals["seconds"], totals["saved_seconds"], totals["to_see_3_percent"]) == (360.0, 120.0, None)
-    assert totals["states"]["orphaned"] == 12
+    assert (totals["states"]["missing"], totals["actions"]["measure"], len(found["abandoned"])) == (12, 12, 12)
 
 
 def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, capsys: Capture) -> None:
@@ -227,7 +236,7 @@ def test_a_plan_of_an_older_version_is_no_plan(folder: Path, capsys: Capture) ->
     measured(plan, plan.stages)
     (Store().plan(plan.digest) / "plan.json").write_text('{"spec": "a.yaml"}')
     (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\n")
-    assert "  states   8 new\n" in told(capsys)
+    assert "  status   8 missing\n" in told(capsys)
 
 
 def test_no_heavy_import() -> None:

@@ -17,6 +17,9 @@ def test_why_says_what_the_new_axis_sets(folder: Path, capsys: Capture) -> None:
     (folder / "a.yaml").write_text(SPEC.replace("sweep: {", f"sweep: {{{AXIS}, "))
     said = told(capsys)
     for value in (5, 6):
-        assert f"new: 4 stages, about 2m00s\n    options.bloom_bits: not set -> {value} (a.yaml:8:25)\n" in said
+        assert (
+            f"measure (missing): 4 stages, about 2m00s\n    options.bloom_bits: not set -> {value} (a.yaml:8:25)\n"
+            in said
+        )
     assert "a new cell" not in said
-    assert "  states   8 new, 2 replayed, 2 cached, 4 orphaned\n" in said
+    assert "  status   4 done, 8 missing\n" in said

@@ -20,8 +20,8 @@ def test_share_is_a_reason(folder: Path, capsys: Capture) -> None:
     measured(plan, plan.stages)
     (folder / "a.yaml").write_text(SPEC + "share: false\n")
     lines = told(capsys).splitlines()
-    assert "new: 8 stages, about 4m00s" in lines
-    assert lines[lines.index("new: 8 stages, about 4m00s") + 1] == "    share: true -> false"
+    assert "measure (missing): 8 stages, about 4m00s" in lines
+    assert lines[lines.index("measure (missing): 8 stages, about 4m00s") + 1] == "    share: true -> false"
     apart = kept()
     measured(apart, apart.stages)
     (folder / "a.yaml").write_text(SPEC)

@@ -18,8 +18,7 @@ from stepgrid.collect.job import collect
 from stepgrid.collect.tables import history, table_views
 from stepgrid.host.locks import locked
 from stepgrid.model.figures import ParseError
-from stepgrid.store.status.node_records import known
-from stepgrid.store.status.results import DONE, FAILED, MISSING
+from stepgrid.model.status import NodeStatus, Status
 from stepgrid.workflow.remaining_work import work
 from tests.summarize.synthetic import Experiment
 
@@ -38,6 +37,10 @@ def make(tmp_path: Path) -> Make:
         return found
 
     return made
+
+
+def folder(node: NodeStatus) -> Path | None:
+    return node.result.folder if node.result else None
 
 
 def rows(found: Experiment, sql: str) -> list[Any]:
@@ -89,18 +92,18 @@ def test_it_is_set_aside_and_lacks(
     state = collect(found.store, found.plan)[STAGE]
     (kept,) = found.store.attempts(STAGE)
     assert capsys.readouterr().err.startswith(f"{result} is broken: {why}")
-    assert (state.status, state.log) == (MISSING, str(kept))
-    assert (state.reason or "").startswith(f"readww, overwrite: it was complete, and is broken now: {why}")
+    assert (state.status, state.log) == (Status.INTERRUPTED, kept)
+    assert state.reason.startswith(f"it was complete, and is broken now: {why}")
     record = json.loads((kept / "failure.json").read_text())
     assert record["status"] == "broken"
     assert (kept / "result.json").is_file(), "nothing that was measured is deleted"
     assert not result.exists()
     assert not found.store.mark(STAGE).is_symlink()
-    assert rows(found, f"SELECT DISTINCT status FROM steps WHERE stage = '{STAGE}'") == [("missing",)]
+    assert rows(found, f"SELECT DISTINCT status FROM steps WHERE stage = '{STAGE}'") == [("interrupted",)]
     assert rows(found, "SELECT DISTINCT stage FROM series") == [("s-7.8.3-load-0",)]
     left = work(found.plan, found.store)
     assert STAGE in left.lacking
-    assert known(found.store, found.plan, {}).failures[STAGE] == f"broken: {record['message']}"
+    assert left.status.nodes[STAGE].reason == record["message"]
 
 
 def _with_samples(step: Callable[..., dict[str, object]]) -> Callable[..., dict[str, object]]:
@@ -133,7 +136,7 @@ def test_an_older_result_counts_instead(make: Make) -> None:
     older = found.store.result(STAGE)
     empty_stdout(found.add(BUILD, "lru", "1", 0, {"readww": 9000.0, "overwrite": 9000.0}))
     state = collect(found.store, found.plan)[STAGE]
-    assert (state.status, state.result) == (DONE, older)
+    assert (state.status, folder(state)) == (Status.DONE, older)
     assert rows(found, f"SELECT qps FROM steps WHERE stage = '{STAGE}' AND step = 'readww'") == [(1000.0,)]
 
 
@@ -144,7 +147,7 @@ def test_what_was_read_before_the_damage_stays(make: Make) -> None:
     result = found.store.result(STAGE)
     assert result is not None
     empty_stdout(result)
-    assert collect(found.store, found.plan)[STAGE].result == result
+    assert folder(collect(found.store, found.plan)[STAGE]) == result
 
 
 @pytest.fixture
@@ -165,7 +168,7 @@ def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("checksums", "more"), [(True, f"; {UNCHANGED}"), (False, "")])
 def test_a_fault_of_the_parser_is_no_damage(make: Make, checksums: bool, more: str, capsys: Any) -> None:
     found = make(checksums=checksums)
-    assert collect(found.store, found.plan)[STAGE].status == DONE
+    assert collect(found.store, found.plan)[STAGE].status == Status.DONE
     reasons = rows(found, f"SELECT status, reason FROM steps WHERE stage = '{STAGE}' AND step = 'readww'")
     assert reasons == [("failed", f"readww: no such line{more}")]
     assert found.store.attempts(STAGE) == []
@@ -184,11 +187,11 @@ def test_an_older_result_without_checksums(make: Make, capsys: Any) -> None:
     assert result is not None
     plausible(result)
     later(result / "steps" / "0-readww" / "report.csv")
-    assert collect(found.store, found.plan)[STAGE].status == DONE, "what can be read stays"
+    assert collect(found.store, found.plan)[STAGE].status == Status.DONE, "what can be read stays"
     shutil.rmtree(found.store.summary(found.plan.digest))
     empty_stdout(result)
     later(result / "steps" / "0-readww" / "stdout")
-    assert collect(found.store, found.plan)[STAGE].status == MISSING
+    assert collect(found.store, found.plan)[STAGE].status == Status.INTERRUPTED
     said = f"{result} is broken: readww: {result}/steps/0-readww/stdout: no result line of readwhilewriting "
     assert capsys.readouterr().err.startswith(said)
 
@@ -200,7 +203,7 @@ def test_a_record_whose_checksums_were_edited_has_none(make: Make) -> None:
     record = json.loads((result / "result.json").read_text())
     record["files"]["steps/0-readww/stdout"] = "none"
     (result / "result.json").write_text(json.dumps(record))
-    assert collect(found.store, found.plan)[STAGE].status == DONE
+    assert collect(found.store, found.plan)[STAGE].status == Status.DONE
 
 
 def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:
@@ -211,8 +214,8 @@ def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:
     (result / "attempt.json").write_text("{}")
     with locked(found.store.lock(STAGE)):
         state = collect(found.store, found.plan)[STAGE]
-    assert state.status == FAILED
-    assert (state.reason or "").startswith(f"the result {result} is broken: `attempt.json` has 2 bytes, ")
+    assert state.status == Status.INTERRUPTED
+    assert state.reason.startswith(f"the result {result} is broken: `attempt.json` has 2 bytes, ")
     assert result.exists()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
-from stepgrid.store.status.results import states
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.run import finished
@@ -46,15 +46,16 @@ def test_when_the_rest_is_done_there_is_nothing_to_do_here(plan, tmp_path):
 
 
 def test_its_state_says_whom_it_needs(plan, tmp_path):
-    found = states(Store(tmp_path / "outputs"), plan)["s-2"]
-    assert (found.status, found.reason, found.elsewhere) == ("missing", "elsewhere: needs dell32", True)
+    nodes = StatusReader(Store(tmp_path / "outputs"), plan).read().nodes
+    assert (nodes["s-2"].status, nodes["b-2"].status) == ("elsewhere", "elsewhere")
+    assert nodes["s-2"].reason.startswith("needs dell32: ")
 
 
 def test_a_result_that_was_brought_from_there_counts(plan, tmp_path):
     store = Store(tmp_path / "outputs")
     finished.result(store, FAR)
     assert run_request.work(plan, store).elsewhere == {}
-    assert states(store, plan)["s-2"].status == "done"
+    assert StatusReader(store, plan).read().nodes["s-2"].status == "done"
 
 
 def test_with_one_machine_nothing_is_elsewhere(plan, tmp_path):

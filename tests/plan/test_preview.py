@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.model.plan import Plan, Report
+from stepgrid.model.status import NodeStatus, Status
+from stepgrid.plan.actions import planned
 from stepgrid.plan.preview import Node, Outlook, to_json
 
 PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
@@ -13,7 +15,7 @@ def outlook(*nodes: Node) -> Outlook:
 
 
 def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:
-    return Node("s-1", "stage", "a stage", "new", True, load, (), seconds=seconds, bytes=size)
+    return Node(planned(NodeStatus("s-1", "a stage", Status.MISSING, seconds=seconds)), load, (), bytes=size)
 
 
 @pytest.mark.parametrize(

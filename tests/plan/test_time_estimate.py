@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from scipy import stats
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan import time_estimate
+from stepgrid.plan.files import plan_file
+from stepgrid.store import plans
 
 Compile = Callable[..., Plan]
 
@@ -30,12 +33,12 @@ def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile
     assert time_estimate.saved(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
 
 
-def test_past_runs_of_the_same_shape_say_more_than_the_declaration(compile_text: Compile) -> None:
+def test_stages_of_other_options_have_the_same_shape(compile_text: Compile, tmp_path: Path) -> None:
     plan = compile_text(SPEC)
-    reads = [stage for stage in plan.stages if stage.parent is not None]
-    assert len({time_estimate.shape(stage) for stage in reads}) == 1
-    assert time_estimate.seconds(reads[0], {time_estimate.shape(reads[1]): [70.0, 62.0, 64.0]}) == 64.0
-    assert time_estimate.seconds(reads[0], {}) == 60.0
+    plans.write(plan, tmp_path / "plan")
+    for stages in (plan.stages, plan_file.outline(tmp_path / "plan").stages):
+        assert len({time_estimate.shape(stage) for stage in stages if stage.parent is None}) == 1
+        assert len({time_estimate.shape(stage) for stage in stages}) == 2
 
 
 def test_no_repeats_no_power(compile_text: Compile) -> None:

@@ -34,7 +34,7 @@ def test_a_failure_stays_a_failure(checkout: Any) -> None:
     assert ended.returncode == 3
     stopped, far, kept = ended.stderr.splitlines()[-4:-1]
     assert re.fullmatch(r"stopped at 6m: 3 of 6 stages left, the next needs about \dh\d\dm", stopped)
-    assert far.startswith("the run is not complete: [2/6 done] failed 1, left 3, ETA ")
+    assert far.startswith("the run is not complete: [2/6 done] failed 1, missing 3, ETA ")
     assert kept == "failed attempts are kept in outputs/attempts; the same command tries them again"
 
 

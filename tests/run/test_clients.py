@@ -5,8 +5,10 @@ import sys
 from dataclasses import replace
 
 from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import Work
+from tests.run import finished
 from tests.run.conftest import BUILD, make_stage, make_step
 
 CLIENT = PlannedBuild("b-c", "client-2.1", "client", "2.1", {"system": "python"})
@@ -62,9 +64,10 @@ def test_a_client_that_changed_is_refused(checkout, stage, step, tmp_path):
 def test_a_stage_waits_for_the_clients_of_all_that_it_may_run_again(tmp_path):
     load = make_stage("s-load", _with_client(make_step()), children=["s-read"])
     read = make_stage("s-read", make_step("read"), parent="s-load")
-    stages = {each.id: each for each in (load, read)}
     plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD, CLIENT), (load, read), {"id": "h"}, Report())
-    builds = {each.id: each for each in (BUILD, CLIENT)}
-    work = Work(plan, Store(tmp_path), builds, stages, frozenset(["b-1", "b-c", "s-read"]), {})
+    store = Store(tmp_path)
+    finished.result(store, load)
+    work = Work(plan, store, StatusReader(store, plan).read())
+    assert work.lacking == {"b-1", "b-c", "s-read"}
     marks = [str(tmp_path / "marks" / name) for name in ("b-1", "b-c")]
     assert (work.before("s-load"), work.before("s-read")) == (marks, marks)

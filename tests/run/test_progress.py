@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,15 +15,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.file_tree import Tree
+from stepgrid.host.locks import locked
 from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.status import Eta
 from stepgrid.run import progress
 from stepgrid.store import plans
-from stepgrid.store.status.reader import Tally, count
+from stepgrid.store.run_lock import run_lock
+from stepgrid.store.status.reader import job_status
 from stepgrid.store.store import Store
 from tests.waiting import until
 
 BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def at(store: Store) -> str:
+    return progress.head(job_status(store, "d1"))
 
 
 def stage(name: str, parent: str | None = None, seconds: float = 10.0, rank: int = 0) -> PlannedStage:
@@ -49,110 +59,124 @@ def store(tmp_path: Path) -> Store:
 def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "done") -> None:
     attempt = store.new_attempt(planned.id)
     times = {"started": BEGAN.isoformat(), "ended": (BEGAN + timedelta(seconds=seconds)).isoformat()}
-    (attempt / "result.json").write_text(json.dumps({"status": status, **times}))
+    write_json(attempt / "result.json", {"status": status, **times})
     store.publish_result(planned.id, attempt)
+    store.image(planned.id).mkdir(parents=True)
+    write_json(store.image(planned.id) / "image.json", Tree((), {}, {}).to_json())
 
 
 def fail(store: Store, node: str) -> None:
     (store.new_attempt(node) / "failure.json").write_text("{}")
 
 
-def begin_run(store: Store, began: datetime) -> None:
-    store.lock("run").parent.mkdir(parents=True)
-    store.lock("run").write_text(json.dumps({"pid": 1, "started": began.isoformat(), "spec": "spec.yaml"}))
+@contextlib.contextmanager
+def running(store: Store, *nodes: str) -> Iterator[None]:
+    """As their jobs do."""
+    with contextlib.ExitStack() as held:
+        for node in nodes:
+            store.new_attempt(node)
+            held.enter_context(locked(store.lock(node)))
+        yield
+
+
+@contextlib.contextmanager
+def a_run(store: Store, began: timedelta = timedelta(minutes=-1)) -> Iterator[None]:
+    with run_lock(store, "spec.yaml", plan="d1"):
+        record = json.loads(store.lock("run").read_text())
+        store.lock("run").write_text(json.dumps({**record, "started": (datetime.now(UTC) + began).isoformat()}))
+        yield
 
 
 def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> None:
-    assert count(store, "d1") == Tally(5, 0, 0, 5, 140.0, about=True)
-    assert progress.head(count(store, "d1")) == "[0/5 done] left 5, ETA ~2m20s"
+    assert at(store) == "[0/5 done] missing 5, ETA ~2m20s"
 
 
-def test_the_stage_that_runs_is_not_left_but_its_time_is(store: Store) -> None:
-    assert count(store, "d1", "s-load") == Tally(5, 0, 0, 4, 140.0, about=True, running=1)
+def test_the_stage_that_runs_is_not_missing_but_its_time_is_ahead(store: Store) -> None:
+    with running(store, "s-load"):
+        assert at(store) == "[0/5 done] running 1, missing 4, ETA ~2m20s"
 
 
-def test_what_is_left_is_scaled_by_what_was_measured_of_its_kind(store: Store) -> None:
+def test_what_is_ahead_is_scaled_by_what_was_measured_of_its_kind(store: Store) -> None:
     finish(store, LOAD, 5.0)  # far shorter than declared: says nothing about the stages after it
-    assert count(store, "d1") == Tally(5, 1, 0, 4, 40.0, about=True)
+    assert at(store) == "[1/5 done] missing 4, ETA ~40s"
     finish(store, PARTS[0], 15.0)
-    assert count(store, "d1") == Tally(5, 2, 0, 3, 45.0)
+    assert at(store) == "[2/5 done] missing 3, ETA 45s"
     finish(store, PARTS[1], 25.0)
-    assert count(store, "d1") == Tally(5, 3, 0, 2, 40.0)
+    assert at(store) == "[3/5 done] missing 2, ETA 40s"
 
 
-def test_unsupported_stages_are_done_but_say_nothing_about_time(store: Store) -> None:
+def test_unsupported_stages_say_nothing_about_time(store: Store) -> None:
     finish(store, LOAD, 100.0)
     finish(store, PARTS[0], 0.001, "unsupported")
-    assert count(store, "d1") == Tally(5, 2, 0, 3, 30.0, about=True)
+    assert at(store) == "[1/5 done] unsupported 1, missing 3, ETA ~30s"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"status": "done"}', '{"status": "done", "started": 1, "ended": 2}'])
 def test_a_result_that_cannot_be_read_counts_and_says_nothing_about_time(store: Store, text: str) -> None:
     finish(store, LOAD, 100.0)
     (store.results("s-load")[0] / "result.json").write_text(text)
-    assert count(store, "d1") == Tally(5, 1, 0, 4, 40.0, about=True)
+    assert at(store) == "[1/5 done] missing 4, ETA ~40s"
 
 
 def test_when_all_is_done(store: Store) -> None:
     for planned in (LOAD, *PARTS):
         finish(store, planned, 1.0)
-    assert progress.head(count(store, "d1")) == "[5/5 done] left 0, ETA 0s"
+    assert at(store) == "[5/5 done] ETA 0s"
 
 
-def test_an_estimate_that_the_plan_lacks_is_unknown(tmp_path: Path) -> None:
+def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.plan("d2").parent.mkdir(parents=True)
-    plan = Plan("d2", "t", "s", None, (), (), (), (replace(LOAD, seconds=0.0), PARTS[0]), {}, Report())
-    plans.write(plan, store.plan("d2"))
-    assert progress.head(count(store, "d2")) == "[0/2 done] left 2, ETA ?"
+    stages = (replace(LOAD, seconds=0.0), replace(LOAD, id="s-again", seconds=0.0), PARTS[0])
+    plans.write(Plan("d2", "t", "s", None, (), (), (), stages, {}, Report()), store.plan("d2"))
+    assert progress.head(job_status(store, "d2")) == "[0/3 done] missing 3, ETA ?"
     finish(store, LOAD, 7.0)
-    assert progress.head(count(store, "d2")) == "[1/2 done] left 1, ETA ~10s"
+    assert progress.head(job_status(store, "d2")) == "[1/3 done] missing 2, ETA ~17s"
 
 
-def test_failures_of_this_run_are_not_left_nor_is_what_waits_for_them(store: Store) -> None:
-    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
-    finish(store, LOAD, 100.0)
-    fail(store, "s-b")
-    assert count(store, "d1").failed == 1
-    assert progress.head(count(store, "d1", "s-a")) == "[1/5 done] running 1, failed 1, left 2, ETA ~30s"
+def test_failures_of_this_run_have_failed(store: Store) -> None:
+    with a_run(store):
+        finish(store, LOAD, 100.0)
+        fail(store, "s-b")
+        with running(store, "s-a"):
+            assert at(store) == "[1/5 done] running 1, failed 1, missing 2, ETA ~30s"
 
 
-def test_a_failed_load_takes_its_stages_along_and_a_failed_build_everything(store: Store) -> None:
-    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
-    fail(store, "s-load")
-    assert progress.head(count(store, "d1")) == "[0/5 done] failed 5, left 0, ETA 0s"
-    finish(store, LOAD, 1.0)
-    assert count(store, "d1").failed == 0
-    fail(store, "b-1")
-    assert count(store, "d1").failed == 4
+def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store: Store) -> None:
+    with a_run(store):
+        fail(store, "s-load")
+        assert at(store) == "[0/5 done] failed 1, blocked 4, ETA 0s"
+        finish(store, LOAD, 1.0)
+        assert at(store) == "[1/5 done] missing 4, ETA ~40s"
+        fail(store, "b-1")
+        assert at(store) == "[1/5 done] blocked 4, ETA 0s"
 
 
 @pytest.mark.parametrize("status", ["interrupted", "broken"])
-def test_what_was_interrupted_or_broke_is_left_and_has_not_failed(store: Store, status: str) -> None:
-    begin_run(store, datetime.now(UTC) - timedelta(minutes=1))
+def test_what_was_interrupted_or_broke_has_not_failed(store: Store, status: str) -> None:
     (store.new_attempt("s-load") / "failure.json").write_text(json.dumps({"status": status}))
-    assert progress.head(count(store, "d1")) == "[0/5 done] left 5, ETA ~2m20s"
+    assert at(store) == "[0/5 done] interrupted 1, missing 4, ETA ~2m20s"
 
 
-def test_what_another_machine_measures_is_not_left(store: Store, tmp_path: Path) -> None:
+def test_what_another_machine_measures_is_not_missing(store: Store, tmp_path: Path) -> None:
     big = {"id": "big", "declared": True, "cores": 4096}
     stages = (LOAD, replace(LOAD, id="s-big", hardware="big"), replace(PARTS[0], id="s-big-a", hardware="big"))
     plan = Plan("d3", "t", "s", None, (), (), (), stages, {}, Report(), machines={"big": big, "h": {"id": "h"}})
     plans.write(plan, store.plan("d3"))
-    assert progress.head(count(store, "d3")) == "[0/1 done] elsewhere 2, left 1, ETA ~1m40s"
+    assert progress.head(job_status(store, "d3")) == "[0/1 done] missing 1, elsewhere 2, ETA ~1m40s"
     finish(store, stages[1], 50.0)  # brought from there
-    assert progress.head(count(store, "d3")) == "[1/2 done] elsewhere 1, left 1, ETA 50s"
+    assert progress.head(job_status(store, "d3")) == "[1/2 done] missing 1, elsewhere 1, ETA 50s"
 
 
 def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
     fail(store, "s-load")
-    begin_run(store, datetime.now(UTC) + timedelta(minutes=1))
-    assert count(store, "d1").failed == 0
+    with a_run(store, timedelta(minutes=1)):
+        assert at(store) == "[0/5 done] missing 5, ETA ~2m20s"
 
 
-def test_the_eta_shrinks_and_is_unknown_once_the_time_is_over() -> None:
-    tally = Tally(3, 1, 0, 1, 60.0)
-    assert [progress.head(tally, elapsed).split("ETA ")[1] for elapsed in (0, 20, 59, 60, 500)] == [
+def test_the_eta_shrinks_and_is_unknown_once_the_time_is_over(store: Store) -> None:
+    found = replace(job_status(store, "d1"), eta=Eta(60.0))
+    assert [progress.head(found, elapsed).split("ETA ")[1] for elapsed in (0, 20, 59, 60, 500)] == [
         "1m00s", "40s", "1s", "?", "?",
     ]  # fmt: skip
 
@@ -191,8 +215,8 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     progress.finished(store, "d1", PARTS[0], "done")
     title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
     assert capsys.readouterr().err.splitlines() == [
-        f"[1/5 done] running 1, left 3, ETA ~40s | {title}",
-        f"[2/5 done] left 3, ETA 30s | {title}: done in 0s",
+        f"[1/5 done] running 1, missing 3, ETA ~40s | {title}",
+        f"[2/5 done] missing 3, ETA 30s | {title}: done in 0s",
     ]
 
 
@@ -212,11 +236,11 @@ def test_in_a_log_a_line_now_and_then(
         until(of_the_step)
     progress.finished(store, "d1", PARTS[0], "failed")
     _, *lines, last = (said.getvalue() + capsys.readouterr().err).splitlines()
-    head = "[0/5 done] running 1, left 4, ETA ~2m20s"
+    head = "[0/5 done] running 1, missing 4, ETA ~2m20s"
     assert {re.sub(r"readww \d", "readww N", line) for line in lines} == {
         f"{head} | rocksdb-7.8.3 cache=a, load 1: readww N/30 s, 54k ops/s"
     }
-    assert last == "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
+    assert last == "[0/5 done] missing 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load 1: readww, overwrite: failed"
 
 
 def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,11 +265,11 @@ def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monke
     assert cleared
     assert "\n" not in status
     assert set(status.removesuffix("\x1b[K").split("\x1b[K\r")) <= {
-        "[0/5 done] running 1, left 4, ETA ~2m20s | rocksdb-7.8.3 ca",
-        "\r[0/5 done] running 1, left 4, ETA ~2m20s | rocksdb-7.8.3 ca",
+        "[0/5 done] running 1, missing 4, ETA ~2m20s | rocksdb-7.8.3",
+        "\r[0/5 done] running 1, missing 4, ETA ~2m20s | rocksdb-7.8.3",
     }
     assert last == (
-        "[0/5 done] left 5, ETA ~2m20s | rocksdb-7.8.3 cache=a, load\r\n  1: readww, overwrite: done in 0s\r\n"
+        "[0/5 done] missing 5, ETA ~2m20s | rocksdb-7.8.3 cache=a,\r\n  load 1: readww, overwrite: done in 0s\r\n"
     )
 
 

@@ -275,7 +275,7 @@ def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
     with locked(checkout.folder / "host.lock", shared=True):
         runner = checkout.start("s-load")
         until(lambda: checkout.store.attempts("s-load"))
-        line = until(lambda: next((s for s in iter(runner.stderr.readline, "") if "waiting" in s), None))
+        line = until(lambda: next((s for s in iter(runner.stderr.readline, "") if "waiting for" in s), None))
         assert line.startswith(f"waiting for the host: process {os.getpid()} (")
         assert not checkout.store.results("s-load")
     assert runner.wait(LONG) == 0

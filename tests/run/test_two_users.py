@@ -27,11 +27,11 @@ with host_lock(shared=True):
     print("it is my turn")
 """
 READ = """
-from stepgrid.store.status.reader import count
+from stepgrid.store.status.reader import job_status
 from stepgrid.store.store import Store
 store = Store("outputs")
-found = count(store, "p")
-print(found.done, found.failed, found.left, store.unwritable())
+found = job_status(store, "p")
+print(*(len(found.of(status)) for status in ("done", "failed", "missing")), store.unwritable())
 """
 SPOIL = """
 from pathlib import Path

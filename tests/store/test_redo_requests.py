@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.durable_writes import write_json
+from stepgrid.model.status import NodeStatus, Result, Status, Work
 from stepgrid.store import redo_requests, retractions
-from stepgrid.store.history.attempts import tried
+from stepgrid.store.status.attempts import tried
 from stepgrid.store.store import Store
 
 
@@ -100,14 +101,16 @@ def test_all_that_was_tried(store: Store) -> None:
     write_json(failed / "failure.json", {"status": "failed", "step": "load", "message": "it ended with exit status 1"})
     new, last = result(store), result(store)
     retractions.retract(store, last, "why not")
-    running = store.new_attempt("s-1")
-    found = tried(store, "s-1")
+    running, killed = store.new_attempt("s-1"), store.new_attempt("s-1")
+    node = NodeStatus("s-1", "t", Status.DONE, result=Result(new), work=Work((1,), running))
+    found = tried(store, node)
     assert [(each.folder, each.standing) for each in found] == [
         (old, "older"),
         (failed, "failed"),
         (new, "counts"),
         (last, "retracted"),
         (running, "running"),
+        (killed, "interrupted"),
     ]
     assert (found[0].seconds, found[0].host, found[0].status) == (90.0, "bench-7", "done")
     assert found[1].said == "load: it ended with exit status 1"

@@ -124,7 +124,17 @@ class Experiment:
             for name in steps
         )
         return PlannedStage(
-            node, f"{node}: {', '.join(steps)}", f"b-{build}", parent, (), load, run, "h-1", planned, 8, 0
+            node,
+            f"{node}: {', '.join(steps)}",
+            f"b-{build}",
+            parent,
+            (),
+            load,
+            run,
+            "h-1",
+            planned,
+            8,
+            int(parent is not None),
         )
 
     def _cells(self) -> list[PlannedCell]:

@@ -9,9 +9,11 @@ from stepgrid.collect.figures.step_figures import figures
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import table_views
 from stepgrid.model.figures import Buckets, Figures, ParseError, rows
+from stepgrid.model.status import NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.importer import Measured
-from stepgrid.store.status.results import State, changed, states
+from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status.results import changed
 from stepgrid.store.store import Store
 from stepgrid.transfer.published_plan import imported, planned
 from stepgrid.transfer.published_results import publish
@@ -21,10 +23,10 @@ def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Measure
     return Measured(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
 
 
-def collected(store: Store, steps: list[Measured]) -> dict[str, State]:
+def collected(store: Store, steps: list[Measured]) -> dict[str, NodeStatus]:
     """By the stage's title."""
     plan = planned("sysbench", "title", "dir", steps).plan
-    known = states(store, plan)
+    known = StatusReader(store, plan).read().nodes
     return {stage.title: known[stage.id] for stage in plan.stages}
 
 
@@ -65,8 +67,9 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     store = Store(tmp_path / "outputs")
     made = planned("sysbench", "title", "dir", steps)
     publish(store, made)
-    state = collected(store, steps)["a, load 1: one, two"]
-    first, second = figures(state, made.plan.stages[0].steps)
+    result = collected(store, steps)["a, load 1: one, two"].result
+    assert result is not None
+    first, second = figures(result, made.plan.stages[0].steps)
     assert first.metrics["qps"] == 3.0
     assert first.facts["fact"] == "text"
     assert "warning" in first.warnings
@@ -75,10 +78,10 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert list(rows(first.histograms)) == [("read", 0.0, 256.0, 9), ("read", 256.0, 300.0, 1), ("", 0.0, 1.0, 2)]
     assert [each.operation for each in first.histograms] == ["read", ""]
     assert second.error == "two: it failed"
-    assert (state.folders[0] / "sb.o").read_text() == "raw"
-    assert changed(state) is None
-    (state.folders[0] / "sb.o").write_text("RAW")
-    assert changed(state) == "the checksum of `steps/0-one/sb.o` differs from the published one"
+    assert (result.folders[0] / "sb.o").read_text() == "raw"
+    assert changed(result) is None
+    (result.folders[0] / "sb.o").write_text("RAW")
+    assert changed(result) == "the checksum of `steps/0-one/sb.o` differs from the published one"
 
 
 def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:

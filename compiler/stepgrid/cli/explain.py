@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
-    from stepgrid.store.status.records import catalogue
+    from stepgrid.store.builds import catalogue
     from stepgrid.store.store import Store
 
     build = next(build for build in plan.builds if build.id == cell.build)

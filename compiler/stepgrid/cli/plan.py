@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.model.status import Action, Status
 from stepgrid.plan.preview import Outlook, to_json
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
@@ -15,6 +16,7 @@ SHOWN = 5
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
+    spec_arguments.with_words(parser, status=Status, action=Action)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN} of a group")
 

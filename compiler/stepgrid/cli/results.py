@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli.shared import cell_selection
 from stepgrid.cli.shared.cell_selection import Nothing
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import duration
 from stepgrid.plan import stage_selection
 from stepgrid.store import redo_requests
-from stepgrid.store.history.attempts import tried
+from stepgrid.store.status.attempts import Tried, tried
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.store.history.attempts import Tried
     from stepgrid.store.store import Store
 
 
@@ -38,20 +39,24 @@ def run(args: argparse.Namespace) -> int:
         return cell_selection.refused(wrong)
     stages, store = stage_selection.stages(cells, load=True), host_plan.store()
     if args.format == "json":
-        _print_json(store, plan, stages)
+        print(json_text.text(to_json(store, plan, stages)))
     else:
         print("\n".join(_told(store, plan, stages)) or "nothing was measured yet")
     return 0
 
 
 def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
-    titles = {stage.id: stage.title for stage in plan.stages}
-    for stage in stages:
-        if found := tried(store, stage):
-            yield f"{stage}  {titles[stage]}"
+    for node, found in _tried(store, plan, stages):
+        if found:
+            yield f"{node.id}  {node.status}  {node.title}"
             yield from aligned(map(_row, found), right=[3])
-            if pending := redo_requests.pending(store, stage):
-                yield f"  again  {pending.said}"
+            if node.action is Action.REDO:
+                yield f"  again  {node.why}"
+
+
+def _tried(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[Tried]]]:
+    nodes = StatusReader(store, plan).read().nodes
+    return ((nodes[stage], tried(store, nodes[stage])) for stage in stages)
 
 
 def _row(each: Tried) -> tuple[str, ...]:
@@ -62,12 +67,11 @@ def _row(each: Tried) -> tuple[str, ...]:
     return each.standing, each.folder.name, started, took, each.host or "", said
 
 
-def _print_json(store: Store, plan: Plan, stages: Sequence[str]) -> None:
-    titles = {stage.id: stage.title for stage in plan.stages}
+def to_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, Any]]:
+    def entry(node: NodeStatus, found: Sequence[Tried]) -> dict[str, Any]:
+        pending = redo_requests.pending(store, node.id)
+        listed = [{**asdict(each), "folder": str(each.folder)} for each in found]
+        again = pending and asdict(pending)
+        return {"stage": node.id, "title": node.title, "state": node.status, "tried": listed, "again": again}
 
-    def entry(stage: str) -> dict[str, Any]:
-        pending = redo_requests.pending(store, stage)
-        listed = [{**asdict(each), "folder": str(each.folder)} for each in tried(store, stage)]
-        return {"stage": stage, "title": titles[stage], "tried": listed, "again": pending and asdict(pending)}
-
-    print(json_text.text([entry(stage) for stage in stages]))
+    return [entry(*each) for each in _tried(store, plan, stages)]

@@ -11,16 +11,17 @@ from dataclasses import replace
 from types import FrameType
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, width
+from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, reader, width
 from stepgrid.model.plan import Plan
-from stepgrid.model.status import Status
-from stepgrid.store.status.reader import Looker
+from stepgrid.model.status import PlanStatus, Status
+from stepgrid.store.status.reader import StatusReader
 
 LEFT = 130  # by Ctrl-C
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
+    spec_arguments.with_words(parser, status=Status)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,14 +37,12 @@ def run(args: argparse.Namespace) -> int:
     return FAILED if status.has_failed else FINE
 
 
-def _followed(plan: Plan) -> Status:
+def _followed(plan: Plan) -> PlanStatus:
     from stepgrid.cli.status.colours import Paint, is_terminal
     from stepgrid.cli.status.status_text import SHOWN, told
-    from stepgrid.store.status.reader import Looker
-    from stepgrid.workflow import host_plan
 
     shown = _Drawn() if is_terminal(sys.stdout) else _Log()
-    status = follow(Looker(host_plan.store(), plan), shown.show)
+    status = follow(reader(plan), shown.show)
     shown.end()
     print("the run has ended\n" if shown.was_active else "nothing is left to do\n")
     print("\n".join(told(status, SHOWN, width(), Paint.of(sys.stdout))), flush=True)
@@ -53,9 +52,9 @@ def _followed(plan: Plan) -> Status:
 class _Log:
     def __init__(self) -> None:
         self.was_active = False
-        self._before: Status | None = None
+        self._before: PlanStatus | None = None
 
-    def show(self, status: Status) -> None:
+    def show(self, status: PlanStatus) -> None:
         from stepgrid.cli.status.changes import changes
 
         self.was_active = self.was_active or status.is_active
@@ -79,7 +78,7 @@ class _Drawn:
         blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN
         self._page = Page(Paint.of(sys.stdout), blocks)
 
-    def show(self, status: Status) -> None:
+    def show(self, status: PlanStatus) -> None:
         self.was_active = self.was_active or status.is_active
         columns, rows = self._block.size()
         self._block.draw(self._page.lines(status, min(columns - 1, 120), rows - 1))
@@ -98,17 +97,17 @@ PERIOD = 1.0  # seconds between two views
 SHARE = 300  # at least so many times what a look took lies between two of them
 
 
-def follow(looker: Looker, show: Callable[[Status], None], period: float = PERIOD) -> Status:
+def follow(looks: StatusReader, show: Callable[[PlanStatus], None], period: float = PERIOD) -> PlanStatus:
     """Shows every view; ends when a run has ended, or when there is nothing to wait for."""
-    was_active, due, status = False, 0.0, looker.look()
+    was_active, due, status = False, 0.0, looks.read()
     while True:
         if time.monotonic() >= due:
             began = time.thread_time()
-            status = looker.look()
+            status = looks.read()
             due = time.monotonic() + SHARE * (time.thread_time() - began)
         status = replace(status, now=time.time())
-        if not status.is_active and (was_active or status.is_complete) and not looker.look().is_active:
-            return looker.look()
+        if not status.is_active and (was_active or status.is_complete) and not looks.read().is_active:
+            return looks.read()
         was_active = was_active or status.is_active
         show(status)
         time.sleep(period)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from stepgrid.collect.job import collect
 from stepgrid.host.processes.exit_signals import leave
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
-from stepgrid.store.status.results import DONE, UNSUPPORTED, State
 from stepgrid.store.store import Store
 
 
@@ -35,28 +35,25 @@ def main(arguments: list[str] | None = None) -> int:
     return _report(plan, known, options.partial)
 
 
-def _collected(store: Store, plan: Plan) -> Mapping[str, State]:
+def _collected(store: Store, plan: Plan) -> Mapping[str, NodeStatus]:
     store.drop_stamps(plan.digest)
     known = collect(store, plan)
-    store.stamp_tables(plan.digest, revision(), [each.result / "result.json" for each in known.values() if each.result])
+    results = [node.result.folder / "result.json" for node in known.values() if node.result]
+    store.stamp_tables(plan.digest, revision(), results)
     return known
 
 
-def _report(plan: Plan, known: Mapping[str, State], partial: bool) -> int:
-    open_stages = [stage for stage in plan.stages if _is_open(known[stage.id])]
+def _report(plan: Plan, known: Mapping[str, NodeStatus], partial: bool) -> int:
+    open_stages = [known[stage.id] for stage in plan.stages if known[stage.id].status not in ENDED]
     if not open_stages or partial:
         return 0
     print(
         f"collect: {len(open_stages)} of {len(plan.stages)} stages have no result; the tables hold what there is.\n"
-        f"First: {open_stages[0].title}: {known[open_stages[0].id].reason}\n"
+        f"First: {open_stages[0].title}: {open_stages[0].sentence}\n"
         "Run again to measure the rest, or give --partial to summarize without it.",
         file=sys.stderr,
     )
     return 1
-
-
-def _is_open(state: State) -> bool:
-    return state.status not in (DONE, UNSUPPORTED) and not state.elsewhere
 
 
 if __name__ == "__main__":

@@ -8,26 +8,26 @@ from pathlib import Path
 
 from stepgrid.collect.figures import imported_figures
 from stepgrid.collect.figures.step_figures import StepFigures
+from stepgrid.model.status import Result
 from stepgrid.store import checksums
-from stepgrid.store.status.results import State, changed
+from stepgrid.store.status.results import changed
 
 UNCHANGED = "its files did not change since they were published: please report this as a fault of stepgrid"
 
 
-def damage(state: State, steps: Sequence[StepFigures]) -> str | None:
+def damage(result: Result, steps: Sequence[StepFigures]) -> str | None:
     """By checksums. Older results have none: of them a file that cannot be read, and that changed since the end."""
-    assert state.result is not None
-    if state.files is not None:
-        return changed(state)
-    pairs = zip(state.folders, steps, strict=True)
-    return next((step.error for folder, step in pairs if step.error and _written_later(folder, state.result)), None)
+    if result.files is not None:
+        return changed(result)
+    pairs = zip(result.folders, steps, strict=True)
+    return next((step.error for folder, step in pairs if step.error and _written_later(folder, result.folder)), None)
 
 
-def explained(state: State, steps: Sequence[StepFigures]) -> Sequence[StepFigures]:
+def explained(result: Result, steps: Sequence[StepFigures]) -> Sequence[StepFigures]:
     """Of a result without damage: what cannot be read is a fault of the parser, and no other measurement mends it."""
-    if state.files is None:
+    if result.files is None:
         return steps
-    return [_explained(folder, step) for folder, step in zip(state.folders, steps, strict=True)]
+    return [_explained(folder, step) for folder, step in zip(result.folders, steps, strict=True)]
 
 
 def _explained(folder: Path, step: StepFigures) -> StepFigures:

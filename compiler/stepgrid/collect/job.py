@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.collect.figures import probes
-from stepgrid.collect.quarantine import quarantine, stuck
+from stepgrid.collect.quarantine import quarantine
 from stepgrid.collect.tables import environment, history, parquet, steps
 from stepgrid.collect.tables.columns import columns
 from stepgrid.collect.tables.part import FIGURES
@@ -15,8 +15,10 @@ from stepgrid.collect.tables.parts import Parts
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Broken, NodeStatus, Status
 from stepgrid.plugins.metrics import METRICS, own
-from stepgrid.store.status.results import State, states
+from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 FIXED = {"history": result_schema.HISTORY, "environment": result_schema.ENVIRONMENT, "metrics": result_schema.METRICS}
 
 
-def collect(store: Store, plan: Plan) -> dict[str, State]:
+def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
     """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
     folder = store.tables(plan.digest)
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,16 +37,23 @@ def collect(store: Store, plan: Plan) -> dict[str, State]:
     return known
 
 
-def _read(connection: DuckDBPyConnection, store: Store, plan: Plan, folder: Path) -> tuple[dict[str, State], Parts]:
+def _read(
+    connection: DuckDBPyConnection, store: Store, plan: Plan, folder: Path
+) -> tuple[dict[str, NodeStatus], Parts]:
     """Again while damaged results could be set aside: an older one may count instead."""
     stages = {stage.id: stage for stage in plan.stages}
     while True:
         parts = Parts(store, plan.digest, folder)
-        known = states(store, plan, parts.trusts)
+        known = dict(StatusReader(store, plan).read().nodes)
         damaged = parts.update(connection, stages, known)
         left = [each for each in damaged if not quarantine(store, each)]
         if len(left) == len(damaged):
-            return known | {each.node: stuck(each) for each in left}, parts
+            return known | {each.node: _stuck(known[each.node], each) for each in left}, parts
+
+
+def _stuck(node: NodeStatus, broken: Broken) -> NodeStatus:
+    """One that could not be moved has no figures either."""
+    return NodeStatus(node.id, node.title, Status.INTERRUPTED, broken_text(broken.folder, broken.why))
 
 
 def _write(
@@ -52,7 +61,7 @@ def _write(
     folder: Path,
     store: Store,
     plan: Plan,
-    known: Mapping[str, State],
+    known: Mapping[str, NodeStatus],
     parts: Parts,
 ) -> None:
     metrics = {**METRICS, **probes.metrics(plan.stages), **own(step for stage in plan.stages for step in stage.steps)}
@@ -61,7 +70,7 @@ def _write(
     def table(name: str, columns: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
         parquet.write(connection, folder / f"{name}.parquet", columns, lines)
 
-    attempts = {node: state.attempt for node, state in known.items()}
+    attempts = {stage.id: known[stage.id].attempt for stage in plan.stages}
     table("history", result_schema.HISTORY, history.rows(store, plan, attempts))
     table("metrics", result_schema.METRICS, _metrics(metrics))
     _environment(connection, folder, environment.rows(store, plan), parts)

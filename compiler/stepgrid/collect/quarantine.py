@@ -6,8 +6,8 @@ import os
 import sys
 
 from stepgrid.host.locks import Busy, holders, locked
+from stepgrid.model.status import Broken
 from stepgrid.store.run_lock import NAME as RUN
-from stepgrid.store.status.results import FAILED, Broken, State, broken_text
 from stepgrid.store.store import Store
 
 NEXT = "; the next run measures it again"
@@ -27,11 +27,6 @@ def quarantine(store: Store, broken: Broken) -> bool:
     if said:
         print(said, file=sys.stderr, flush=True)
     return True
-
-
-def stuck(broken: Broken) -> State:
-    """One that could not be moved has no figures either."""
-    return State(FAILED, broken_text(broken.folder, broken.why))
 
 
 def _may_move(store: Store) -> bool:

@@ -1,27 +1,108 @@
-"""What there is to say of a plan: each build and stage with its state, and the run that is active."""
+"""What became of each build and stage of a plan, in nine words, and what the next run does with it, in six."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import BUILD_PREFIX
 
-State: TypeAlias = Literal[
-    "done", "running", "waiting", "failed", "killed", "blocked", "unsupported", "elsewhere", "left"
-]
-DONE: State = "done"
-RUNNING: State = "running"
-WAITING: State = "waiting"  # its job is there, and something else must end first
-FAILED: State = "failed"
-KILLED: State = "killed"  # an attempt that says nothing of its end, and nobody works at it
-BLOCKED: State = "blocked"  # what it starts from has failed
-UNSUPPORTED: State = "unsupported"
-ELSEWHERE: State = "elsewhere"  # for another machine to measure
-LEFT: State = "left"  # not started yet
-STATES: tuple[State, ...] = (DONE, RUNNING, WAITING, FAILED, KILLED, BLOCKED, UNSUPPORTED, ELSEWHERE, LEFT)
+
+class Word(StrEnum):
+    """With its meaning, which help and documentation repeat."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Word:
+        made = str.__new__(cls, word)
+        made._value_, made.meaning = word, meaning
+        return made
+
+
+class Status(Word):
+    DONE = "done", "it has a result that counts"
+    UNSUPPORTED = "unsupported", "the binary lacks an option that it needs"
+    RUNNING = "running", "its job measures it, or makes it"
+    WAITING = "waiting", "its job waits for the host"
+    FAILED = "failed", "its newest attempt failed"
+    INTERRUPTED = "interrupted", "its newest attempt was stopped or killed, or its result is broken"
+    BLOCKED = "blocked", "a build of it, or the stage that it starts from, failed"
+    MISSING = "missing", "nothing was tried yet, or the active run tries it again"
+    ELSEWHERE = "elsewhere", "another machine of the plan measures it"
+
+
+class Action(Word):
+    MEASURE = "measure", "it runs: there is no result"
+    RETRY = "retry", "it runs again: the newest attempt gave no result"
+    REDO = "redo", "it is measured again, beside its result: somebody asked for it, or `compare_within` did"
+    REPLAY = "replay", "it has a result and runs again: what follows needs its database, and there is no image"
+    KEEP = "keep", "its result stays as it is"
+    LEAVE = "leave", "nothing runs: it is unsupported, or for another machine"
+
+
+MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
+ENDED = (Status.DONE, Status.UNSUPPORTED, Status.ELSEWHERE)
+Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below a result -> bytes, sha256
+
+
+class Stage(Protocol):
+    """What a reader of status has to know: a planned stage, or a line of a plan's file."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def parent(self) -> str | None: ...
+    @property
+    def builds(self) -> Sequence[str]: ...
+    @property
+    def hardware(self) -> str: ...
+    @property
+    def steps(self) -> Sequence[Any]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def rank(self) -> int: ...
+
+
+class Titled(Protocol):
+    """A plan, or its outline."""
+
+    @property
+    def digest(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def spec(self) -> str: ...
+    @property
+    def scale(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A complete result. Who only counts results leaves its steps unread."""
+
+    folder: Path
+    status: Status = Status.DONE
+    reason: str = ""
+    seconds: float | None = None
+    ended: float | None = None  # unix time
+    steps: tuple[Mapping[str, Any], ...] = ()
+    folders: tuple[Path, ...] = ()  # of its steps
+    files: Files | None = None  # checksums; older results have none
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A result or build that counts no more: it does not hold what it must."""
+
+    node: str
+    folder: Path
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +136,65 @@ class Work:
 class End:
     """How the newest attempt ended, where it left no result."""
 
-    status: str
+    status: Status  # failed, interrupted
     message: str
     step: str
     log: Path
     when: float  # unix time
     tries: int
 
+    @property
+    def said(self) -> str:
+        return f"{self.step}: {self.message}" if self.step else self.message
+
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeStatus:
+    """A stage that is measured beside its result is `done`, and somebody may be at work on it."""
+
     id: str
-    kind: Literal["build", "stage"]
     title: str
-    state: State
-    because: str = ""  # a sentence, where there is more to say than the state
+    status: Status
+    reason: str = ""  # a sentence, where there is more to say than the word
+    action: Action = Action.KEEP
+    why: str = ""  # of the action
+    times: int = 0  # how often it runs
+    cause: str | None = None  # the node that it is blocked by
+    result: Result | None = None
+    log: Path | None = None  # of what failed
     seconds: float | None = None  # that it took, or will take; None where that is unknown
-    ended: float | None = None  # unix time, of what is done
-    replayed: bool = False  # it is done, and runs again: something after it needs its database
     work: Work | None = None
     end: End | None = None
 
+    @property
+    def is_build(self) -> bool:
+        return self.id.startswith(BUILD_PREFIX)
+
+    @property
+    def kind(self) -> str:
+        return "build" if self.is_build else "stage"
+
+    @property
+    def has_begun(self) -> bool:
+        return self.work is not None and not self.work.waits
+
+    @property
+    def because(self) -> str:
+        return "; ".join(part for part in (self.reason, self.why) if part)
+
+    @property
+    def sentence(self) -> str:
+        """Why it has no figures."""
+        return self.reason or ("not run yet" if self.status is Status.MISSING else self.status.meaning)
+
+    @property
+    def attempt(self) -> str | None:
+        """Of its result."""
+        return self.result.folder.name if self.result else None
+
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ActiveRun:
     """The run that is active in the checkout, of this spec or another."""
 
     pid: int | None
@@ -91,26 +207,43 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    plan: Plan
-    now: float
-    run: Run | None
-    nodes: Sequence[Node]  # builds, then stages in the order in which they run
-    left: float | None  # seconds of what is ahead; None = unknown
-    about: bool  # some of it by declared durations alone
+class Eta:
+    """How long what is ahead takes."""
 
-    def of(self, *states: State, kind: str = "stage") -> list[Node]:
-        return [node for node in self.nodes if node.kind == kind and node.state in states]
+    seconds: float | None  # None: of some it is unknown
+    is_rough: bool = False  # some of it by declared durations alone
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStatus:
+    plan: Titled
+    now: float
+    run: ActiveRun | None
+    nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run
+    eta: Eta
+    broken: Sequence[Broken] = ()
+    foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
+
+    def of(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:
+        return [node for node in self.nodes.values() if node.kind == kind and node.status in statuses]
+
+    @property
+    def stages(self) -> list[NodeStatus]:
+        return [node for node in self.nodes.values() if not node.is_build]
+
+    @property
+    def at_work(self) -> list[NodeStatus]:
+        return [node for node in self.nodes.values() if node.work]
 
     @property
     def is_active(self) -> bool:
         """Whether a run of the plan, or anybody, is at work on it."""
-        return (self.run is not None and self.run.own) or any(node.work for node in self.nodes)
+        return (self.run is not None and self.run.own) or bool(self.at_work)
 
     @property
     def has_failed(self) -> bool:
-        return any(node.state in (FAILED, KILLED) for node in self.nodes)
+        return any(node.status is Status.FAILED for node in self.nodes.values())
 
     @property
     def is_complete(self) -> bool:
-        return all(node.state in (DONE, UNSUPPORTED, ELSEWHERE) for node in self.nodes)
+        return all(node.status in ENDED and node.action is not Action.REDO for node in self.nodes.values())

@@ -6,15 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-SAME, ABSENT, ELSEWHERE = "same as", "absent", "elsewhere"
-LACKING = ("failed", "unsupported", ELSEWHERE, SAME, "missing")
+from stepgrid.model.status import Status
+
+SAME, ABSENT = "same as", "absent"
+LACKING = (*(status for status in Status if status is not Status.DONE), SAME)
 ROWS, COLUMNS = 60, 40  # what nobody has asked for is no longer than that
 NOTHING = "-"
 
 
 class Cell(NamedTuple):
     text: str
-    kind: str = ""  # failed, unsupported, missing, elsewhere, absent, same as; or how good it is: best, worst, sla
+    kind: str = ""  # a status without figures, absent, same as; or how good it is: best, worst, sla
     value: float | None = None  # behind a text that is rounded for people
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.actions import STATES, State
+from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.time_estimate import Power
@@ -15,26 +16,40 @@ from stepgrid.plan.time_estimate import Power
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    id: str
-    kind: Literal["build", "stage"]
-    title: str
-    state: State
-    runs: bool  # what comes: it runs, or runs again
+    status: NodeStatus
     load: bool  # a stage that others begin from
     cells: tuple[str, ...]
-    because: str = ""  # a sentence, where there is more to say than the state
     inputs: tuple[Input, ...] = ()  # that differ from the most similar stage that has a result
     compared: str | None = None  # that stage
-    seconds: float | None = None
     bytes: int | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.status.times > 0
+
+    @property
+    def seconds(self) -> float | None:
+        """As often as it runs."""
+        once = self.status.seconds
+        return None if once is None else once * max(self.status.times, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One that no longer belongs to the spec."""
+
+    stage: str
+    title: str
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
     plan: Plan
-    nodes: Sequence[Node]  # builds, then stages in the order in which they run, then the orphaned
+    nodes: Sequence[Node]  # builds, then stages in the order in which they run
     saved: float
     power: Power | None
+    abandoned: Sequence[Result] = ()
 
     @property
     def running(self) -> list[Node]:
@@ -43,7 +58,7 @@ class Outlook:
     @property
     def sized(self) -> list[Node]:
         """Of what runs, that which leaves something that stays: builds, and stages that others begin from."""
-        return [node for node in self.running if node.kind == "build" or node.load]
+        return [node for node in self.running if node.status.is_build or node.load]
 
     @property
     def seconds(self) -> float | None:
@@ -72,20 +87,23 @@ def to_json(outlook: Outlook) -> dict[str, Any]:
         "title": plan.title,
         "cells": [{"id": cell.id, "axes": dict(cell.labels), "repeats": len(cell.repeats)} for cell in plan.cells],
         "nodes": [_node(node) for node in outlook.nodes],
+        "abandoned": [{"id": each.stage, "title": each.title, "seconds": each.seconds} for each in outlook.abandoned],
         "totals": _totals(outlook),
         "warnings": list(plan.warnings),
     }
 
 
 def _node(node: Node) -> dict[str, Any]:
+    said = node.status
     return {
-        "id": node.id,
-        "kind": node.kind,
-        "title": node.title,
-        "state": node.state,
+        "id": said.id,
+        "kind": said.kind,
+        "title": said.title,
+        "state": said.status,
+        "action": said.action,
         "runs": node.runs,
         "cells": list(node.cells),
-        "because": node.because,
+        "because": said.because,
         "compared": node.compared,
         "reasons": [_input(each) for each in node.inputs],
         "seconds": node.seconds,
@@ -101,14 +119,16 @@ def _input(each: Input) -> dict[str, Any]:
 
 
 def _totals(outlook: Outlook) -> dict[str, Any]:
-    nodes, running, plan = outlook.nodes, outlook.running, outlook.plan
-    power = outlook.power
+    running, plan, power = outlook.running, outlook.plan, outlook.power
+    states = Counter(node.status.status for node in outlook.nodes)
+    acts = Counter(node.status.action for node in outlook.nodes)
     return {
         "cells": len(plan.cells),
         "builds": len(plan.builds),
         "stages": len(plan.stages),
-        "states": {state: sum(node.state == state for node in nodes) for state in STATES},
-        "to_run": {kind: sum(node.kind == kind for node in running) for kind in ("build", "stage")},
+        "states": {status: states[status] for status in Status},
+        "actions": {action: acts[action] for action in Action},
+        "to_run": {kind: sum(node.status.kind == kind for node in running) for kind in ("build", "stage")},
         "seconds": outlook.seconds,
         "hours": None if outlook.seconds is None else outlook.seconds / 3600,
         "seconds_unknown": sum(node.seconds is None for node in running),

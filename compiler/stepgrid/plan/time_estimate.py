@@ -7,24 +7,25 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median, variance
+from statistics import variance
+from typing import Any
 
-from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.plan import Plan
+from stepgrid.model.status import Stage
 
 DIFFERENCE = 0.03
 _ERROR = 1.959964
 _Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences found
 
 
-def shape(stage: PlannedStage) -> str:
+def shape(stage: Stage) -> str:
     """What decides how long a stage takes: what it does, whatever build and options it does it with."""
-    return json.dumps([[step.kind, step.settings] for step in stage.steps], sort_keys=True)
+    return json.dumps([_what(step) for step in stage.steps], sort_keys=True)
 
 
-def seconds(stage: PlannedStage, past: Mapping[str, Sequence[float]]) -> float | None:
-    """By past runs of its shape, else as declared; None is unknown."""
-    runs = past.get(shape(stage))
-    return median(runs) if runs else stage.seconds or None
+def _what(step: Any) -> Any:
+    """Of a step as a plan's file has it, digests of the same: of its parts the first two are kind and settings."""
+    return step["parts"][:2] if isinstance(step, Mapping) else [step.kind, step.settings]
 
 
 def saved(plan: Plan, each: Mapping[str, float | None]) -> float:

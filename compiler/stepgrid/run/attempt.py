@@ -18,6 +18,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.host.processes.orphans import MARK
+from stepgrid.model.status import Status
 from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
 from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
@@ -27,7 +28,6 @@ from stepgrid.store.timestamps import now
 
 JOURNAL = "journal.jsonl"
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
-DONE, UNSUPPORTED, FAILED, INTERRUPTED = "done", "unsupported", "failed", "interrupted"
 
 
 class Attempt:
@@ -92,7 +92,7 @@ class Attempt:
         except DiskFull as full:
             raise StageError(str(full)) from None
 
-    def fail(self, failure: StageError, status: str = FAILED) -> None:
+    def fail(self, failure: StageError, status: str = Status.FAILED) -> None:
         with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))
 
 
@@ -105,7 +105,7 @@ def refuse(job: Job, error: OSError) -> StageError:
     with suppress(OSError, Busy), locked(job.store.lock(node), wait=False):
         last = job.store.attempts(node)[-1:]
         begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)
-        write_failure(begun or job.store.new_attempt(node), node, failure, FAILED)
+        write_failure(begun or job.store.new_attempt(node), node, failure, Status.FAILED)
     return failure
 
 
@@ -114,4 +114,4 @@ def close_abandoned(store: Store, stage: str) -> None:
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
             orphans.end(folder / JOURNAL, (store.root, store.data))
-            write_failure(folder, stage, StageError("the process that ran it was killed"), INTERRUPTED)
+            write_failure(folder, stage, StageError("the process that ran it was killed"), Status.INTERRUPTED)

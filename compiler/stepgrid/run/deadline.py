@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 
 from stepgrid.model.plan import PlannedStage
-from stepgrid.plan.files.plan_file import read_header
+from stepgrid.plan.actions import replays
+from stepgrid.plan.files.plan_file import outline
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
-from stepgrid.store.status.eta import needed, pace
+from stepgrid.store.images.verification import Looks
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 
 
@@ -35,6 +37,9 @@ def refuse_late(store: Store, plan: str, stage: PlannedStage) -> None:
 
 
 def _seconds(store: Store, plan: str, stage: str) -> float | None:
-    stages = {each["id"]: each for each in read_header(store.plan(plan))["stages"]}
-    done = {node: each for node, each in stages.items() if store.mark(node).exists()}
-    return needed(store, stages[stage], stages, pace(store, done))
+    """With those that are run again first."""
+    found = outline(store.plan(plan))
+    nodes, parents = StatusReader(store, found).read().nodes, {each.id: each.parent for each in found.stages}
+    again = replays(stage, parents, lambda node: nodes[node].result is not None, Looks(store).damage)
+    parts = [nodes[node].seconds for node in (stage, *(node for node, _ in again))]
+    return None if None in parts else sum(part or 0.0 for part in parts)

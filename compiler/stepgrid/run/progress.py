@@ -14,9 +14,10 @@ from pathlib import Path
 
 from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.status import Eta, PlanStatus, Status
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
 from stepgrid.run.live_throughput import current
-from stepgrid.store.status.reader import Tally, count
+from stepgrid.store.status.reader import job_status
 from stepgrid.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
@@ -26,7 +27,7 @@ EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, el
 class _Current:
     """The one stage that this process runs."""
 
-    tally: Tally
+    status: PlanStatus
     stage: PlannedStage
     began: float
 
@@ -37,7 +38,7 @@ _current: _Current | None = None
 def started(store: Store, plan: str, stage: PlannedStage) -> None:
     """The stage begins: says how far the plan is."""
     global _current
-    _current = _Current(count(store, plan, stage.id), stage, time.monotonic())
+    _current = _Current(job_status(store, plan, stage.id), stage, time.monotonic())
     if not _terminal():
         _line(f"{_head(_current)} | {stage.title}")
 
@@ -61,21 +62,22 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     """The stage is over: done, unsupported, failed or interrupted."""
     global _current
     took = f" in {duration(time.monotonic() - _current.began)}" if _current else ""
-    tally, _current = count(store, plan), None
-    _line(f"{head(tally)} | {stage.title}: {status}{took if status == 'done' else ''}")
+    now, _current = job_status(store, plan), None
+    _line(f"{head(now)} | {stage.title}: {status}{took if status == 'done' else ''}")
 
 
-def head(tally: Tally, elapsed: float = 0.0) -> str:
-    """[12/45 done] running 1, left 32, ETA 3m10s: `elapsed` seconds after the tally was taken."""
-    counts = {"running": tally.running, "failed": tally.failed, "elsewhere": tally.elsewhere}
-    shown = "".join(f"{name} {count}, " for name, count in counts.items() if count)
-    return f"[{tally.done}/{tally.total} done] {shown}left {tally.left}, {_eta(tally, elapsed)}"
+def head(found: PlanStatus, elapsed: float = 0.0) -> str:
+    """[12/45 done] running 1, missing 32, ETA 3m10s: `elapsed` seconds after the status was read."""
+    counts = {status: len(found.of(status)) for status in Status}
+    done, total = counts.pop(Status.DONE), len(found.stages) - counts[Status.ELSEWHERE]
+    shown = "".join(f"{status} {count}, " for status, count in counts.items() if count)
+    return f"[{done}/{total} done] {shown}{_eta(found.eta, elapsed)}"
 
 
-def _eta(tally: Tally, elapsed: float) -> str:
-    if tally.seconds is None or 0 < tally.seconds <= elapsed:  # all that was foreseen is over, and it goes on
+def _eta(eta: Eta, elapsed: float) -> str:
+    if eta.seconds is None or 0 < eta.seconds <= elapsed:  # all that was foreseen is over, and it goes on
         return "ETA ?"
-    return f"ETA {'~' if tally.about else ''}{duration(tally.seconds - elapsed if tally.seconds else 0.0)}"
+    return f"ETA {'~' if eta.is_rough else ''}{duration(max(eta.seconds - elapsed, 0.0))}"
 
 
 def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
@@ -99,7 +101,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
 
 
 def _head(current: _Current) -> str:
-    return head(current.tally, time.monotonic() - current.began)
+    return head(current.status, time.monotonic() - current.began)
 
 
 def _elapsed(planned: PlannedStep, elapsed: float) -> str:

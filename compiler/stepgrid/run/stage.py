@@ -20,8 +20,9 @@ from stepgrid.host.machines import mismatch
 from stepgrid.host.noise.inspection import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
+from stepgrid.model.status import Broken, Status
 from stepgrid.run import accepted_options, progress
-from stepgrid.run.attempt import DONE, FAILED, INTERRUPTED, UNSUPPORTED, Attempt, close_abandoned
+from stepgrid.run.attempt import Attempt, close_abandoned
 from stepgrid.run.deadline import Late, late, refuse_late
 from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
@@ -34,9 +35,6 @@ from stepgrid.run.steps import Bench
 from stepgrid.store.full_disk import DiskFull
 from stepgrid.store.redo_requests import pending
 from stepgrid.store.status.integrity import fault, set_aside, unreadable
-from stepgrid.store.status.results import Broken
-
-LEFT = "left"  # for the next run: there was no time
 
 
 def run(job: Job) -> bool:
@@ -76,38 +74,38 @@ def _attempt(job: Job) -> bool:
     attempt = Attempt(job)
     with suppress(OSError):  # what it says is for people
         progress.started(job.store, job.plan, job.stage)
-    status = FAILED
+    status = Status.FAILED
     try:
         status = _outcome(attempt)
     except StageError as failure:
         _failed(attempt, failure)
     except Late as left:
-        status = LEFT
-        attempt.fail(StageError(str(left)), INTERRUPTED)
+        status = Status.INTERRUPTED
+        attempt.fail(StageError(str(left)), Status.INTERRUPTED)
     except Interrupted as signal:
-        status = INTERRUPTED
+        status = Status.INTERRUPTED
         with suppress(OSError):
-            attempt.fail(StageError(f"stopped by {signal}"), INTERRUPTED)
+            attempt.fail(StageError(f"stopped by {signal}"), Status.INTERRUPTED)
         raise
     finally:
         with suppress(OSError):
             progress.finished(job.store, job.plan, job.stage, status)
-    return status in (DONE, UNSUPPORTED)
+    return status in (Status.DONE, Status.UNSUPPORTED)
 
 
-def _outcome(attempt: Attempt) -> str:
+def _outcome(attempt: Attempt) -> Status:
     try:
         _measure(attempt)
     except UnsupportedError as reason:
-        attempt.publish(UNSUPPORTED, str(reason))
-        return UNSUPPORTED
+        attempt.publish(Status.UNSUPPORTED, str(reason))
+        return Status.UNSUPPORTED
     except (StageError, Late):
         raise
     except OSError as error:
         raise _refused(error, attempt.folder) from error
     except Exception as error:  # a fault of ours: the stage fails like any other, the rest goes on
         raise _fault(attempt, error) from error
-    return DONE
+    return Status.DONE
 
 
 def _measure(attempt: Attempt) -> None:
@@ -131,7 +129,7 @@ def _measure(attempt: Attempt) -> None:
             learn(attempt, data, start)
             if lacks_results(attempt, job.stage):
                 _keep_image(attempt, data)
-        attempt.publish(DONE)
+        attempt.publish(Status.DONE)
 
 
 def _database(attempt: Attempt, data: Path) -> Start:
@@ -183,7 +181,7 @@ def _refuse_unsupported_parent(job: Job) -> None:
     if result and unreadable(result / "result.json"):
         return  # lost: the next run measures it again
     record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
-    if record.get("status") == UNSUPPORTED:
+    if record.get("status") == Status.UNSUPPORTED:
         raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
 
 

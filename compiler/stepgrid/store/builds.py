@@ -66,6 +66,15 @@ def record(store: Store, build: str) -> dict[str, Any]:
     return file_reader.read(store.build(build) / RECORD)
 
 
+def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
+    """The options of a build's programs; None when it cannot tell."""
+    try:
+        found: dict[str, Any] = json.loads((store.build(build) / "catalogue.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found
+
+
 def made(store: Store, build: str) -> Made | None:
     """What it was made of, as its record says; a record that cannot be read says nothing."""
     from stepgrid.plan.builds import Made

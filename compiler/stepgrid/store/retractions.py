@@ -37,6 +37,12 @@ def of(result: Path) -> Retracted | None:
         return Retracted("its note cannot be read", "someone", "")
 
 
+def newest(store: Store, stage: str) -> Retracted | None:
+    """Of the newest result, where none counts."""
+    found = store.all_results(stage)[-1:]
+    return of(found[0]) if found else None
+
+
 def retract(store: Store, result: Path, why: str) -> None:
     """Summaries that may show it are out of date first: a kill in between costs a report, and no truth."""
     _before(store, result.parent.name)

@@ -21,7 +21,7 @@ def current(store: Store, plan: Plan) -> Report:
     if not _is_made(store, plan):
         store.drop_stamps(plan.digest)
         known = collect(store, plan)
-        records = [each.result / "result.json" for each in known.values() if each.result]
+        records = [each.result.folder / "result.json" for each in known.values() if each.result]
         store.stamp_tables(plan.digest, revision(), records)
         found = summarize.read(store, plan.digest)
         summarize.write(store, found)

@@ -24,7 +24,7 @@ from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.notes import coverage, quiesce_times, warnings
-from stepgrid.summarize.notes.coverage import Status
+from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
 from stepgrid.summarize.statistics.timeseries import Steadiness
 from stepgrid.summarize.tables import report_tables
@@ -63,7 +63,7 @@ class Report:
     series: Series
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
-    status: Status
+    status: Coverage
     warnings: tuple[str, ...]
     defaults: Defaults | None = None
     quiet: tuple[str, ...] = ()

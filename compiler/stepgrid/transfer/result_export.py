@@ -11,9 +11,10 @@ from stepgrid.build.error import BuildError
 from stepgrid.collect.quarantine import quarantine
 from stepgrid.language.input_record import Witness
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Broken
 from stepgrid.store import plans
 from stepgrid.store.status.integrity import full_fault
-from stepgrid.store.status.results import Broken, broken_text
+from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now
 from stepgrid.transfer import bundle, manifest

@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from stepgrid.language.problems.problem import Problem
 from stepgrid.model.plan import Plan
 from stepgrid.plan.checks import option_check, program_check
-from stepgrid.store.builds import record
-from stepgrid.store.status.node_records import results
-from stepgrid.store.status.records import catalogue
+from stepgrid.store.builds import catalogue, record
+from stepgrid.store.status.results import Results
 from stepgrid.store.store import Store
 
 
@@ -18,8 +17,8 @@ def problems(plan: Plan, store: Store) -> Sequence[Problem]:
     catalogues = {build.id: catalogue(store, build.id) for build in plan.builds}
 
     def measured() -> set[str]:
-        found = results(store, [stage.id for stage in plan.stages])
-        return {node for node, result in found.items() if result.status == "done"}
+        results = Results(store, store.looked(plan.digest))
+        return {stage.id for stage in plan.stages if (found := results.of(stage)) and found.status == "done"}
 
     wrong = option_check.problems(plan, catalogues, measured)
     return [*wrong, *program_check.problems(plan, {build.id: _programs(store, build.id) for build in plan.builds})]

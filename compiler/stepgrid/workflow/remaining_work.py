@@ -4,35 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from stepgrid.host.locks import holders
-from stepgrid.host.machines import elsewhere
-from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.status import ENDED, Action, Broken, PlanStatus, Status
 from stepgrid.model.units import counted
-from stepgrid.store import contents, plans
+from stepgrid.store import contents, plans, redo_requests
 from stepgrid.store.report_files import Products
 from stepgrid.store.run_lock import NAME as RUN
-from stepgrid.store.status.integrity import Look
-from stepgrid.store.status.results import Broken
+from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.workflow.redo import again
+
+SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
 class Work:
     """A plan and what the store lacks of it."""
 
     plan: Plan
     store: Store
-    builds: Mapping[str, PlannedBuild]
-    stages: Mapping[str, PlannedStage]
-    lacking: frozenset[str] = field(repr=False)
-    results: Mapping[str, Path] = field(repr=False)  # stage -> the newest result that is sound
-    broken: tuple[Broken, ...] = ()
-    elsewhere: Mapping[str, str] = field(default_factory=dict)  # stage without a result -> the machine that it needs
-    again: Mapping[str, str] = field(default_factory=dict)  # stage with a result, to be measured beside it -> why
+    status: PlanStatus = field(repr=False)
+
+    @cached_property
+    def builds(self) -> Mapping[str, PlannedBuild]:
+        return {build.id: build for build in self.plan.builds}
+
+    @cached_property
+    def stages(self) -> Mapping[str, PlannedStage]:
+        return {stage.id: stage for stage in self.plan.stages}
+
+    @cached_property
+    def results(self) -> Mapping[str, Path]:
+        """Stage -> the newest result that is sound."""
+        return {node.id: node.result.folder for node in self.status.stages if node.result}
+
+    @cached_property
+    def elsewhere(self) -> Mapping[str, str]:
+        """Stage without a result -> the machine that it needs."""
+        return {node.id: self.stages[node.id].hardware for node in self.status.of(Status.ELSEWHERE)}
+
+    @cached_property
+    def again(self) -> Mapping[str, str]:
+        """Stage with a result, to be measured beside it -> why."""
+        return {node.id: node.why for node in self.status.stages if node.action is Action.REDO}
+
+    @cached_property
+    def lacking(self) -> frozenset[str]:
+        stages = {node.id for node in self.status.stages if not node.result and node.status is not Status.ELSEWHERE}
+        used = {build for stage in self.plan.stages for build in stage.builds}
+        builds = {node for node in self.builds.keys() & used if self.status.nodes[node].status not in ENDED}
+        return frozenset(stages | builds | self.again.keys())
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        return tuple(self.status.broken)
 
     @property
     def marks(self) -> str:
@@ -134,23 +162,21 @@ def work(plan: Plan, store: Store) -> Work:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
     plans.publish(store, plan)
     contents.note(store, plan.stages)
-    builds = {build.id: build for build in plan.builds}
-    stages = {stage.id: stage for stage in plan.stages}
-    look = Look(store, plan)
-    made = {build for build in builds if look.has_build(build)}
-    results = {stage.id: result for stage in plan.stages if (result := look.result(stage))}
-    unknown = [stage for stage in plan.stages if stage.id not in results]
-    others = elsewhere(plan.machines, unknown, store.root, of_environment())
-    more = again(plan, store, results)
-    unmeasured = (stages.keys() - results.keys() - others.keys()) | more.keys()
-    used = {build for stage in plan.stages if stage.id not in others for build in stage.builds}
-    needed = {build for node in unmeasured for build in stages[node].builds}
-    told = {build for build in builds if store.has_record_alone(build)} - needed
-    lacking = ((used & builds.keys()) - made - told) | unmeasured
-    broken = look.end()
-    for node in lacking:
+    found = Work(plan, store, StatusReader(store, plan).read())
+    for broken in found.broken:  # else Snakemake has what it asks for
+        store.drop_mark(broken.node)
+    if not found.broken:
+        store.note_look(plan.digest, found.status.now - SLACK)
+    for node in found.lacking:
         store.drop_dangling_mark(node)
     if not holders(store.lock(RUN)):  # a run that goes on may wait for them
-        for node in more:  # else Snakemake has what it asks for
+        for node in found.again:
             store.drop_mark(node)
-    return Work(plan, store, builds, stages, frozenset(lacking), results, broken, others, more)
+    return found
+
+
+def ask_for_again(work: Work) -> None:
+    """So that the jobs know, and a run that is killed goes on with them."""
+    for node, why in work.again.items():
+        if redo_requests.pending(work.store, node) is None:
+            redo_requests.ask(work.store, node, why, by=work.plan.spec)

@@ -11,12 +11,13 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.locks import Busy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration
-from stepgrid.run.attempt import FAILED, JOURNAL
+from stepgrid.run.attempt import JOURNAL
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
 from stepgrid.store.status.failures import write_failure
-from stepgrid.store.status.reader import count
+from stepgrid.store.status.reader import job_status
 from stepgrid.workflow.remaining_work import Work
 
 WHY = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"
@@ -35,11 +36,11 @@ def _closed(work: Work, node: str, attempt: Path) -> StageError:
     if node.startswith(BUILD_PREFIX):
         from stepgrid.build import attempt as builds  # nearly every run gets here, and few were killed in a build
 
-        tail = builds.fail(attempt, node, FAILED, WHY)  # its tree goes at once: it may never be tried again
+        tail = builds.fail(attempt, node, Status.FAILED, WHY)  # its tree goes at once: it may never be tried again
         return StageError(WHY, log=attempt / builds.LOG, tail=tail)
     orphans.end(attempt / JOURNAL, (work.store.root, work.store.data))
     failure = StageError(WHY)
-    write_failure(attempt, node, failure, FAILED)
+    write_failure(attempt, node, failure, Status.FAILED)
     return failure
 
 
@@ -55,12 +56,14 @@ def unstarted(work: Work) -> Unstarted | None:
     until, noted = in_force(), skipped_stages.noted(work.store)
     if until is None or not noted:
         return None
-    tally = count(work.store, work.plan.digest)
+    status = job_status(work.store, work.plan.digest)
     first = min(noted, key=work.rank)
     takes = noted[first]
     needs = "takes a time that is not known" if takes is None else f"needs about {duration(takes)}"
-    far = f"{tally.left} of {counted(tally.total, 'stage')} left, the next {needs}"
-    return Unstarted(f"stopped at {until.text}: {far}", not tally.failed and _all_explained(work, noted))
+    stages = len(status.stages) - len(status.of(Status.ELSEWHERE))
+    left = len(status.of(Status.MISSING, Status.INTERRUPTED))
+    far = f"{left} of {counted(stages, 'stage')} left, the next {needs}"
+    return Unstarted(f"stopped at {until.text}: {far}", not status.has_failed and _all_explained(work, noted))
 
 
 def _all_explained(work: Work, noted: Collection[str]) -> bool:

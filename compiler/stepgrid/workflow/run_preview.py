@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from statistics import fmean, median
 
-from stepgrid.host.machines import foreign
-from stepgrid.language.site.site_file import of_environment
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, time_estimate
-from stepgrid.plan.preview import Node, Outlook
+from stepgrid.plan.preview import Node, Outlook, Result
+from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
-from stepgrid.store.images.verification import damaged
-from stepgrid.store.status.node_records import known, results
+from stepgrid.store.record_head import head
+from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status.results import seconds
 from stepgrid.store.store import Store
-from stepgrid.workflow.redo import due
 from stepgrid.workflow.stale_inputs import Comparison, compare
 
 
@@ -32,48 +32,45 @@ class _Look:
     store: Store
 
     def outlook(self) -> Outlook:
-        nodes = [*map(self._build, self.plan.builds), *map(self._stage, self._stages), *self._orphans()]
-        figures = costs.figures(self.store, self.plan)
-        known_all = all(value is not None for value in self._seconds.values())
-        whole = sum(value or 0.0 for value in self._seconds.values()) if known_all else None
-        power = time_estimate.power(figures, self.plan, whole)
-        return Outlook(self.plan, nodes, time_estimate.saved(self.plan, self._seconds), power)
-
-    @cached_property
-    def _stages(self) -> list[PlannedStage]:
-        return sorted(self.plan.stages, key=lambda stage: stage.rank)
+        nodes = [self._build(node) if node.is_build else self._stage(node) for node in self._nodes.values()]
+        each = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
+        whole = None if None in each.values() else sum(took or 0.0 for took in each.values())
+        power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, whole)
+        return Outlook(self.plan, nodes, time_estimate.saved(self.plan, each), power, self._abandoned())
 
     @cached_property
     def _earlier(self) -> list[earlier_plans.Earlier]:
         return earlier_plans.earlier(self.store, self.plan)
 
     @cached_property
-    def _known(self) -> actions.Known:
-        found = known(self.store, self.plan, earlier_plans.elsewhere(self._earlier, self.plan))
-        unmeasured = [s.id for s in self._stages if s.id not in found.results or s.id in found.again]
-        return replace(
-            found,
-            foreign=foreign(self.plan.machines, self.store.root, of_environment()),
-            damaged=damaged(self.store, {stage.id: stage.parent for stage in self._stages}, unmeasured),
-        )
+    def _nodes(self) -> Mapping[str, NodeStatus]:
+        found = StatusReader(self.store, self.plan).read().nodes
+        made = (build.id for build in self.plan.builds if found[build.id].status is Status.DONE)
+        catalogues = {**dict.fromkeys(b.id for b in self.plan.builds), **{b: catalogue(self.store, b) for b in made}}
+        return actions.without_unsupported(self.plan, found, catalogues) | self._of_other_specs(found)
 
-    @cached_property
-    def _outcomes(self) -> Mapping[str, actions.Outcome]:
-        found = actions.outcomes(self.plan, self._known)
-        running = {node for node, outcome in found.items() if outcome.state in actions.RUNS}
-        old = due(self.plan, running, self._counting)
-        return actions.outcomes(self.plan, replace(self._known, again={**old, **self._known.again})) if old else found
+    def _of_other_specs(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
+        """Done by the run of another spec that has the same."""
+        others = earlier_plans.elsewhere(self._earlier, self.plan)
+        found = {}
+        for node in nodes.keys() & others.keys():
+            if nodes[node].action is Action.KEEP and (maker := self._maker(nodes[node])) not in (None, self.plan.spec):
+                found[node] = replace(nodes[node], why=f"made by {maker}")
+        return found
 
-    @property
-    def _counting(self) -> Mapping[str, Path]:
-        """The result of each stage that has one, where somebody compares their ages."""
-        if self.plan.report.within is None:
-            return {}
-        return {node: found for node in self._known.results if (found := self.store.result(node))}
+    def _maker(self, node: NodeStatus) -> str | None:
+        """The spec whose plan it was made for."""
+        folder = node.result.folder if node.result else self.store.build(node.id)
+        try:
+            plan = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))["plan"]
+            return str(json.loads((self.store.plan(plan) / "plan.json").read_text(encoding="utf-8"))["spec"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     @cached_property
     def _comparisons(self) -> Mapping[str, Comparison]:
-        stale = [s.id for s in self._stages if self._outcomes[s.id].state in (actions.NEW, actions.FAILED)]
+        runs = (Action.MEASURE, Action.RETRY)
+        stale = [node.id for node in self._nodes.values() if not node.is_build and node.action in runs]
         return compare(self.plan, self.store, earlier_plans.of_spec(self._earlier, self.plan), stale)
 
     @cached_property
@@ -84,101 +81,61 @@ class _Look:
             for repeat in cell.repeats:
                 for stage in repeat.stages:
                     found[stage][cell.id] = None
-                    for client in self._clients[stage]:
+                    for client in self._stages[stage].clients:
                         found[client][cell.id] = None
         return {node: tuple(cells) for node, cells in found.items()}
 
     @cached_property
-    def _clients(self) -> Mapping[str, Sequence[str]]:
-        """The builds of clients, by stage."""
-        return {stage.id: stage.clients for stage in self.plan.stages}
-
-    @cached_property
-    def _past(self) -> Mapping[str, list[PlannedStage]]:
-        """Stages that have a result, by shape: this plan's, and those that others were compared with."""
-        compared = (comparison.old[-1].stage for comparison in self._comparisons.values() if comparison.old)
-        done = {stage.id: stage for stage in (*self.plan.stages, *compared) if stage.id in self._known.results}
-        done |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
-        found: dict[str, list[PlannedStage]] = defaultdict(list)
-        for stage in done.values():
-            found[time_estimate.shape(stage)].append(stage)
-        return found
-
-    @cached_property
-    def _seconds(self) -> Mapping[str, float | None]:
-        stages = [stage.id for alike in self._past.values() for stage in alike]
-        took = {node: result.seconds for node, result in results(self.store, stages).items()}
-        past = {
-            shape: [seconds for stage in alike if (seconds := took.get(stage.id)) is not None]
-            for shape, alike in self._past.items()
-        }
-        return {stage.id: time_estimate.seconds(stage, past) for stage in self.plan.stages}
+    def _stages(self) -> Mapping[str, PlannedStage]:
+        return {stage.id: stage for stage in self.plan.stages}
 
     @cached_property
     def _image_bytes(self) -> Mapping[str, list[int]]:
-        """Bytes of images, by the shape of the stage that they are of."""
-        found: dict[str, list[int]] = {}
-        for shape, alike in self._past.items():
-            sizes = (costs.image_bytes(self.store, stage.id) for stage in alike)
-            found[shape] = [size for size in sizes if size is not None]
+        """Bytes of images, by the shape of the stage that they are of: this plan's, and those compared with."""
+        done = {node.id: self._stages[node.id] for node in self._nodes.values() if node.result}
+        done |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
+        found: dict[str, list[int]] = defaultdict(list)
+        for stage in done.values():
+            if (size := costs.image_bytes(self.store, stage.id)) is not None:
+                found[time_estimate.shape(stage)].append(size)
         return found
 
     @cached_property
     def _build_bytes(self) -> Mapping[str, int]:
-        return {build: costs.folder_bytes(self.store.build(build)) for build in self._known.builds}
+        there = (build.id for build in self.plan.builds if self._nodes[build.id].status is Status.DONE)
+        return {build: costs.folder_bytes(self.store.build(build)) for build in there}
 
-    def _build(self, build: PlannedBuild) -> Node:
-        outcome = self._outcomes[build.id]
-        alike = [self._build_bytes[b.id] for b in self.plan.builds if b.id in self._build_bytes]
-        size = self._build_bytes.get(build.id) or (round(fmean(alike)) if alike else None)
-        cells = tuple(self._cells.get(build.id, ()))
-        runs = actions.to_do(outcome)
-        return Node(build.id, "build", build.name, outcome.state, runs, False, cells, outcome.said, bytes=size)
+    def _build(self, node: NodeStatus) -> Node:
+        alike = self._build_bytes.values()
+        size = self._build_bytes.get(node.id) or (round(fmean(alike)) if alike else None)
+        return Node(node, False, tuple(self._cells.get(node.id, ())), bytes=size)
 
-    def _stage(self, stage: PlannedStage) -> Node:
-        outcome = self._outcomes[stage.id]
-        comparison = self._comparisons.get(stage.id, Comparison())
+    def _stage(self, node: NodeStatus) -> Node:
+        comparison, stage = self._comparisons.get(node.id, Comparison()), self._stages[node.id]
+        load = bool(stage.children) and not self._is_repeated(node)
         return Node(
-            stage.id,
-            "stage",
-            stage.title,
-            outcome.state,
-            actions.to_do(outcome),
-            bool(stage.children) and stage.id not in self._again,
-            tuple(self._cells.get(stage.id, ())),
-            outcome.said or comparison.because,
+            node if node.because else replace(node, why=comparison.because),
+            load,
+            tuple(self._cells.get(node.id, ())),
             comparison.inputs,
             comparison.old[-1].stage.id if comparison.old else None,
-            self._takes(stage, outcome),
-            self._bytes(stage),
+            self._bytes(stage) if load else None,
         )
 
-    def _takes(self, stage: PlannedStage, outcome: actions.Outcome) -> float | None:
-        """Of a stage on a server that ran before, as often as it is run."""
-        once, more = self._seconds[stage.id], self._again.get(stage.id, 0)
-        if once is None or not more:
-            return once
-        return once * (more + (outcome.state in actions.RUNS))
-
-    @cached_property
-    def _again(self) -> Mapping[str, int]:
-        running = {node for node, outcome in self._outcomes.items() if outcome.state in actions.RUNS}
-        return actions.again(self.plan, running)
+    def _is_repeated(self, node: NodeStatus) -> bool:
+        """On a server that ran before: there is no image."""
+        return actions.REPEATED in node.why
 
     def _bytes(self, stage: PlannedStage) -> int | None:
-        """Of its image; a stage that nothing comes after leaves none."""
-        if not stage.children or stage.id in self._again:
-            return None
         own = costs.image_bytes(self.store, stage.id)
         alike = self._image_bytes.get(time_estimate.shape(stage))
         return own if own is not None else round(median(alike)) if alike else None
 
-    def _orphans(self) -> Iterator[Node]:
-        titles = self._titles()
-        gone = earlier_plans.abandoned(self._earlier, self.plan)
-        for stage, result in sorted(results(self.store, sorted(gone)).items()):
-            said = "no cell of this spec comes to it any more"
-            yield Node(stage, "stage", titles[stage], actions.ORPHANED, False, False, (), said, seconds=result.seconds)
+    def _abandoned(self) -> list[Result]:
+        gone, titles = earlier_plans.abandoned(self._earlier, self.plan), self._titles()
+        found = {stage: self.store.result(stage) for stage in sorted(gone)}
+        heads = {stage: head(result / "result.json") for stage, result in found.items() if result}
+        return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
 
     def _titles(self) -> Mapping[str, str]:
         plans: Iterable[earlier_plans.Earlier] = reversed(earlier_plans.of_spec(self._earlier, self.plan))

@@ -29,11 +29,10 @@ from stepgrid.run.run_end_time import in_force
 from stepgrid.store import reserve, skipped_stages
 from stepgrid.store.run_lock import NAME, Record, active, run_lock
 from stepgrid.store.status.integrity import set_aside
-from stepgrid.store.status.reader import count
+from stepgrid.store.status.reader import job_status
 from stepgrid.workflow import host_plan, run_end
 from stepgrid.workflow.doctor import collector_tools
-from stepgrid.workflow.redo import ask_for_bases
-from stepgrid.workflow.remaining_work import Work, work
+from stepgrid.workflow.remaining_work import Work, ask_for_again, work
 from stepgrid.workflow.run_end import unstarted
 from stepgrid.workflow.run_request import refused
 
@@ -62,7 +61,7 @@ class Hooks:
         for broken in self.work.broken:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
-        ask_for_bases(self.work.plan, self.work.store, self.work.again)
+        ask_for_again(self.work)
         for why, stages in Counter(self.work.again.values()).items():
             say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
         if site := os.environ.get(site_file.GIVEN):
@@ -72,7 +71,7 @@ class Hooks:
         asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
         for sentence in collector_tools.sentences(asked, site_file.of_environment()):
             say(sentence)
-        say(f"{head(count(self.work.store, self.work.plan.digest))}{self._builds()}")
+        say(f"{head(job_status(self.work.store, self.work.plan.digest))}{self._builds()}")
 
     def listen(self) -> None:
         for number in exit_signals.SIGNALS:
@@ -88,7 +87,7 @@ class Hooks:
                 say(f"measured here: {counted(len(now.results), 'stage')}{now.others}")
             print(now.products.summary, flush=True)
         else:  # only a part of the plan was asked for: --until
-            say(head(count(now.store, now.plan.digest)))
+            say(head(now.status))
         self.lock.close()
 
     def error(self) -> None:
@@ -130,7 +129,7 @@ class Hooks:
             exit_signals.leave(0)
 
     def _failed(self) -> str:
-        far = head(count(self.work.store, self.work.plan.digest))
+        far = head(job_status(self.work.store, self.work.plan.digest))
         kept = f"failed attempts are kept in {self.work.store.root / 'attempts'}; the same command tries them again"
         return f"the run is not complete: {far}\n{kept}"
 

@@ -35,21 +35,21 @@ def test_figures_and_usage_by_name(made):
 
 def test_metrics_are_kept_for_those_who_look_back(made):
     found = figures(*made)
-    assert kept(made[0].result, "db_bench") == {index: step.metrics for index, step in enumerate(found)}
-    assert kept(made[0].result, "sysbench") == {}
+    assert kept(made[0].folder, "db_bench") == {index: step.metrics for index, step in enumerate(found)}
+    assert kept(made[0].folder, "sysbench") == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"revision": -1, "steps": {}}', '{"revision": 1}'])
 def test_a_cache_that_is_not_one_is_made_again(made, text):
-    cache(made[0].result).write_text(text)
-    assert kept(made[0].result, "db_bench") == {}
+    cache(made[0].folder).write_text(text)
+    assert kept(made[0].folder, "db_bench") == {}
     assert figures(*made)[1].metrics["qps"] == 2000.0
-    assert json.loads(cache(made[0].result).read_text())["revision"] == REVISION
+    assert json.loads(cache(made[0].folder).read_text())["revision"] == REVISION
 
 
 def test_a_newer_parser_parses_again(made, monkeypatch):
     figures(*made)
-    old = cache(made[0].result)
+    old = cache(made[0].folder)
     monkeypatch.setattr(type(driver("db_bench")), "parser", 99)
     (made[0].folders[0] / "stdout").write_text("no result line")
     assert figures(*made)[0].error is not None
@@ -69,7 +69,7 @@ def test_output_without_its_result_line_is_an_error_and_not_cached(made):
     assert found[0].error.startswith(f"readww: {made[0].folders[0] / 'stdout'}: no result line of readwhilewriting")
     assert found[0].metrics == {}
     assert found[1].metrics["qps"] == 2000.0
-    assert not cache(made[0].result).exists()
+    assert not cache(made[0].folder).exists()
 
 
 def test_several_results_at_once_say_what_each_says_alone(tmp_path):
@@ -85,7 +85,7 @@ def test_several_results_at_once_say_what_each_says_alone(tmp_path):
     for steps, alone in zip(together, map(figures, *zip(*results, strict=True)), strict=True):
         assert [step.metrics for step in steps] == [step.metrics for step in alone]
         assert [step.error for step in steps] == [step.error for step in alone]
-    assert (kept(results[0][0].result, "db_bench"), kept(results[1][0].result, "db_bench")) == ({}, {})
+    assert (kept(results[0][0].folder, "db_bench"), kept(results[1][0].folder, "db_bench")) == ({}, {})
 
 
 def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_path):

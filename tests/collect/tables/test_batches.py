@@ -1,9 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from stepgrid.collect.tables import parts
 from stepgrid.collect.tables.parts import batches
 from stepgrid.model.plan import PlannedStage
-from stepgrid.store.status.results import DONE, State
+from stepgrid.model.status import Result
 
 
 @pytest.fixture(autouse=True)
@@ -14,11 +16,11 @@ def limits(monkeypatch):
 
 def together(*results):
     """The seconds of the steps of each, batch by batch."""
-    states = [State(DONE, steps=tuple({"seconds": seconds} for seconds in steps)) for steps in results]
+    found = [Result(Path(), steps=tuple({"seconds": seconds} for seconds in steps)) for steps in results]
     stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h-1", (), 1.0, 0)
     return [
-        [[step["seconds"] for step in state.steps] for _, state in some]
-        for some in batches((stage, state) for state in states)
+        [[step["seconds"] for step in result.steps] for _, result in some]
+        for some in batches((stage, result) for result in found)
     ]
 
 

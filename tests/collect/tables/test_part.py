@@ -9,7 +9,7 @@ from stepgrid.collect.tables import parquet, part, part_index
 from stepgrid.collect.tables.part import Part
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Options, PlannedStage, PlannedStep
-from stepgrid.store.status.results import DONE, State
+from stepgrid.model.status import Result
 
 SAID = StepFigures(
     metrics={"qps": 5.0, "p99_9_us": 7.0, "read_p50_us": 3.0},
@@ -34,11 +34,11 @@ def rows(tmp_path, monkeypatch):
         steps = tuple(PlannedStep(f"x{at}", "db_bench", 1, {}, Options([]), 7) for at in range(len(found)))
         stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h-1", steps, 1.0, 0)
         records = tuple({"seconds": 2.0, "probes": {"look": at}, "user": 0.5} for at in range(len(found)))
-        state = State(DONE, result=tmp_path / "result", steps=records, folders=tuple(folders))
+        result = Result(tmp_path / "result", steps=records, folders=tuple(folders))
         monkeypatch.setattr(part, "every", lambda _: [list(found)])
         whole = Part()
         if found:
-            whole.add([(stage, state)])
+            whole.add([(stage, result)])
         return read(whole, table)
 
     def read(whole, table):

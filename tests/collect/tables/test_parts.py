@@ -30,7 +30,7 @@ def read(monkeypatch):
     every = part.every
 
     def noted(results):
-        seen.extend(state.result.parent.name for state, _ in results)
+        seen.extend(result.folder.parent.name for result, _ in results)
         return every(results)
 
     monkeypatch.setattr(part, "every", noted)

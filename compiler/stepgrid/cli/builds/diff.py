@@ -26,7 +26,7 @@ from stepgrid.cli.shared.plan_text import WIDTH
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.store import builds
-from stepgrid.store.status.records import catalogue
+from stepgrid.store.builds import catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import markdown
 from stepgrid.summarize.formats.separated import separated

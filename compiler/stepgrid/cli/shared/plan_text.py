@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from stepgrid.model.number_format import exact_size, percent, size
+from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
-from stepgrid.plan import actions
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.preview import Node, Outlook
@@ -16,7 +17,6 @@ from stepgrid.summarize.formats.text import aligned, cut, wrapped
 WIDTH = 100
 INPUTS = 6  # of a group's reason
 MANY = 100  # loads: more than anyone would run
-_AGAIN = {actions.FAILED: ", tried again", actions.REDO: ", beside the old result", actions.REPLAYED: ", run again"}
 _NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
 
 
@@ -57,14 +57,16 @@ def _totals(found: Outlook) -> Iterator[str]:
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
     yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
     yield _row("to do", _to_do(found))
-    if states_there := _states(found.nodes):
-        yield _row("states", states_there)
+    if found.nodes:
+        yield _row("status", _statuses(found.nodes))
     if found.running:
         yield _row("disk", _disk(found))
     if found.saved >= 1:
         yield _row("sharing", f"saves {duration(found.saved)} against running every cell from scratch")
     if found.power is not None:
         yield _row("repeats", _power(found))
+    if found.abandoned:
+        yield _row("earlier", f"{counted(len(found.abandoned), 'result')} of this spec no longer belong to it (kept)")
 
 
 def _row(name: str, text: str) -> str:
@@ -75,24 +77,20 @@ def _to_do(found: Outlook) -> str:
     running = found.running
     if not running:
         return "nothing"
-    counts = [(sum(node.kind == kind for node in running), kind) for kind in ("build", "stage")]
+    counts = [(sum(node.status.kind == kind for node in running), kind) for kind in ("build", "stage")]
     made = ", ".join(counted(count, kind) for count, kind in counts if count)
     if not counts[1][0]:
         return made  # how long a build takes is not known
     if found.seconds is None:
         return f"{made}, of unknown length"
-    unknown = sum(node.seconds is None for node in running if node.kind == "stage")
+    unknown = sum(node.seconds is None for node in running if not node.status.is_build)
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
     return f"{made}: about {duration(found.seconds)}{more}"
 
 
-def _states(nodes: Sequence[Node]) -> str:
-    parts = []
-    for state in actions.STATES:
-        count = sum(node.state == state for node in nodes)
-        if count:
-            parts.append(f"{count:,} {state}")
-    return ", ".join(parts)
+def _statuses(nodes: Sequence[Node]) -> str:
+    counts = Counter(node.status.status for node in nodes)
+    return ", ".join(f"{counts[status]:,} {status}" for status in Status if counts[status])
 
 
 def _disk(found: Outlook) -> str:
@@ -125,7 +123,7 @@ def _verdict(effect: float, loads: int | None) -> str:
 def _groups(found: Outlook, most: int | None) -> Iterator[str]:
     groups: dict[tuple[Any, ...], list[Node]] = {}
     for node in found.nodes:
-        if node.state not in (actions.CACHED, actions.SHARED):
+        if node.status.action is not Action.KEEP:
             groups.setdefault(_reason(node), []).append(node)
     for nodes in groups.values():
         yield ""
@@ -134,18 +132,19 @@ def _groups(found: Outlook, most: int | None) -> Iterator[str]:
 
 def _reason(node: Node) -> tuple[Any, ...]:
     inputs = tuple((each.field, repr(each.old), repr(each.new)) for each in node.inputs)
-    return node.kind, node.state, node.because, inputs
+    return node.status.kind, node.status.action, node.status.status, node.status.because, inputs
 
 
 def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
-    first = nodes[0]
+    first = nodes[0].status
     seconds = sum(node.seconds or 0.0 for node in nodes)
-    again = _AGAIN.get(first.state, "")
-    takes = f", about {duration(seconds)}" if first.runs and seconds else ""
-    yield from _because(f"{first.state}{again}: {counted(len(nodes), first.kind)}{takes}", first.because)
-    yield from _inputs(first.inputs, most)
+    takes = f", about {duration(seconds)}" if nodes[0].runs and seconds else ""
+    yield from _because(f"{first.action} ({first.status}): {counted(len(nodes), first.kind)}{takes}", first.because)
+    yield from _inputs(nodes[0].inputs, most)
     shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
-    rows = [(node.id, "" if node.seconds is None else duration(node.seconds), node.title) for node in shown]
+    rows = [
+        (node.status.id, "" if node.seconds is None else duration(node.seconds), node.status.title) for node in shown
+    ]
     yield from (cut(line, WIDTH) for line in aligned(rows, right=[1]))
     if len(shown) < len(nodes):
         yield f"  … and {len(nodes) - len(shown):,} more (--all)"

@@ -12,6 +12,7 @@ from typing import Any
 
 from stepgrid.language.problems.problem import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Word
 
 _DIGEST = re.compile(r"[0-9a-f]{20}")
 
@@ -40,6 +41,13 @@ def narrowing(parser: argparse.ArgumentParser) -> None:
 
 def local(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
+
+
+def with_words(parser: argparse.ArgumentParser, **kinds: Iterable[Word]) -> None:
+    """Help repeats what the words that a command says mean."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    lines = [f"{kind}:\n" + "".join(f"  {word:13}{word.meaning}\n" for word in words) for kind, words in kinds.items()]
+    parser.epilog = "\n".join(lines)
 
 
 def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:

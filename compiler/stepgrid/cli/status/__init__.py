@@ -1,15 +1,20 @@
-"""stepgrid status SPEC: what is done, runs, waits, failed and is left. Starts nothing, writes nothing."""
+"""stepgrid status SPEC: what became of each stage, what runs, how long the rest takes. It writes nothing."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Status
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import json_text
+
+if TYPE_CHECKING:
+    from stepgrid.store.status.reader import StatusReader
 
 FINE, PROBLEMS, FAILED = 0, 1, 3
 WIDTH = 100  # of what is not a terminal, and at most of one
@@ -17,18 +22,16 @@ WIDTH = 100  # of what is not a terminal, and at most of one
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
+    spec_arguments.with_words(parser, status=Status)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--all", action="store_true", help="list every stage of a group")
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.store.status.reader import Looker
-    from stepgrid.workflow import host_plan
-
     plan = planned(args)
     if plan is None:
         return PROBLEMS
-    status = Looker(host_plan.store(), plan).look()
+    status = reader(plan).read()
     if args.format == "json":
         from stepgrid.cli.status.status_json import to_json
 
@@ -39,6 +42,13 @@ def run(args: argparse.Namespace) -> int:
 
         print("\n".join(told(status, None if args.all else SHOWN, width(), Paint.of(sys.stdout))))
     return FAILED if status.has_failed else FINE
+
+
+def reader(plan: Plan) -> StatusReader:
+    from stepgrid.store.status.reader import StatusReader
+    from stepgrid.workflow import host_plan
+
+    return StatusReader(host_plan.store(), plan)
 
 
 def planned(args: argparse.Namespace) -> Plan | None:

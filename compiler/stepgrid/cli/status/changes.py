@@ -7,43 +7,38 @@ from collections.abc import Iterator
 from stepgrid.cli.status import header, status_text
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock
-from stepgrid.model import status
-from stepgrid.model.status import Node, Status
+from stepgrid.model.status import NodeStatus, PlanStatus, Status, Work
 from stepgrid.model.units import duration
 
 PLAIN = Paint()
 
 
-def changes(before: Status | None, after: Status) -> Iterator[str]:
+def changes(before: PlanStatus | None, after: PlanStatus) -> Iterator[str]:
     if before is None:
         yield from header.lines(after, 10_000, PLAIN)
-    known = {node.id: _key(node) for node in before.nodes} if before else {}
-    for node in after.nodes:
+    known = {node.id: _key(node) for node in before.nodes.values()} if before else {}
+    for node in after.nodes.values():
         if known.get(node.id) != _key(node) and (before is not None or node.work is not None):
             yield f"{clock(after.now, after.now)} [{header.done(after)}] {_said(node, after.now)}"
 
 
-def _key(node: Node) -> tuple[object, ...]:
+def _key(node: NodeStatus) -> tuple[object, ...]:
     work = node.work
     step = work.step.folder if work and work.step else None
-    return node.state, step, work.waits if work else "", work.replays if work else ""
+    return node.status, step, work.waits if work else "", work.replays if work else ""
 
 
-def _said(node: Node, now: float) -> str:
-    title = f"{'build ' if node.kind == 'build' else ''}{node.title}"
+def _said(node: NodeStatus, now: float) -> str:
+    title = f"{'build ' if node.is_build else ''}{node.title}"
     if node.work is not None:
-        return f"{node.state}: {title}{_at_work(node)}"
-    if node.state == status.DONE:
+        return f"{Status.WAITING if node.work.waits else Status.RUNNING}: {title}{_at_work(node.work)}"
+    if node.status is Status.DONE:
         return f"done: {title}{'' if node.seconds is None else f' in {duration(node.seconds)}'}"
-    if node.end is not None and node.state in (status.FAILED, status.KILLED):
-        return f"{node.state}: {title}: {status_text.reason(node.end, now)}"
-    return f"{node.state}: {title}{f': {node.because}' if node.because else ''}"
+    said = status_text.reason(node.end, now) if node.end and node.log else node.because
+    return f"{node.status}: {title}{f': {said}' if said else ''}"
 
 
-def _at_work(node: Node) -> str:
-    work = node.work
-    if work is None:
-        return ""
+def _at_work(work: Work) -> str:
     if work.waits:
         return f": for {work.waits}"
     again = f": runs again first: {work.replays}" if work.replays else ""

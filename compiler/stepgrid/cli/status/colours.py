@@ -6,17 +6,16 @@ import os
 from dataclasses import dataclass
 from typing import TextIO
 
-from stepgrid.model import status
-from stepgrid.model.status import State
+from stepgrid.model.status import Status
 
 _CODES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
-_STATES: dict[State, str] = {
-    status.DONE: "green",
-    status.RUNNING: "bold",
-    status.WAITING: "yellow",
-    status.FAILED: "red",
-    status.KILLED: "red",
-    status.BLOCKED: "yellow",
+_STATUSES = {
+    Status.DONE: "green",
+    Status.RUNNING: "bold",
+    Status.WAITING: "yellow",
+    Status.FAILED: "red",
+    Status.INTERRUPTED: "red",
+    Status.BLOCKED: "yellow",
 }
 
 
@@ -31,8 +30,8 @@ class Paint:
     def __call__(self, text: str, style: str | None) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.coloured and style and text else text
 
-    def state(self, text: str, state: State) -> str:
-        return self(text, _STATES.get(state))
+    def status(self, text: str, status: Status) -> str:
+        return self(text, _STATUSES.get(status))
 
 
 def is_terminal(stream: TextIO) -> bool:

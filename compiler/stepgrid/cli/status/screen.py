@@ -10,9 +10,8 @@ from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock, cut
 from stepgrid.cli.status.host_load import Load
 from stepgrid.cli.status.sparkline import BLOCKS, spark
-from stepgrid.model import status as model
 from stepgrid.model.number_format import percent, short_rate, size
-from stepgrid.model.status import Node, Status, Step
+from stepgrid.model.status import NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import readings
 
@@ -26,23 +25,22 @@ class Page:
     blocks: str = BLOCKS
     load: Load = field(default_factory=Load)
 
-    def lines(self, status: Status, width: int, height: int) -> list[str]:
+    def lines(self, found: PlanStatus, width: int, height: int) -> list[str]:
         """As many as fit; what runs stands above what ended."""
-        found = list(self._lines(status, max(width, NARROWEST)))
-        return found[: max(height, 1)]
+        shown = list(self._lines(found, max(width, NARROWEST)))
+        return shown[: max(height, 1)]
 
-    def _lines(self, status: Status, width: int) -> Iterator[str]:
-        yield from header.lines(status, width, self.paint)
-        for node in status.nodes:
-            if node.state in (model.RUNNING, model.WAITING):
-                yield ""
-                yield from status_text.at_work(node, status.now, width, self.paint)
-                if node.work and node.work.step:
-                    yield from self._step(node.work.step, width, status.now)
-        if not status.is_active:
+    def _lines(self, found: PlanStatus, width: int) -> Iterator[str]:
+        yield from header.lines(found, width, self.paint)
+        for node in found.at_work:
+            yield ""
+            yield from status_text.at_work(node, found.now, width, self.paint)
+            if node.work and node.work.step:
+                yield from self._step(node.work.step, width, found.now)
+        if not found.is_active:
             yield ""
             yield cut("no run is active: waits for one (Ctrl-C leaves)", width)
-        yield from self._ended(status, width)
+        yield from self._ended(found, width)
 
     def _step(self, step: Step, width: int, now: float) -> Iterator[str]:
         if step.declared:
@@ -62,14 +60,15 @@ class Page:
         far = f"now {short_rate(series[-1][1])}, least {short_rate(drawn.least)}, most {short_rate(drawn.most)} {span}"
         yield cut(f"  ops/s   {far}", width)
 
-    def _ended(self, status: Status, width: int) -> Iterator[str]:
-        nodes = sorted((node for node in status.nodes if _when(node) is not None), key=lambda node: _when(node) or 0.0)
-        if nodes:
+    def _ended(self, found: PlanStatus, width: int) -> Iterator[str]:
+        times = sorted((when, node.id) for node in found.nodes.values() if (when := _when(node)) is not None)
+        if times:
             yield ""
             yield "ended last:"
-        for node in reversed(nodes[-LAST:]):
-            line = f"  {clock(_when(node) or 0.0, status.now)}  {outcome(node)}  {node.title}"
-            yield self.paint(cut(line, width), "red" if node.state in (model.FAILED, model.KILLED) else None)
+        for when, name in reversed(times[-LAST:]):
+            node = found.nodes[name]
+            line = f"  {clock(when, found.now)}  {outcome(node)}  {node.title}"
+            yield self.paint(cut(line, width), "red" if node.end else None)
 
 
 def bar(share: float, width: int) -> str:
@@ -89,13 +88,13 @@ def usage(load: Mapping[str, float]) -> Iterator[str]:
         yield f"cpu     {percent((user + system) / 100)}{waiting}"
 
 
-def outcome(node: Node) -> str:
-    if node.state == model.DONE and node.seconds is not None:
+def outcome(node: NodeStatus) -> str:
+    if node.status is Status.DONE and node.seconds is not None:
         return f"done in {duration(node.seconds)}"
-    return node.state
+    return node.status
 
 
-def _when(node: Node) -> float | None:
-    if node.ended is not None and node.state in (model.DONE, model.UNSUPPORTED):
-        return node.ended
-    return node.end.when if node.end and node.state in (model.FAILED, model.KILLED) else None
+def _when(node: NodeStatus) -> float | None:
+    if node.result:
+        return node.result.ended
+    return node.end.when if node.end and node.status in (Status.FAILED, Status.INTERRUPTED) else None

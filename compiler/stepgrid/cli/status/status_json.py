@@ -6,43 +6,42 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from stepgrid.model import status as model
-from stepgrid.model.status import Node, Status, Step, Work
+from stepgrid.model.status import ActiveRun, End, NodeStatus, PlanStatus, Status, Step, Work
 from stepgrid.run.live_throughput import current
 
 
-def to_json(status: Status) -> dict[str, Any]:
-    plan = status.plan
+def to_json(found: PlanStatus) -> dict[str, Any]:
+    plan = found.plan
     return {
         "spec": plan.spec,
         "scale": plan.scale,
         "plan": plan.digest,
         "title": plan.title,
-        "time": _time(status.now),
-        "run": _run(status),
-        "totals": {kind: _counts(status, kind) for kind in ("build", "stage")},
-        "seconds_left": status.left,
-        "about": status.about,
-        "nodes": [_node(node, status.now) for node in status.nodes],
+        "time": _time(found.now),
+        "run": _run(found.run),
+        "totals": {kind: _counts(found, kind) for kind in ("build", "stage")},
+        "seconds_left": found.eta.seconds,
+        "about": found.eta.is_rough,
+        "nodes": [_node(node, found.now) for node in found.nodes.values()],
     }
 
 
-def _run(status: Status) -> dict[str, Any] | None:
-    run = status.run
+def _run(run: ActiveRun | None) -> dict[str, Any] | None:
     if run is None:
         return None
     times = {"started": _time(run.started), "stops": _time(run.stops)}
     return {"pid": run.pid, "spec": run.spec, "own": run.own, "until": run.until or None, **times}
 
 
-def _counts(status: Status, kind: str) -> dict[str, int]:
-    return {state: len(status.of(state, kind=kind)) for state in model.STATES}
+def _counts(found: PlanStatus, kind: str) -> dict[str, int]:
+    return {status: len(found.of(status, kind=kind)) for status in Status}
 
 
-def _node(node: Node, now: float) -> dict[str, Any]:
-    plain = {"id": node.id, "kind": node.kind, "title": node.title, "state": node.state, "replayed": node.replayed}
-    more = {"because": node.because or None, "seconds": node.seconds, "ended": _time(node.ended)}
-    return {**plain, **more, "work": _work(node.work, now), "end": _end(node)}
+def _node(node: NodeStatus, now: float) -> dict[str, Any]:
+    plain = {"id": node.id, "kind": node.kind, "title": node.title, "state": node.status, "action": node.action}
+    ended = _time(node.result.ended if node.result else None)
+    more = {"because": node.because or None, "cause": node.cause, "seconds": node.seconds, "ended": ended}
+    return {**plain, **more, "work": _work(node.work, now), "end": _end(node.end)}
 
 
 def _work(work: Work | None, now: float) -> dict[str, Any] | None:
@@ -60,10 +59,8 @@ def _step(step: Step, now: float) -> dict[str, Any]:
     return {**asdict(step), **passed, "folder": str(step.folder), "qps": qps}
 
 
-def _end(node: Node) -> dict[str, Any] | None:
-    if node.end is None:
-        return None
-    return {**asdict(node.end), "log": str(node.end.log), "when": _time(node.end.when)}
+def _end(end: End | None) -> dict[str, Any] | None:
+    return None if end is None else {**asdict(end), "log": str(end.log), "when": _time(end.when)}
 
 
 def _time(when: float | None) -> str | None:

@@ -1,40 +1,41 @@
-"""A status as text: totals first, then what runs, what went wrong, what is left."""
+"""A status as text: totals first, then what runs, what went wrong, what is missing."""
 
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
 from stepgrid.cli.status import header
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock, cut
-from stepgrid.model import status as model
 from stepgrid.model.number_format import short_rate
-from stepgrid.model.status import End, Node, State, Status, Step, Work
+from stepgrid.model.status import End, NodeStatus, PlanStatus, Status, Step, Work
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import current
 
 SHOWN = 5  # of a group
-TITLED = (model.FAILED, model.KILLED, model.UNSUPPORTED, model.BLOCKED)
+TITLED = (Status.FAILED, Status.INTERRUPTED, Status.UNSUPPORTED, Status.BLOCKED)
 
 
-def told(status: Status, most: int | None, width: int, paint: Paint) -> Iterator[str]:
+def told(found: PlanStatus, most: int | None, width: int, paint: Paint) -> Iterator[str]:
     """`most` nodes of each group; None = all."""
-    yield from header.lines(status, width, paint)
-    for state in (model.RUNNING, model.WAITING):
-        for node in [*status.of(state, kind="build"), *status.of(state)]:
-            yield ""
-            yield from at_work(node, status.now, width, paint)
-    for state in TITLED:
-        yield from _group(status, state, most, width, paint)
-    yield from _elsewhere(status, width)
-    yield from _left(status, most, width)
+    yield from header.lines(found, width, paint)
+    for node in found.at_work:
+        yield ""
+        yield from at_work(node, found.now, width, paint)
+    for status in TITLED:
+        yield from _group(found, status, most, width, paint)
+    yield from _elsewhere(found, width)
+    yield from _missing(found, most, width)
 
 
-def at_work(node: Node, now: float, width: int, paint: Paint) -> Iterator[str]:
+def at_work(node: NodeStatus, now: float, width: int, paint: Paint) -> Iterator[str]:
+    """Also of one that is done, and measured again."""
     work = node.work or Work(())
-    what = f"{'build ' if node.kind == 'build' else ''}{node.title}"
-    yield paint.state(cut(f"{node.state}: {what}", width), node.state)
+    status = Status.WAITING if work.waits else Status.RUNNING
+    what = f"{'build ' if node.is_build else ''}{node.title}"
+    yield paint.status(cut(f"{status}: {what}", width), status)
     if work.waits:
         yield from _wrapped(f"for {work.waits}", width)
     elif work.replays:
@@ -69,48 +70,39 @@ def _who(work: Work, now: float) -> str:
     return f"{since}pid {', '.join(map(str, work.pids))}{where}"
 
 
-def _group(status: Status, state: State, most: int | None, width: int, paint: Paint) -> Iterator[str]:
-    nodes = [*status.of(state, kind="build"), *status.of(state)]
+def _group(found: PlanStatus, status: Status, most: int | None, width: int, paint: Paint) -> Iterator[str]:
+    nodes = [*found.of(status, kind="build"), *found.of(status)]
     shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     if nodes:
         yield ""
-        yield paint.state(f"{state}: {len(nodes)}", state)
+        yield paint.status(f"{status}: {len(nodes)}", status)
     for node in shown:
-        yield cut(f"  {'build ' if node.kind == 'build' else ''}{node.title}", width)
-        yield from _why(node, status.now, width)
+        yield cut(f"  {'build ' if node.is_build else ''}{node.title}", width)
+        yield from _wrapped(reason(node.end, found.now) if node.end else node.because, width, 4)
+        if node.end:
+            yield f"    log: {node.end.log}"  # whole: it is copied
     if len(shown) < len(nodes):
         yield f"  … and {len(nodes) - len(shown):,} more (--all)"
 
 
-def _why(node: Node, now: float, width: int) -> Iterator[str]:
-    if node.state not in (model.FAILED, model.KILLED) or node.end is None:
-        yield from _wrapped(node.because, width, 4)
-        return
-    yield from _wrapped(reason(node.end, now), width, 4)
-    yield f"    {'attempt' if node.state == model.KILLED else 'log'}: {node.end.log}"  # whole: it is copied
-
-
 def reason(end: End, now: float) -> str:
-    step = f"{end.step}: " if end.step else ""
     tried = f", tried {end.tries} times" if end.tries > 1 else ""
-    return f"{step}{end.message} ({clock(end.when, now)}{tried})"
+    return f"{end.said} ({clock(end.when, now)}{tried})"
 
 
-def _elsewhere(status: Status, width: int) -> Iterator[str]:
-    nodes = status.of(model.ELSEWHERE)
-    for machine in sorted({node.because for node in nodes}):
-        count = sum(node.because == machine for node in nodes)
+def _elsewhere(found: PlanStatus, width: int) -> Iterator[str]:
+    for machine, count in sorted(Counter(node.reason for node in found.of(Status.ELSEWHERE)).items()):
         yield ""
         yield cut(f"elsewhere: {count} of the stages: {machine}", width)
 
 
-def _left(status: Status, most: int | None, width: int) -> Iterator[str]:
-    nodes = status.of(model.LEFT)
+def _missing(found: PlanStatus, most: int | None, width: int) -> Iterator[str]:
+    nodes = found.of(Status.MISSING)
     if not nodes:
         return
     shown = nodes if most is None else nodes[:1]
     yield ""
-    yield f"left: {len(nodes)}{'' if len(shown) == len(nodes) else ', the next:'}"
+    yield f"missing: {len(nodes)}{'' if len(shown) == len(nodes) else ', the next:'}"
     for node in shown:
         takes = "" if node.seconds is None else f"{duration(node.seconds):>7}  "
         yield cut(f"  {takes}{node.title}", width)

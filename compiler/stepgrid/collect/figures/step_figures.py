@@ -17,7 +17,7 @@ from stepgrid.plugins.drivers import running
 
 if TYPE_CHECKING:
     from stepgrid.collect.samples.sample_format import Array
-    from stepgrid.store.status.results import State
+    from stepgrid.model.status import Result
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
 _WRONG = (ParseError, OSError, ValueError)  # with what a step wrote: it says so, others go on
@@ -39,34 +39,33 @@ class StepFigures:
     samples: Array | None = None  # per second: collect.samples.SERIES; None: could not be read
 
 
-def figures(state: State, steps: Sequence[PlannedStep]) -> list[StepFigures]:
+def figures(result: Result, steps: Sequence[PlannedStep]) -> list[StepFigures]:
     """One per step of a result, in the order of the stage."""
-    return every([(state, steps)])[0]
+    return every([(result, steps)])[0]
 
 
-def every(results: Sequence[tuple[State, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
+def every(results: Sequence[tuple[Result, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
     """Of several results. One kind of work after the other takes less CPU than one result after the other."""
-    folders = [folder for state, _ in results for folder in state.folders]
+    folders = [folder for result, _ in results for folder in result.folders]
     planned = [step for _, steps in results for step in steps]
     said = list(map(_said, folders, planned))
-    used = usages(folders, [record for state, _ in results for record in state.steps])
+    used = usages(folders, [record for result, _ in results for record in result.steps])
     parts = iter(measured(*_readable(said, used)))
     of = [None if isinstance(each, Exception) else next(parts) for each in used]
     whole = [_whole(*each) for each in zip(folders, planned, said, used, of, strict=True)]
     left = iter(whole)
     found = [list(islice(left, len(steps))) for _, steps in results]
-    for (state, steps), own in zip(results, found, strict=True):
-        _keep(state, steps, own)
+    for (result, steps), own in zip(results, found, strict=True):
+        _keep(result, steps, own)
     return found
 
 
-def _keep(state: State, steps: Sequence[PlannedStep], found: Sequence[StepFigures]) -> None:
+def _keep(result: Result, steps: Sequence[PlannedStep], found: Sequence[StepFigures]) -> None:
     """The metrics, unless those of a step could not be read."""
-    assert state.result is not None
     for kind in {step.kind for step in steps}:
         own = {at: found[at] for at, step in enumerate(steps) if step.kind == kind}
         if not any(step.error for step in own.values()):
-            metrics_cache.keep(state.result, kind, {at: step.metrics for at, step in own.items()})
+            metrics_cache.keep(result.folder, kind, {at: step.metrics for at, step in own.items()})
 
 
 class _Said(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any
 from stepgrid.collect.tables.parquet import Row
 from stepgrid.host import file_reader
 from stepgrid.model.plan import Option, Options, Plan, PlannedStage, Value
+from stepgrid.model.status import Result
 from stepgrid.store import retractions
-from stepgrid.store.status.results import State
 from stepgrid.store.store import Store
 
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
@@ -75,14 +75,14 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
     return {name: list(values.values()) for name, values in found.items()}
 
 
-def attempt(subject: str, state: State, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
+def attempt(subject: str, result: Result, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
     """Of one result: `said` are the facts of its steps."""
-    found = file_reader.read(f"{state.result}/attempt.json")
+    found = file_reader.read(f"{result.folder}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     yield from _rows("image", subject, found.get("image") or {})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
-    for index, (step, folder) in enumerate(zip(state.steps, state.folders, strict=True)):
+    for index, (step, folder) in enumerate(zip(result.steps, result.folders, strict=True)):
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
         yield from _rows("command", f"{subject}/{index}", {**file_reader.read(f"{folder}/command.json"), **facts})
     for index, each in enumerate(said):

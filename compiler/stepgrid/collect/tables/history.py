@@ -106,8 +106,8 @@ def _figures(result: Path, stage: PlannedStage | None, steps: list[_Step]) -> Me
     if stage is None or len(known) == len(stage.steps):
         return known
     with suppress(BrokenResult):
-        state = read(result, stage)
-        found = () if changed(state) else figures(state, stage.steps)
+        whole = read(result, stage)
+        found = () if changed(whole) else figures(whole, stage.steps)
         return {at: step.metrics for at, step in enumerate(found)}
     return {}
 

@@ -18,7 +18,7 @@ from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
 from stepgrid.model import result_schema
 from stepgrid.model.figures import Buckets
 from stepgrid.model.plan import PlannedStage
-from stepgrid.store.status.results import Broken, State
+from stepgrid.model.status import Broken, Result
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -51,33 +51,30 @@ class Part:
     def _all(self) -> Mapping[str, Rows]:
         return {**self.grids, "levels": self.levels, **self.tables}
 
-    def add(self, results: Sequence[tuple[PlannedStage, State]]) -> list[Broken]:
+    def add(self, results: Sequence[tuple[PlannedStage, Result]]) -> list[Broken]:
         """Gives the damaged ones: of these it has no rows."""
-        found, broken = every([(state, stage.steps) for stage, state in results]), list[Broken]()
-        for (stage, state), own in zip(results, found, strict=True):
-            if why := damage(state, own):
-                assert state.result is not None
-                broken.append(Broken(stage.id, state.result, why))
+        found, broken = every([(result, stage.steps) for stage, result in results]), list[Broken]()
+        for (stage, result), own in zip(results, found, strict=True):
+            if why := damage(result, own):
+                broken.append(Broken(stage.id, result.folder, why))
             else:
-                self._result(stage, state, missed_lookups.told(stage, self._stages, explained(state, own)))
+                self._result(stage, result, missed_lookups.told(stage, self._stages, explained(result, own)))
         return broken
 
-    def _result(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
-        self._environment(stage, state, found)
-        self._rows(stage, state, found)
+    def _result(self, stage: PlannedStage, result: Result, found: Sequence[StepFigures]) -> None:
+        self._environment(stage, result, found)
+        self._rows(stage, result, found)
 
-    def _rows(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
-        assert state.result is not None
+    def _rows(self, stage: PlannedStage, result: Result, found: Sequence[StepFigures]) -> None:
         for index, (step, each) in enumerate(zip(stage.steps, found, strict=True)):
-            point = Point(stage.id, state.result.name, index, step.name)
-            record, folder = state.steps[index], state.folders[index]
+            point = Point(stage.id, result.folder.name, index, step.name)
+            record, folder = result.steps[index], result.folders[index]
             self._step(point, each, record)
             self._steps.add(point, _said(each, record, folder))
             self._figures.add(_figures(each, record))
 
-    def _environment(self, stage: PlannedStage, state: State, found: Sequence[StepFigures]) -> None:
-        assert state.result is not None
-        rows = list(environment.attempt(f"{stage.id}/{state.result.name}", state, [each.facts for each in found]))
+    def _environment(self, stage: PlannedStage, result: Result, found: Sequence[StepFigures]) -> None:
+        rows = list(environment.attempt(f"{stage.id}/{result.folder.name}", result, [each.facts for each in found]))
         names = result_schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 

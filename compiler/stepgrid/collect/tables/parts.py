@@ -17,7 +17,8 @@ from stepgrid.collect.tables.part import Part
 from stepgrid.collect.tables.part_index import Entry, Listed
 from stepgrid.host.durable_writes import make_folder
 from stepgrid.model.plan import PlannedStage
-from stepgrid.store.status.results import Broken, State, read
+from stepgrid.model.status import Broken, NodeStatus, Result, Status
+from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -27,35 +28,24 @@ if TYPE_CHECKING:
 SMALL, LARGE = 20_000, 600_000  # rows: parts below are always merged, parts above never
 PLANS = 8  # others that are looked at, the newest first
 Stages = Mapping[str, PlannedStage]
+Nodes = Mapping[str, NodeStatus]
 WORTH = 4  # results that a copy of a part must have
 
 
 class Parts:
-    """Of one plan. `trusts` before, `update` with the states, then `files`."""
+    """Of one plan. `update` with its nodes, then `files`."""
 
     def __init__(self, store: Store, plan: str, folder: Path) -> None:
         self._folder = folder
         self.parts = part_index.read(folder)
         self._others = [(other, part) for other in _others(store, plan, folder) for part in part_index.read(other)]
-        self._known: dict[tuple[str, Entry], None] = {
-            (stage, entry): None
-            for part in (*self.parts, *(part for _, part in self._others))
-            for stage, entry in part.results.items()
-        }
-
-    def trusts(self, stage: PlannedStage, result: Path) -> bool:
-        """Whether it was read already, and is what it was then."""
-        if not self._known:
-            return False
-        entry = part_index.entry(stage, result)
-        return entry is not None and (stage.id, entry) in self._known
 
     def files(self, table: str) -> str:
         return parquet.files(part_index.files(self._folder, table, self.parts))
 
-    def update(self, connection: DuckDBPyConnection, stages: Stages, states: Mapping[str, State]) -> list[Broken]:
+    def update(self, connection: DuckDBPyConnection, stages: Stages, nodes: Nodes) -> list[Broken]:
         """Gives the damaged results, which the parts lack."""
-        wanted = dict(_wanted(stages, states))
+        wanted = dict(_wanted(stages, nodes))
         if self._has_exactly(wanted):
             return []
         make_folder(self._folder / part_index.HIDDEN)
@@ -64,7 +54,7 @@ class Parts:
         writer = _Writer(connection, self._folder, self.parts)
         writer.keep(wanted)
         writer.take(wanted, self._others)
-        broken = writer.read(wanted, stages, states)
+        broken = writer.read(wanted, stages, nodes)
         writer.settle()
         self.parts = writer.parts
         part_index.write(self._folder, self.parts)
@@ -104,11 +94,11 @@ class _Writer:
                     rows = self._copy(folder, part, number, counts)
                 self._add(Listed(number, rows, counts))
 
-    def read(self, wanted: Mapping[str, Entry], stages: Stages, states: Mapping[str, State]) -> list[Broken]:
+    def read(self, wanted: Mapping[str, Entry], stages: Stages, nodes: Nodes) -> list[Broken]:
         """The rest, from the results themselves."""
         part, results, broken = Part(stages), dict[str, Entry](), list[Broken]()
         left = sorted(set(wanted) - self._covered)
-        for some in batches((stages[stage], _whole(states[stage], stages[stage])) for stage in left):
+        for some in batches((stages[stage], _whole(nodes[stage], stages[stage])) for stage in left):
             broken += (found := part.add(some))
             lost = {each.node for each in found}
             results |= {stage.id: wanted[stage.id] for stage, _ in some if stage.id not in lost}
@@ -183,16 +173,17 @@ def _mergeable(before: Listed, last: Listed) -> bool:
     return before.rows + last.rows <= LARGE and before.rows <= max(SMALL, 2 * last.rows)
 
 
-def _whole(state: State, stage: PlannedStage) -> State:
-    """One that was trusted has not been read."""
-    assert state.result is not None
-    return state if state.folders else read(state.result, stage)
+def _whole(node: NodeStatus, stage: PlannedStage) -> Result:
+    """One that did not change since all were found to be whole has not been read."""
+    assert node.result is not None
+    return node.result if node.result.folders else read(node.result.folder, stage)
 
 
-def _wanted(stages: Stages, states: Mapping[str, State]) -> Iterator[tuple[str, Entry]]:
-    for node, state in states.items():
-        if state.is_done and state.result is not None and (entry := part_index.entry(stages[node], state.result)):
-            yield node, entry
+def _wanted(stages: Stages, nodes: Nodes) -> Iterator[tuple[str, Entry]]:
+    for stage in stages.values():
+        result = nodes[stage.id].result
+        if result and result.status is Status.DONE and (entry := part_index.entry(stage, result.folder)):
+            yield stage.id, entry
 
 
 def _others(store: Store, plan: str, folder: Path) -> list[Path]:
@@ -206,11 +197,11 @@ def _others(store: Store, plan: str, folder: Path) -> list[Path]:
 
 MOST = 16  # results: more of them take as much CPU each
 SECONDS = 5_000.0  # of steps, as each has a sample; a result that is longer is read alone
-Result = tuple[PlannedStage, State]
+Read = tuple[PlannedStage, Result]
 
 
-def batches(results: Iterable[Result]) -> Iterator[list[Result]]:
-    some, seconds = list[Result](), 0.0
+def batches(results: Iterable[Read]) -> Iterator[list[Read]]:
+    some, seconds = list[Read](), 0.0
     for result in results:
         own = _seconds(result)
         if some and (len(some) == MOST or seconds + own > SECONDS):
@@ -222,6 +213,6 @@ def batches(results: Iterable[Result]) -> Iterator[list[Result]]:
         yield some
 
 
-def _seconds(result: Result) -> float:
+def _seconds(result: Read) -> float:
     said = (step.get("seconds") for step in result[1].steps)
     return sum(seconds for seconds in said if isinstance(seconds, int | float))

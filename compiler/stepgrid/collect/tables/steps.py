@@ -9,13 +9,13 @@ from stepgrid.collect.tables.parquet import Row, named, quoted
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, Repeat
 from stepgrid.model.result_schema import SEPARATOR
-from stepgrid.store.status.results import DONE, FAILED, State
+from stepgrid.model.status import NodeStatus, Status
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
+def steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
     """A row per cell, step and repeat; a cell that shares the stage of an earlier one says so in `same_as`.
 
     An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
@@ -42,7 +42,7 @@ def steps(plan: Plan, states: Mapping[str, State]) -> Iterator[Row]:
                 "build_id": ids.get(cell.build, cell.build),
                 "client_id": clients[stage][step.index] if stage in clients else None,
                 "same_as": None if owner == cell.id else owner,
-                **_outcome(states[stage]),
+                **_outcome(nodes[stage]),
             }
 
 
@@ -75,18 +75,19 @@ def _where(step: CellStep, repeat: Repeat, stage: str) -> Row:
     }
 
 
-def _outcome(state: State) -> Row:
+def _outcome(node: NodeStatus) -> Row:
     """What a step that is done says itself is joined to it."""
-    return {"attempt": state.attempt, "status": state.status, "reason": state.reason, "log": state.log}
+    status, reason = node.status.value, None if node.status is Status.DONE else node.sentence
+    return {"attempt": node.attempt, "status": status, "reason": reason, "log": node.log and str(node.log)}
 
 
 # The table `steps`: what the plan asks for, joined with what the steps of its results say.
 
 PLANNED = {"number": "INTEGER"}  # of the row: joining keeps no order
-_READ = f"(f.stage IS NOT NULL AND p.status = {quoted(DONE)})"
+_READ = f"(f.stage IS NOT NULL AND p.status = {quoted(Status.DONE)})"
 _FAULT = f"({_READ} AND f.error IS NOT NULL)"
 _SAID: Mapping[str, str] = {
-    "status": f"CASE WHEN {_FAULT} THEN {quoted(FAILED)} ELSE p.status END",
+    "status": f"CASE WHEN {_FAULT} THEN {quoted(Status.FAILED)} ELSE p.status END",
     "reason": f"CASE WHEN {_FAULT} THEN f.error ELSE p.reason END",
     "log": f"CASE WHEN {_FAULT} THEN f.folder ELSE p.log END",
     "started": "f.started",

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.model.canonical_json import encode, fields
 from stepgrid.model.plan import (
+    CLIENT,
     STAGE_PREFIX,
     Axis,
     CellStep,
@@ -26,7 +27,10 @@ from stepgrid.model.plan import (
 from stepgrid.plan import identity
 from stepgrid.plan.files import json_lines, step_parts, text
 
-__all__ = ["HEADER", "Header", "build", "builds", "digest", "encode", "ids", "read", "read_header", "stage", "texts"]
+__all__ = [
+    "HEADER", "Header", "Outline", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
+    "stage", "texts",
+]  # fmt: skip
 
 HEADER, CELLS, BUILDS, STAGES = "plan.json", "cells.jsonl", "builds.jsonl", "stages.jsonl"
 
@@ -73,6 +77,46 @@ def read(folder: Path) -> Plan:
         machines=raw["machines"],
         share=raw.get("share", True),
     )
+
+
+class OutlinedStage(NamedTuple):
+    """With its steps as they are written."""
+
+    id: str
+    title: str
+    parent: str | None
+    builds: tuple[str, ...]
+    hardware: str
+    steps: Sequence[Mapping[str, Any]]
+    seconds: float
+    rank: int
+
+
+class Outline(NamedTuple):
+    """A plan for who asks what became of its stages: without cells and what steps do."""
+
+    digest: str
+    title: str
+    spec: str
+    scale: str | None
+    machines: Mapping[str, Mapping[str, Any]]
+    builds: Sequence[PlannedBuild]
+    stages: Sequence[OutlinedStage]
+
+
+def outline(folder: Path) -> Outline:
+    raw, builds = read_header(folder), [PlannedBuild(**build) for build in json_lines.every(folder / BUILDS)]
+    stages, known = _stages(folder)
+    found = [_outlined(stage, known) for stage in stages]
+    said = {name: raw[name] for name in ("digest", "title", "spec", "scale", "machines")}
+    return Outline(**said, builds=builds, stages=found)
+
+
+def _outlined(raw: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> OutlinedStage:
+    setups = [known[part].get("setup", {}) for step in raw["steps"] for part in step["parts"]]
+    clients = dict.fromkeys(setup[CLIENT] for setup in setups if setup.get(CLIENT))
+    said = {name: raw[name] for name in ("id", "title", "parent", "hardware", "steps", "seconds", "rank")}
+    return OutlinedStage(builds=(raw["build"], *clients), **said)
 
 
 def stage(folder: Path, node: str) -> PlannedStage:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.status import Titled
 from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
@@ -92,6 +94,12 @@ def recent(store: Store, most: int) -> Iterator[Earlier]:
     for folder in _newest(store)[:most]:
         with suppress(OSError, ValueError):
             yield Earlier(folder, plan_file.read_header(folder))
+
+
+def before(store: Store, plan: Titled, most: int = 4) -> list[Earlier]:
+    """The newest other plans of its spec."""
+    found = (each for each in _plans(store) if each.folder.name != plan.digest)
+    return list(islice((each for each in found if each.spec == (plan.spec, plan.scale)), most))
 
 
 def of_spec(plans: Sequence[Earlier], plan: Plan) -> list[Earlier]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from stepgrid.host.file_tree import Tree, scan, times
+from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.images import image_folders
 from stepgrid.store.images.checksums import LIMIT, first_wrong, samples_of, sums_of
 from stepgrid.store.images.image_folders import DATA
@@ -60,30 +61,15 @@ class Looks:
         self._store = store
         self._known: dict[str, tuple[int, str | None]] = {}
 
-    def is_usable(self, stage: str) -> bool:
-        """There is an image, and nothing is wrong with it."""
-        return (self._store.image(stage) / image_folders.RECORD).is_file() and self.damage(stage) is None
-
     def damage(self, stage: str) -> str | None:
+        """Nothing where there is an image, and it is sound."""
         try:
             saved = (self._store.image(stage) / image_folders.RECORD).stat().st_mtime_ns
         except OSError:
-            return None
+            return NO_IMAGE
         if self._known.get(stage, (0, None))[0] != saved:
             self._known[stage] = saved, damage(self._store, stage)
         return self._known[stage][1]
-
-
-def damaged(store: Store, parents: Mapping[str, str | None], stages: Iterable[str]) -> dict[str, str]:
-    """Of the images that some stages would start from, those that they cannot: why, by stage."""
-    looks, found = Looks(store), dict[str, str]()
-    for stage in stages:
-        parent = parents[stage]
-        while parent is not None and not looks.is_usable(parent):
-            if why := looks.damage(parent):
-                found[parent] = why
-            parent = parents[parent]
-    return found
 
 
 def doubt(store: Store, stage: str) -> None:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from stepgrid.host.locks import Held
 from stepgrid.model.plan import Plan
-from stepgrid.model.status import Run
+from stepgrid.model.status import ActiveRun
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.plan_file import Outline
 from stepgrid.store import run_lock
 from stepgrid.store.run_lock import Record
 from stepgrid.store.store import Store
 
 
 class Runs:
-    def __init__(self, store: Store, plan: Plan) -> None:
+    def __init__(self, store: Store, plan: Plan | Outline) -> None:
         self._store, self._plan = store, plan
         self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
 
-    def active(self, held: Held) -> Run | None:
+    def active(self, held: Held) -> ActiveRun | None:
         pids = held.of(self._store.lock(run_lock.NAME))
         if not pids:
             return None
         found = run_lock.active(self._store, pids)
         if found is None:  # it is writing who it is
-            return Run(pids[0], None, "")
+            return ActiveRun(pids[0], None, "")
         exact = self._is_ours(found)
         own = exact or self._has_ours(found)
-        return Run(found.pid, found.started.timestamp(), found.spec, found.until, found.stops, own, exact)
+        return ActiveRun(found.pid, found.started.timestamp(), found.spec, found.until, found.stops, own, exact)
 
     def _is_ours(self, run: Record) -> bool:
         return run.plan == self._plan.digest if run.plan else run.spec == self._plan.spec

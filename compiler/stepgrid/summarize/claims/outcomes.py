@@ -8,6 +8,7 @@ from itertools import combinations
 
 from stepgrid.expand.axes.label import Label
 from stepgrid.model.plan import Axis, Json
+from stepgrid.model.status import Status
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.report.claim_expression import (
     Comparison,
@@ -20,7 +21,6 @@ from stepgrid.plan.report.claim_expression import (
     parsed,
 )
 from stepgrid.plugins.layout import MARK, STEP
-from stepgrid.store.status.results import DONE
 from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
@@ -116,7 +116,7 @@ def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:
 
 
 def _reason(point: Point) -> str | None:
-    return None if point.status == DONE else point.status
+    return None if point.status == Status.DONE else point.status
 
 
 def _varying(found: Sequence[Assignment], axes: Sequence[Axis]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stepgrid.model.plan import Axis
-from stepgrid.store.status.results import DONE
+from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
 from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
@@ -63,7 +63,7 @@ def compare(
 def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
     if point is None:
         return Entry(ABSENT)
-    if point.status != DONE or not point.values():
+    if point.status != Status.DONE or not point.values():
         return Entry(point.status, point)
     if is_base:
         return Entry(BASE, point)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from stepgrid.model.plan import Axis
+from stepgrid.model.status import Status
 from stepgrid.plan.base_stages import BUILD as BUILD
 from stepgrid.plan.base_stages import chosen as chosen  # the report's base
-from stepgrid.store.status.results import UNSUPPORTED
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
@@ -48,7 +48,7 @@ def layouts(axes: Sequence[Axis], base: Mapping[str, str], able: str | None) -> 
 def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:
     """The first build that supports the most: rows where a base is unsupported say nothing. One for all steps."""
     builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
-    able = Counter(run.build for run in runs if run.measured and run.status != UNSUPPORTED)
+    able = Counter(run.build for run in runs if run.measured and run.status != Status.UNSUPPORTED)
     return max(builds, key=lambda build: able[build], default=None)
 
 

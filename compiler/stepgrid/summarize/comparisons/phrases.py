@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from stepgrid.model import number_format
-from stepgrid.store.status.results import DONE
+from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import Point
@@ -55,7 +55,9 @@ def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
     """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
     for index, labels in enumerate(table.columns[1:], 1):
         entries = [line.entries[index] for line in table.lines]
-        if all(each.kind in (ABSENT, DONE, NO_BASE) for each in entries):  # without QPS; a warning says what lacks
+        if all(
+            each.kind in (ABSENT, Status.DONE, NO_BASE) for each in entries
+        ):  # without QPS; a warning says what lacks
             continue
         arm = comparison_axes.words(labels, table.layout.across) or "-"
         yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
-from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.model.status import Status
 from stepgrid.summarize.data.parquet_reader import Run
 
 QPS = "qps"
+_URGENT = (Status.DONE, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.UNSUPPORTED, *Status)
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Point:
     def status(self) -> str:
         """Done as soon as one repeat is; else what most needs attention."""
         found = {run.status for run in self.runs}
-        return next((status for status in (DONE, FAILED, UNSUPPORTED) if status in found), MISSING)
+        return next((status for status in _URGENT if status in found), Status.MISSING)
 
     @property
     def build(self) -> str:

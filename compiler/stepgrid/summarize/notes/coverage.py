@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stepgrid.store.status.results import DONE, FAILED, MISSING, UNSUPPORTED
+from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons.comparison_axes import words
 from stepgrid.summarize.data.parquet_reader import Place, Run
 
-ORDER = (DONE, UNSUPPORTED, FAILED, MISSING)
+ORDER = tuple(Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,39 +25,39 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Coverage:
     counts: Mapping[str, int]  # of measured runs, each counted once
     troubles: tuple[Trouble, ...]
 
     @property
     def incomplete(self) -> int:
-        return self.counts[FAILED] + self.counts[MISSING]
+        return self.total - self.counts[Status.DONE] - self.counts[Status.UNSUPPORTED]
 
     @property
     def total(self) -> int:
         return sum(self.counts.values())
 
 
-def status(runs: Sequence[Run]) -> Status:
+def status(runs: Sequence[Run]) -> Coverage:
     """A run that several cells share counts once."""
     once: dict[Place, Run] = {}
     for run in runs:
         if run.measured:
             once.setdefault(run.place, run)
     counts = Counter(run.status for run in once.values())
-    return Status({name: counts[name] for name in ORDER}, _troubles([*once.values()]))
+    return Coverage({name: counts[name] for name in ORDER}, _troubles([*once.values()]))
 
 
 def _troubles(runs: Sequence[Run]) -> tuple[Trouble, ...]:
     found: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
-        if run.status != DONE:
+        if run.status != Status.DONE:
             found.setdefault((run.status, run.reason or "no reason recorded"), []).append(run)
-    ordered = sorted(found.items(), key=lambda item: -ORDER.index(item[0][0]))
+    ordered = sorted(found.items(), key=lambda item: -ORDER.index(Status[item[0][0].upper()]))
     return tuple(_trouble(status, reason, members) for (status, reason), members in ordered)
 
 
 def _trouble(status: str, reason: str, runs: Sequence[Run]) -> Trouble:
     cells = dict.fromkeys(words((*run.labels.values(), run.step), (*run.labels, "step")) for run in runs)
-    logs = dict.fromkeys(run.log for run in runs if run.log and run.status != UNSUPPORTED)
+    logs = dict.fromkeys(run.log for run in runs if run.log and run.status != Status.UNSUPPORTED)
     return Trouble(status, reason, len(runs), tuple(cells), tuple(logs))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.number_format import percent
+from stepgrid.model.status import Status
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
-from stepgrid.store.status.results import DONE, UNSUPPORTED
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
@@ -151,13 +151,15 @@ def repeats(report: Report) -> str:
 
 
 def _status(report: Report) -> list[str]:
-    counts = ", ".join(f"{number} {name}" for name, number in report.status.counts.items() if number or name == DONE)
+    counts = ", ".join(
+        f"{number} {name}" for name, number in report.status.counts.items() if number or name == Status.DONE
+    )
     return [f"{counts} (measured steps)", *(line for each in report.status.troubles for line in trouble(each))]
 
 
 def trouble(each: Trouble) -> Iterator[str]:
     yield f"{each.status}: {counted(each.runs, 'run')}: {each.reason}"
-    if each.status != UNSUPPORTED:
+    if each.status != Status.UNSUPPORTED:
         more = len(each.cells) - 1
         yield f"  in {each.cells[0]}{f' and {more} more' if more else ''}"
     yield from (f"  log: {log}" for log in each.logs[:3])

@@ -9,9 +9,8 @@ from itertools import product
 from statistics import median
 
 from stepgrid.model.plan import Axis
-from stepgrid.model.table import ELSEWHERE as AWAY
+from stepgrid.model.status import Status
 from stepgrid.plugins.layout import OWN, STEP, At, Block, Level, Spot
-from stepgrid.store.status.results import DONE, ELSEWHERE
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -205,9 +204,7 @@ def _ratios(form: Arrangement, point: Point, known: Known) -> Iterator[tuple[str
 
 
 def _status(point: Point) -> str:
-    if point.status == DONE:
-        return ""
-    return AWAY if (point.reason or "").startswith(ELSEWHERE) else point.status
+    return "" if point.status == Status.DONE else point.status
 
 
 def _fewer(points: Sequence[Point], form: Arrangement) -> Iterator[str]:

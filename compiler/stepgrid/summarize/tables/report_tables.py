@@ -9,12 +9,12 @@ from itertools import takewhile
 from typing import Any
 
 from stepgrid.model.plan import Axis
-from stepgrid.model.table import ABSENT, ROWS, Table
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, LACKING, ROWS, Table
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins import drivers
 from stepgrid.plugins.layout import FIGURES, STEP
 from stepgrid.plugins.registry import LAYOUTS
-from stepgrid.store.status.results import DONE
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
 from stepgrid.summarize.data.measurements import Point, points
@@ -79,7 +79,7 @@ def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: K
 
 
 def _is_much(points: Sequence[Point]) -> bool:
-    return sum(point.status == DONE for point in points) > ROWS
+    return sum(point.status == Status.DONE for point in points) > ROWS
 
 
 def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: Known) -> list[Table]:
@@ -167,7 +167,7 @@ def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[st
 def _says(table: Table) -> bool:
     """Whether some cell has a figure: nobody asked for a table of none."""
     cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
-    return any(cell.kind not in (ABSENT, "missing", "failed", "unsupported", "elsewhere", "same as") for cell in cells)
+    return any(cell.kind not in (ABSENT, *LACKING) for cell in cells)
 
 
 # The steps of a table of loads: those that load, the last one before what is measured, and the last of all. Right after

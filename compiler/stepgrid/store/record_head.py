@@ -1,18 +1,14 @@
-"""The beginnings of records in the store: a status and times, without reading long files whole."""
+"""The beginnings of long records, result.json and image.json: a status, times, sizes."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.store.store import Store
-
 HEAD = 1000  # bytes that hold what comes before the lists in result.json and image.json
-STATUSES = ("done", "unsupported")
 _FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|bytes)": (.+?),?$', re.MULTILINE)
 
 
@@ -28,20 +24,10 @@ def head(path: Path) -> dict[str, Any]:
         return {}
     if not last.rstrip().endswith(b"}"):
         return {}  # cut off
-    text = read.decode(errors="replace")
     found: dict[str, Any] = {}
-    for name, value in _FIELD.findall(text):
+    for name, value in _FIELD.findall(read.decode(errors="replace")):
         try:
             found.setdefault(name, json.loads(value))
         except ValueError:
             continue
-    return found
-
-
-def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
-    """The options of a build's programs; None when it cannot tell."""
-    try:
-        found: dict[str, Any] = json.loads((store.build(build) / "catalogue.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
     return found

@@ -1,0 +1,87 @@
+"""What was tried of a stage: which result counts, how each attempt ended. One without an end runs, or was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.host import file_reader
+from stepgrid.model.status import End, NodeStatus, Status, Work
+from stepgrid.store import retractions
+from stepgrid.store.status.results import seconds
+from stepgrid.store.status.running_attempt import began
+from stepgrid.store.store import Store
+
+COUNTS, OLDER, RETRACTED, BROKEN = "counts", "older", "retracted", "broken"
+FAILURE = "failure.json"
+KILLED = "the process that ran it was killed, and could not say so"
+
+
+def is_open(attempt: Path) -> bool:
+    return not (attempt / FAILURE).is_file()
+
+
+def end(attempts: Sequence[Path]) -> End | None:
+    """Of the newest, where nobody is at work on it."""
+    if not attempts:
+        return None
+    newest, tries = attempts[-1], len(attempts)
+    if is_open(newest):
+        return End(Status.INTERRUPTED, KILLED, "", newest, began(newest) or 0.0, tries)
+    record = file_reader.read(newest / FAILURE)
+    return End(
+        status=Status.INTERRUPTED if record.get("status") in ("interrupted", "broken") else Status.FAILED,
+        message=str(record.get("message") or "it does not say why"),
+        step=str(record.get("step") or ""),
+        log=Path(str(record.get("log") or newest)),
+        when=_modified(newest / FAILURE),
+        tries=tries,
+    )
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    folder: Path
+    standing: str  # of a result: counts, older, retracted, broken; of an attempt: failed, interrupted, running, waiting
+    status: str | None = None  # of a result: done, unsupported
+    started: str | None = None
+    seconds: float | None = None
+    host: str | None = None
+    said: str = ""  # why it was retracted, or failed, or is unsupported
+
+
+def tried(store: Store, node: NodeStatus) -> list[Tried]:
+    counting = node.result.folder if node.result else None
+    found = [_result(folder, counting) for folder in store.all_results(node.id)]
+    found += [_attempt(folder, node.work) for folder in store.attempts(node.id)]
+    return sorted(found, key=lambda each: each.folder.name)
+
+
+def _result(folder: Path, counting: Path | None) -> Tried:
+    record, note = file_reader.read(folder / "result.json"), retractions.of(folder)
+    newer = counting is None or folder.name > counting.name
+    standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
+    said = note.said if note else record.get("reason") or ""
+    return Tried(
+        folder, standing, record.get("status"), record.get("started"), seconds(record), _host(folder), str(said)
+    )
+
+
+def _attempt(folder: Path, work: Work | None) -> Tried:
+    started, last = file_reader.read(folder / "attempt.json").get("started"), end([folder])
+    if work and work.attempt == folder:
+        return Tried(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
+    return Tried(folder, last.status if last else "", None, started, None, _host(folder), last.said if last else "")
+
+
+def _host(folder: Path) -> str | None:
+    name = (file_reader.read(folder / "attempt.json").get("host") or {}).get("hostname")
+    return None if name is None else str(name)

@@ -1,0 +1,155 @@
+"""What one look at the store says of a build or stage: its status, why, who is at work, how its last attempt ended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from stepgrid.host import host_lock
+from stepgrid.host.locks import Held, described
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.status import ActiveRun, Broken, End, NodeStatus, Result, Stage, Status, Work
+from stepgrid.model.units import duration
+from stepgrid.store import redo_requests, retractions, skipped_stages
+from stepgrid.store.redo_requests import Asked
+from stepgrid.store.status import attempts
+from stepgrid.store.status.integrity import build_fault
+from stepgrid.store.status.results import Marks, Results, broken_text
+from stepgrid.store.status.running_attempt import began, doing, has_begun
+from stepgrid.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What does not change from one look to the next."""
+
+    results: Results | Marks
+    titles: Mapping[str, str]  # of stages
+    foreign: Mapping[str, str]  # machine of the plan -> where this host differs from it
+
+
+class Look:
+    """What one look found of the whole, and what that says of each node."""
+
+    def __init__(self, store: Store, known: Known, held: Held, run: ActiveRun | None, own: str = "") -> None:
+        """`run`: of this plan. `own`: the stage that this process runs, whatever the kernel tells of locks."""
+        self._store, self._known, self._run = store, known, run
+        self._at_work = held.inside(store.lock("_").parent) | ({own: (os.getpid(),)} if own else {})
+        self._host = held.of(host_lock.path())
+        self._skipped = skipped_stages.noted(self._store) if run and run.until else {}
+        self._asked = redo_requests.all_pending(self._store)
+        self._tried = _names(self._store.root / "attempts")
+        self._broken: list[Broken] = []
+        self.redo: dict[str, str] = {}  # why a stage is measured beside its result
+
+    def broken(self) -> tuple[Broken, ...]:
+        results = (self._known.results.broken(stage) for stage in self._known.titles)
+        return (*self._broken, *chain.from_iterable(results))
+
+    def build(self, build: PlannedBuild) -> NodeStatus:
+        if self._store.has_build(build.id):
+            why = build_fault(folder := self._store.build(build.id))
+            if why is None:
+                return NodeStatus(build.id, build.name, Status.DONE)
+            self._broken.append(Broken(build.id, folder, why))
+        return self._without_result(build.id, build.name, None)
+
+    def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
+        if result := self._known.results.of(stage):
+            return self._done(stage, result)
+        if stage.hardware in self._known.foreign and stage.id not in self._at_work:
+            why = f"needs {stage.hardware}: {self._known.foreign[stage.hardware]}"
+            return NodeStatus(stage.id, stage.title, Status.ELSEWHERE, why)
+        return self._without_result(stage.id, stage.title, _above(stage, nodes))
+
+    def _done(self, stage: Stage, result: Result) -> NodeStatus:
+        node = NodeStatus(stage.id, stage.title, result.status, result.reason, result=result, seconds=result.seconds)
+        asked = self._asked.get(stage.id)
+        if asked is None or stage.hardware in self._known.foreign:
+            return node
+        tried = self._attempts(stage.id)
+        self.redo[stage.id] = self._again(asked, result, tried)
+        return replace(node, work=self._work(stage.id, tried))
+
+    def _again(self, asked: Asked, result: Result, tried: Sequence[Path]) -> str:
+        since = [attempt for attempt in tried if attempt.name > result.folder.name]
+        end = attempts.end(since) if asked.stage not in self._at_work else None
+        return f"{asked.said}; {end.status}: {end.said}" if end else asked.said
+
+    def _without_result(self, node: str, title: str, above: NodeStatus | None) -> NodeStatus:
+        tried = self._attempts(node)
+        if work := self._work(node, tried):
+            return NodeStatus(node, title, Status.WAITING if work.waits else Status.RUNNING, work=work)
+        if broken := self._lost(node):
+            return NodeStatus(node, title, Status.INTERRUPTED, broken_text(broken.folder, broken.why))
+        end = attempts.end(tried)
+        if end and not self._is_tried_again(end):
+            return NodeStatus(node, title, end.status, end.said, log=end.log, end=end)
+        if above and above.status in (Status.FAILED, Status.BLOCKED):
+            return _blocked(node, title, above)
+        if above and above.status is Status.UNSUPPORTED:
+            return NodeStatus(node, title, Status.UNSUPPORTED, above.reason)
+        return NodeStatus(node, title, Status.MISSING, self._missing(node, end), end=end)
+
+    def _lost(self, node: str) -> Broken | None:
+        return next((each for each in (*self._known.results.broken(node), *self._broken) if each.node == node), None)
+
+    def _missing(self, node: str, end: End | None) -> str:
+        if node in self._skipped:
+            return self._late(self._skipped[node])
+        if end:
+            return f"tried before: {end.said}"
+        note = retractions.newest(self._store, node)
+        return f"its result was {note.said}" if note else ""
+
+    def _is_tried_again(self, end: End) -> bool:
+        """By the run that is active: it began after that attempt ended."""
+        return self._run is not None and self._run.started is not None and end.when < self._run.started
+
+    def _late(self, seconds: float | None) -> str:
+        needs = "" if seconds is None else f"needs about {duration(seconds)}, "
+        return f"{needs}more than is left of {self._run.until if self._run else 'the time'}"
+
+    def _attempts(self, node: str) -> Sequence[Path]:
+        return self._store.attempts(node) if node in self._tried else ()
+
+    def _work(self, node: str, tried: Sequence[Path]) -> Work | None:
+        if node not in self._at_work:
+            return None
+        work, has_host = self._doing(node, tried)
+        others = [pid for pid in self._host if pid not in work.pids]
+        if others and not has_host:
+            return replace(work, waits=f"the host: {described(others)}", doing="")
+        return work if has_host else replace(work, doing="starts")
+
+    def _doing(self, node: str, tried: Sequence[Path]) -> tuple[Work, bool]:
+        """And whether it has the host."""
+        pids = self._at_work[node]
+        if not tried or not attempts.is_open(tried[-1]):
+            return Work(pids), False
+        if node not in self._known.titles:
+            return Work(pids, tried[-1], since=began(tried[-1])), True
+        return doing(tried[-1], pids, self._known.titles), has_begun(tried[-1])
+
+
+def _above(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | None:
+    """What keeps it from starting: a build, or its parent."""
+    first = [nodes[build] for build in stage.builds if build in nodes]
+    first += [nodes[stage.parent]] if stage.parent else []
+    stopping = (Status.FAILED, Status.BLOCKED, Status.UNSUPPORTED)
+    return next((node for node in first if node.status in stopping), None)
+
+
+def _blocked(node: str, title: str, above: NodeStatus) -> NodeStatus:
+    reason = f"build {above.title}: {above.reason}" if above.is_build else above.reason
+    return NodeStatus(node, title, Status.BLOCKED, reason, cause=above.cause or above.id, log=above.log)
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))  # noqa: PTH208 - half the time
+    except FileNotFoundError:
+        return set()

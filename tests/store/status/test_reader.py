@@ -1,0 +1,258 @@
+"""Whoever asks gets the same answer: plan, status, results, collect, and the run that goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepgrid.cli import results as results_command
+from stepgrid.cli.status import status_json
+from stepgrid.collect.job import collect
+from stepgrid.collect.tables import table_views
+from stepgrid.host import host_lock
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.locks import locked
+from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from stepgrid.model.status import Action, Status
+from stepgrid.plan.preview import to_json
+from stepgrid.store import plans, redo_requests, retractions
+from stepgrid.store.status.reader import StatusReader, job_status
+from stepgrid.store.store import Store
+from stepgrid.workflow.remaining_work import work
+from stepgrid.workflow.run_preview import outlook
+from tests.run import finished
+
+HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}
+STEP = PlannedStep("read", "db_bench", 1, {"benchmarks": ["readrandom"]}, {}, 1)
+BUILD = PlannedBuild("b-1", "one", "rocksdb", "1", {"system": "x"})
+LOAD = PlannedStage("s-load", "load", "b-1", None, ("s-0",), 0, 0, "here", (STEP,), 10.0, 0)
+STAGES = [replace(LOAD, id=f"s-{n}", title=f"read {n}", parent="s-load", children=(), rank=n + 1) for n in range(13)]
+FAR = replace(LOAD, id="s-far", title="far", children=(), hardware="big", rank=9)
+CELLS = tuple(
+    PlannedCell(f"c-{s.id}", {}, "b-1", (CellStep("read", "db_bench", 0, 0, True),), (Repeat(0, 0, (s.id,)),))
+    for s in (LOAD, *STAGES, FAR)
+)
+MACHINES = {"here": HERE, "big": BIG}
+PLAN = Plan("p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, Report(), machines=MACHINES)
+HOLD = """
+from stepgrid.host.host_lock import host_lock
+with host_lock(shared=False):
+    print(flush=True)
+    input()
+"""
+
+
+def nothing(_store: Store, _stage: PlannedStage) -> None:
+    pass
+
+
+def done(store: Store, stage: PlannedStage) -> None:
+    finished.result(store, stage)
+
+
+def unsupported(store: Store, stage: PlannedStage) -> None:
+    attempt = store.new_attempt(stage.id)
+    record = {"stage": stage.id, "status": "unsupported", "reason": "the build has no option x", "steps": []}
+    write_json(attempt / "result.json", record)
+    store.publish_result(stage.id, attempt)
+
+
+def ended(status: str) -> Callable[[Store, PlannedStage], None]:
+    def made(store: Store, stage: PlannedStage) -> None:
+        write_json(store.new_attempt(stage.id) / "failure.json", {"status": status, "step": "read", "message": "no"})
+
+    return made
+
+
+failed, interrupted, set_aside = ended("failed"), ended("interrupted"), ended("broken")
+
+
+def killed(store: Store, stage: PlannedStage) -> None:
+    store.new_attempt(stage.id)
+
+
+def broken(store: Store, stage: PlannedStage) -> None:
+    (finished.result(store, stage) / "result.json").write_text("{")
+
+
+def retracted(store: Store, stage: PlannedStage) -> None:
+    retractions.retract(store, finished.result(store, stage), "noise")
+
+
+def redone(store: Store, stage: PlannedStage) -> None:
+    finished.result(store, stage)
+    redo_requests.ask(store, stage.id, "noise", by="me")
+
+
+def redone_in_vain(store: Store, stage: PlannedStage) -> None:
+    redone(store, stage)
+    failed(store, stage)
+
+
+def running(store: Store, stage: PlannedStage) -> None:
+    (store.new_attempt(stage.id) / "journal.jsonl").write_text('{"t": 1.0, "event": "begun"}\n')
+
+
+def waiting(store: Store, stage: PlannedStage) -> None:
+    store.new_attempt(stage.id)
+
+
+HELD = (running, waiting)  # their jobs are there
+KINDS: dict[Callable[[Store, PlannedStage], None], Status] = {
+    nothing: Status.MISSING,
+    done: Status.DONE,
+    unsupported: Status.UNSUPPORTED,
+    failed: Status.FAILED,
+    interrupted: Status.INTERRUPTED,
+    set_aside: Status.INTERRUPTED,
+    killed: Status.INTERRUPTED,
+    broken: Status.INTERRUPTED,
+    retracted: Status.MISSING,
+    redone: Status.DONE,
+    redone_in_vain: Status.DONE,
+    running: Status.RUNNING,
+    waiting: Status.WAITING,
+}
+AFTER = {Status.FAILED: Status.BLOCKED, Status.UNSUPPORTED: Status.UNSUPPORTED}  # the load that they start from
+
+
+@pytest.fixture(scope="module", autouse=True)
+def busy() -> Iterator[None]:
+    """Another process has the host."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPGRID_HOST_LOCK", f"{folder}/host.lock")
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert host_lock.path().exists()
+        yield
+        process.communicate("\n")
+
+
+@contextmanager
+def filled(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> Iterator[Store]:
+    with TemporaryDirectory() as folder, ExitStack() as held:
+        store = Store(Path(folder) / "outputs")
+        plans.write(PLAN, store.plan(PLAN.digest))
+        finished.make_build(store, "b-1")
+        for stage in PLAN.stages:
+            kind = kinds.get(stage.id, nothing)
+            kind(store, stage)
+            if kind in HELD:
+                held.enter_context(locked(store.lock(stage.id)))
+        yield store
+
+
+def expected(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> dict[str, Status]:
+    load = KINDS[kinds["s-load"]]
+    found = {"b-1": Status.DONE, "s-load": load, "s-far": Status.ELSEWHERE}
+    for stage in STAGES:
+        own = KINDS[kinds[stage.id]]
+        found[stage.id] = AFTER.get(load, own) if own is Status.MISSING else own
+    return found
+
+
+STATES = st.fixed_dictionaries({stage.id: st.sampled_from([*KINDS]) for stage in (LOAD, *STAGES)})
+EVERY = {"s-load": done} | {f"s-{number}": kind for number, kind in enumerate(KINDS)}
+
+
+@given(STATES)
+@settings(max_examples=15, deadline=None)
+def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> None:
+    wanted = expected(kinds)
+    with filled(kinds) as store:
+        status = StatusReader(store, PLAN).read()
+        assert {node.id: node.status for node in status.nodes.values()} == wanted
+        assert _states(status_json.to_json(status)["nodes"]) == wanted
+        planned = outlook(PLAN, store)
+        assert _states(to_json(planned)["nodes"]) == wanted
+        assert [node.status.action for node in planned.nodes] == [node.action for node in status.nodes.values()]
+        assert _states(results_command.to_json(store, PLAN, [stage.id for stage in PLAN.stages])) == {
+            node: each for node, each in wanted.items() if node != "b-1"
+        }
+        if broken not in kinds.values():  # a mark says nothing of what it leads to
+            assert {node.id: node.status for node in job_status(store, "p").nodes.values()} == wanted
+        left = work(PLAN, store)
+        assert left.lacking == _lacking(kinds, wanted)
+        runs = {node.id for node in status.nodes.values() if node.action in ("measure", "retry", "redo")}
+        inherited = {node for node in left.lacking if wanted[node] is Status.UNSUPPORTED}
+        assert left.lacking - inherited == runs
+
+
+def test_collect_agrees_about_stages_of_every_status() -> None:
+    wanted = expected(EVERY)
+    assert {*wanted.values()} == {*Status} - {Status.BLOCKED}
+    with filled(EVERY) as store:
+        assert {node: each.status for node, each in collect(store, PLAN).items()} == wanted
+        assert _in_tables(store) == {stage: each for stage, each in wanted.items() if stage != "b-1" and each != "done"}
+
+
+def test_collect_agrees_about_what_a_failure_blocks() -> None:
+    kinds = dict.fromkeys((stage.id for stage in STAGES), nothing) | {"s-load": failed}
+    with filled(kinds) as store:
+        collect(store, PLAN)
+        assert _in_tables(store) == {stage: each for stage, each in expected(kinds).items() if stage != "b-1"}
+
+
+def _states(nodes: list[dict[str, str]]) -> dict[str, str]:
+    return {node.get("id") or node["stage"]: node["state"] for node in nodes}
+
+
+def _in_tables(store: Store) -> dict[str, str]:
+    """Without those that have a result: whether its figures can be read is said there, too."""
+    with table_views.opened(store.tables("p")) as connection:
+        query = "SELECT DISTINCT stage, status FROM steps WHERE attempt IS NULL OR status = 'unsupported'"
+        return dict(connection.execute(query).fetchall())
+
+
+def _lacking(kinds: dict[str, Callable[[Store, PlannedStage], None]], wanted: dict[str, Status]) -> set[str]:
+    again = {stage for stage, kind in kinds.items() if kind in (redone, redone_in_vain)}
+    has = {stage for stage, kind in kinds.items() if kind in (done, unsupported)}
+    return (kinds.keys() - has) | again
+
+
+def test_a_redo_that_failed_is_done_and_says_so() -> None:
+    kinds = dict.fromkeys((stage.id for stage in (LOAD, *STAGES)), done) | {"s-1": redone_in_vain}
+    with filled(kinds) as store:
+        status = StatusReader(store, PLAN).read()
+        node = status.nodes["s-1"]
+        assert (node.status, node.action) == (Status.DONE, Action.REDO)
+        assert node.why.startswith("asked for by me, ")
+        assert node.why.endswith(" UTC: noise; failed: read: no")
+        assert (status.is_complete, status.has_failed) == (False, False)
+        assert status.eta.seconds == 20.0  # with the load, which has no image
+
+
+def test_what_is_blocked_names_the_first_cause() -> None:
+    kinds = dict.fromkeys((stage.id for stage in STAGES), nothing) | {"s-load": failed}
+    with filled(kinds) as store:
+        node = StatusReader(store, PLAN).read().nodes["s-1"]
+    assert (node.status, node.cause, node.reason) == (Status.BLOCKED, "s-load", "read: no")
+
+
+@pytest.mark.parametrize("command", ["status", "watch", "plan"])
+def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from stepgrid.cli import main
+
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for word in (*Status, *(Action if command == "plan" else ())):
+        assert f"{word} {word.meaning}" in text
+
+
+@pytest.mark.parametrize(("page", "words"), [("watching.md", Status), ("cli.md", Action)])
+def test_documentation_has_the_words_and_their_meanings(page: str, words: type[Status] | type[Action]) -> None:
+    text = (Path(__file__).parents[3] / "docs" / page).read_text()
+    assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []
