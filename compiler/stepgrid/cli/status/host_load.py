@@ -14,12 +14,8 @@ from stepgrid.collect.samples.sample_format import Sample, decoded, numbers
 
 SAMPLES = "samples.jsonl"
 SHOWN = (
-    "device_read_mb_per_s",
-    "device_write_mb_per_s",
-    "host_cpu_user_pct",
-    "host_cpu_system_pct",
-    "host_cpu_iowait_pct",
-)
+    "device_read_mb_per_s", "device_write_mb_per_s", "host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_iowait_pct",
+)  # fmt: skip
 
 
 class Load:
