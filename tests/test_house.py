@@ -1,4 +1,4 @@
-"""What import-linter cannot hold (pyproject.toml has its contracts): what is pure writes nothing, no file is long."""
+"""What import-linter cannot hold: what is pure writes nothing, the core names no plug-in, no file is long."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.plugins.registry import DRIVERS, ENGINES
+
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ("model", "language", "expand", "lint", "plan")
 WRITES = {"mkdir", "rename", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"}
 LONGEST = 300
+PLUGINS = ("engines", "drivers", "collectors", "layouts", "importers")
 
 AUDITED = """
 import sys
@@ -59,6 +62,19 @@ def test_a_spec_is_compiled_without_a_process_a_connection_or_a_write(spec: str)
     command = [sys.executable, "-B", "-c", AUDITED, str(ROOT / "specs" / spec)]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "STEPGRID_SITE": ""}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_core_names_no_engine_and_no_kind() -> None:
+    """Each holds what is known of it; words that mean something else, too, are not looked for."""
+    names = {*ENGINES.built_in(), *DRIVERS.built_in()} - {"command", "program", "sql"}
+    found = [
+        f"{path}:{node.lineno}: {node.value}"
+        for path, tree in modules("")
+        if path.parts[2] not in PLUGINS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert found == []
 
 
 def test_no_file_is_long() -> None:

@@ -162,6 +162,13 @@ class Targeting(Protocol):
 
 
 @runtime_checkable
+class Waiting(Protocol):
+    """A kind whose steps wait until the engine has nothing left to do."""
+
+    waited: str  # the metric that says how long that took; a step that it was too long for has none
+
+
+@runtime_checkable
 class Client(Protocol):
     """A kind whose program is a build of its own: the step's setting `client` is the name of that build."""
 

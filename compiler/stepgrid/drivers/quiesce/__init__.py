@@ -19,6 +19,7 @@ class Quiesce(PackageRunner):
     kind = "quiesce"
     revision = 2
     parser = 2
+    waited = "quiesce_seconds"
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.quiesce.metrics import OWN
