@@ -74,13 +74,13 @@ def test_what_is_there_is_not_made_again(capfd: pytest.CaptureFixture[str]) -> N
 
 def test_the_states(capsys: Capture) -> None:
     assert {name: each["state"] for name, each in listed(capsys, "a.yaml").items()} == {
-        "good": "not built",
-        "bad": "not built",
+        "good": "missing",
+        "bad": "missing",
     }
     assert main(["builds", "a.yaml", "--make"]) == 3
     found = listed(capsys, "a.yaml")
     good, bad = found["good"], found["bad"]
-    assert (good["state"], good["version"], good["why"]) == ("built", "1.0", None)
+    assert (good["state"], good["version"], good["why"]) == ("done", "1.0", None)
     assert good["bytes"] >= 4096
     assert good["quality"]["route"] == "source"
     assert good["specs"] == []
@@ -95,7 +95,7 @@ def test_two_specs_share_a_build(folder: Path, capsys: Capture) -> None:
     (folder / "b.yaml").write_text(SPEC.replace("title: t", "title: other"))
     assert main(["builds", "a.yaml", "--make", "good"]) == 0
     assert main(["builds", "b.yaml", "--make", "bad"]) == 3
-    assert listed(capsys, "b.yaml")["good"]["state"] == "built"
+    assert listed(capsys, "b.yaml")["good"]["state"] == "done"
     assert listed(capsys, "b.yaml")["good"]["specs"] == ["a.yaml"]
     assert listed(capsys)["good"]["specs"] == ["a.yaml", "b.yaml"]
     assert list(listed(capsys)) == ["bad", "good"]
@@ -106,8 +106,8 @@ def test_the_text_fits_a_page(capsys: Capture) -> None:
     capsys.readouterr()
     assert main(["builds", "a.yaml"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("a.yaml: 2 builds: 1 built, 1 failed; ")
-    assert "good: built, program 1.0, " in "\n".join(lines)
+    assert lines[0].startswith("a.yaml: 2 builds: 1 done, 1 failed; ")
+    assert "good: done, program 1.0, " in "\n".join(lines)
     assert f"  id         {ids()['good']}" in lines
     assert "  from       path: tree" in lines
     assert any(line.startswith("  quality ") for line in lines)

@@ -186,6 +186,7 @@ def test_a_result_of_another_spec_is_shared(folder: Path, capsys: Capture) -> No
     measured(other, [stage for stage in other.stages if stage.parent is not None])
     states = {node["id"]: (node["state"], node["because"]) for node in as_json(capsys)["nodes"]}
     assert {states[stage.id] for stage in other.stages} == {("done", "made by b.yaml")}
+    assert "  status   6 done (6 by another spec), 2 missing\n" in told(capsys)
 
 
 def test_json(folder: Path, capsys: Capture) -> None:

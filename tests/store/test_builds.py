@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.model.status import Status
 from stepgrid.store import builds
 from stepgrid.store.store import Store
 
@@ -25,9 +26,9 @@ def test_what_became_of_each(tmp_path: Path) -> None:
     write_json(store.build("b-made") / "build.json", {"id": "b-made", "version": "9.10.0"})
     write_json(store.new_attempt("b-tried") / "failure.json", {"status": "failed", "message": "no compiler"})
     made, tried, nothing = (builds.kept(store, name) for name in ("b-made", "b-tried", "b-never"))
-    assert (made.state, made.record["version"]) == (builds.BUILT, "9.10.0")
-    assert (tried.state, tried.why) == (builds.FAILED, "no compiler")
-    assert nothing.state == builds.NOT_BUILT
+    assert (made.status, made.record["version"]) == (Status.DONE, "9.10.0")
+    assert (tried.status, tried.why) == (Status.FAILED, "no compiler")
+    assert nothing.status is Status.MISSING
 
 
 def test_what_a_build_was_made_of(tmp_path: Path) -> None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stepgrid.host import facts
-from stepgrid.model.plan import PlannedStage
 from stepgrid.model.site import Site
 
 Machines = Mapping[str, Mapping[str, Any]]
-
-
-def elsewhere(machines: Machines, stages: Iterable[PlannedStage], path: Path, site: Site) -> dict[str, str]:
-    """Stage -> the machine that it needs. In a plan for one machine nothing is: there a mismatch stops the run."""
-    others = foreign(machines, path, site)
-    return {stage.id: stage.hardware for stage in stages if stage.hardware in others} if others else {}
 
 
 def foreign(machines: Machines, path: Path, site: Site) -> dict[str, str]:

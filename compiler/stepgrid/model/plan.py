@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = bool | int | float | str
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -187,6 +187,31 @@ class Plan:
     warnings: tuple[str, ...] = ()
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
+
+
+class OutlinedStage(NamedTuple):
+    """With its steps as they are written."""
+
+    id: str
+    title: str
+    parent: str | None
+    builds: tuple[str, ...]
+    hardware: str
+    steps: Sequence[Mapping[str, Any]]
+    seconds: float
+    rank: int
+
+
+class Outline(NamedTuple):
+    """A plan for who asks what became of its stages: without cells and what steps do."""
+
+    digest: str
+    title: str
+    spec: str
+    scale: str | None
+    machines: Mapping[str, Mapping[str, Any]]
+    builds: Sequence[PlannedBuild]
+    stages: Sequence[OutlinedStage]
 
 
 # What the steps of a stage are called together, where a line of the screen is for them.

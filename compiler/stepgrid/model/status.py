@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.plan import BUILD_PREFIX, Outline, OutlinedStage, Plan, PlannedStage
 
 
 class Word(StrEnum):
@@ -45,41 +45,8 @@ class Action(Word):
 
 MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
 ENDED = (Status.DONE, Status.UNSUPPORTED, Status.ELSEWHERE)
+Stage: TypeAlias = PlannedStage | OutlinedStage
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below a result -> bytes, sha256
-
-
-class Stage(Protocol):
-    """What a reader of status has to know: a planned stage, or a line of a plan's file."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def parent(self) -> str | None: ...
-    @property
-    def builds(self) -> Sequence[str]: ...
-    @property
-    def hardware(self) -> str: ...
-    @property
-    def steps(self) -> Sequence[Any]: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def rank(self) -> int: ...
-
-
-class Titled(Protocol):
-    """A plan, or its outline."""
-
-    @property
-    def digest(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def spec(self) -> str: ...
-    @property
-    def scale(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +183,7 @@ class Eta:
 
 @dataclass(frozen=True, slots=True)
 class PlanStatus:
-    plan: Titled
+    plan: Plan | Outline
     now: float
     run: ActiveRun | None
     nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run

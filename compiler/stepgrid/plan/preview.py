@@ -13,6 +13,8 @@ from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.time_estimate import Power
 
+MADE_BY = "made by "  # another spec
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

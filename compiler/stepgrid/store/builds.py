@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host import file_reader
 from stepgrid.host.file_reader import content
-from stepgrid.host.locks import holders
 from stepgrid.language import input_record
 from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.status import Status
 from stepgrid.store.history.costs import folder_bytes
+from stepgrid.store.status.reader import build_status
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from stepgrid.plan.builds import Made
 
-BUILT, RUNNING, FAILED, NOT_BUILT = "built", "running", "failed", "not built"
-STATES = (BUILT, RUNNING, FAILED, NOT_BUILT)
-RECORD, FAILURE, LOG = "build.json", "failure.json", "build.log"
+RECORD, LOG = "build.json", "build.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,10 @@ class Kept:
     """What a store says of one build."""
 
     id: str
-    state: str
+    status: Status
     record: Mapping[str, Any] = field(default_factory=dict)  # build.json
     bytes: int | None = None
-    why: str = ""  # it failed
+    why: str = ""  # there is none
     log: Path | None = None
 
 
@@ -52,13 +51,11 @@ def ids(store: Store) -> list[str]:
 
 
 def kept(store: Store, build: str) -> Kept:
-    if store.has_build(build):
-        folder = store.build(build)
-        return Kept(build, BUILT, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
-    attempts = store.attempts(build)
-    if holders(store.lock(build)):
-        return Kept(build, RUNNING, log=_log(attempts[-1]) if attempts else None)
-    return _tried(build, attempts[-1]) if attempts else Kept(build, NOT_BUILT)
+    node, folder = build_status(store, build), store.build(build)
+    if node.status is Status.DONE:
+        return Kept(build, node.status, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
+    tried = store.attempts(build)[-1:]
+    return Kept(build, node.status, why=node.reason, log=_log(tried[0]) if tried else None)
 
 
 def record(store: Store, build: str) -> dict[str, Any]:
@@ -107,12 +104,6 @@ def planned(store: Store) -> dict[str, Planned]:
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
             found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
     return found
-
-
-def _tried(build: str, attempt: Path) -> Kept:
-    failure = file_reader.read(attempt / FAILURE)
-    why = str(failure.get("message") or "the build was killed")
-    return Kept(build, FAILED, why=why, log=_log(attempt))
 
 
 def _log(folder: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -61,18 +61,7 @@ def unstarted(work: Work) -> Unstarted | None:
     takes = noted[first]
     needs = "takes a time that is not known" if takes is None else f"needs about {duration(takes)}"
     stages = len(status.stages) - len(status.of(Status.ELSEWHERE))
+    stopped = {node.id for node in status.of(Status.INTERRUPTED)}
     left = len(status.of(Status.MISSING, Status.INTERRUPTED))
     far = f"{left} of {counted(stages, 'stage')} left, the next {needs}"
-    return Unstarted(f"stopped at {until.text}: {far}", not status.has_failed and _all_explained(work, noted))
-
-
-def _all_explained(work: Work, noted: Collection[str]) -> bool:
-    """Whether every stage that lacks a result was left itself, or waits for one that was."""
-    lacking = [stage for stage in work.stages if stage in work.lacking and not work.store.mark(stage).exists()]
-    return all(_waits(work, stage, noted) for stage in lacking)
-
-
-def _waits(work: Work, stage: str | None, noted: Collection[str]) -> bool:
-    while stage is not None and stage not in noted:
-        stage = work.stages[stage].parent
-    return stage is not None
+    return Unstarted(f"stopped at {until.text}: {far}", not status.has_failed and stopped <= noted.keys())

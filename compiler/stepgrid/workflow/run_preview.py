@@ -12,7 +12,7 @@ from statistics import fmean, median
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, time_estimate
-from stepgrid.plan.preview import Node, Outlook, Result
+from stepgrid.plan.preview import MADE_BY, Node, Outlook, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
 from stepgrid.store.record_head import head
@@ -55,7 +55,7 @@ class _Look:
         found = {}
         for node in nodes.keys() & others.keys():
             if nodes[node].action is Action.KEEP and (maker := self._maker(nodes[node])) not in (None, self.plan.spec):
-                found[node] = replace(nodes[node], why=f"made by {maker}")
+                found[node] = replace(nodes[node], why=f"{MADE_BY}{maker}")
         return found
 
     def _maker(self, node: NodeStatus) -> str | None:

@@ -14,6 +14,7 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.plan_text import WIDTH
 from stepgrid.model.number_format import seconds, size
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plugins.capabilities import release
 from stepgrid.store import builds
@@ -85,11 +86,11 @@ def _sorted(found: Sequence[Entry]) -> list[Entry]:
 
 
 def told(found: Sequence[Entry], where: str) -> Iterator[str]:
-    states = Counter(entry.kept.state for entry in found)
-    counts = ", ".join(f"{states[state]:,} {state}" for state in builds.STATES if states[state])
+    counts = Counter(entry.kept.status for entry in found)
+    statuses = ", ".join(f"{counts[status]:,} {status}" for status in Status if counts[status])
     space = sum(entry.kept.bytes or 0 for entry in found)
     disk = f"; {size(space)}" if space else ""
-    yield f"{where}: {counted(len(found), 'build')}{f': {counts}' if found else ''}{disk}"
+    yield f"{where}: {counted(len(found), 'build')}{f': {statuses}' if found else ''}{disk}"
     for entry in found:
         yield ""
         yield from _told(entry)
@@ -98,7 +99,7 @@ def told(found: Sequence[Entry], where: str) -> Iterator[str]:
 def _told(entry: Entry) -> Iterator[str]:
     kept = entry.kept
     disk = "" if kept.bytes is None else size(kept.bytes)
-    parts = (kept.state, f"{entry.engine} {entry.version}".strip(), disk)
+    parts = (kept.status, f"{entry.engine} {entry.version}".strip(), disk)
     yield from _wrapped(", ".join(entry.names), ", ".join(part for part in parts if part), 0)
     yield from _wrapped("  id", kept.id)
     yield from _wrapped("  from", declared(entry.source))
@@ -107,7 +108,7 @@ def _told(entry: Entry) -> Iterator[str]:
     yield from _wrapped("  quality", quality(kept.record.get("quality") or {}))
     yield from _wrapped("  warning", "; ".join(kept.record.get("warnings") or ()))
     yield from _wrapped("  why", kept.why)
-    yield from _wrapped("  log", str(kept.log) if kept.log and kept.state != builds.BUILT else "")
+    yield from _wrapped("  log", str(kept.log) if kept.log and kept.status is not Status.DONE else "")
     yield from _wrapped("  specs", ", ".join(entry.specs))
 
 
@@ -150,7 +151,7 @@ def to_json(entry: Entry) -> dict[str, Any]:
     return {
         "id": kept.id,
         "names": list(entry.names),
-        "state": kept.state,
+        "state": kept.status,
         "engine": entry.engine,
         "version": entry.version,
         "source": dict(entry.source),

@@ -72,7 +72,7 @@ def find(name: str, names: Names, store: Store) -> str:
 
 def _about(store: Store, node: str) -> str:
     record = builds.record(store, node)
-    return f"{record['name']} {record['version']} ({declared(record['source'])})" if record else builds.NOT_BUILT
+    return f"{record['name']} {record['version']} ({declared(record['source'])})" if record else "not built"
 
 
 def declared(source: Mapping[str, Any]) -> str:

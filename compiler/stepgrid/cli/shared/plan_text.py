@@ -11,7 +11,7 @@ from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
-from stepgrid.plan.preview import Node, Outlook
+from stepgrid.plan.preview import MADE_BY, Node, Outlook
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
 
 WIDTH = 100
@@ -90,7 +90,9 @@ def _to_do(found: Outlook) -> str:
 
 def _statuses(nodes: Sequence[Node]) -> str:
     counts = Counter(node.status.status for node in nodes)
-    return ", ".join(f"{counts[status]:,} {status}" for status in Status if counts[status])
+    shared = sum(node.status.why.startswith(MADE_BY) for node in nodes)
+    more = {Status.DONE: f" ({shared:,} by another spec)" if shared else ""}
+    return ", ".join(f"{counts[status]:,} {status}{more.get(status, '')}" for status in Status if counts[status])
 
 
 def _disk(found: Outlook) -> str:

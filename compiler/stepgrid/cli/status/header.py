@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -11,12 +10,9 @@ from stepgrid.cli.status.colours import Paint
 from stepgrid.model.status import Action, ActiveRun, PlanStatus, Status
 from stepgrid.model.units import duration
 from stepgrid.plan.actions import NO_IMAGE
+from stepgrid.summarize.formats.text import cut, wrapped
 
 _ALSO = {Status.BLOCKED: "blocked (what they start from failed)"}
-
-
-def cut(line: str, width: int) -> str:
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def title(found: PlanStatus) -> str:
@@ -79,7 +75,7 @@ def _run_again(found: PlanStatus, width: int) -> Iterator[str]:
     for (action, why), count in whys.items():
         titles = [node.title for node in found.stages if (node.action, node.why) == (action, why)]
         what = f"{count} done before" if why == NO_IMAGE or count > 1 else titles[0]
-        yield from textwrap.wrap(f"{action:8} {what}: {why}", width, initial_indent="  ", subsequent_indent=" " * 11)
+        yield from wrapped(f"{what}: {why}", f"  {action:8} ", " " * 11, width)
 
 
 def _counted(found: PlanStatus, kind: str, done: str, names: Mapping[Status, str], paint: Paint) -> str:

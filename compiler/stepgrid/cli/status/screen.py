@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from stepgrid.cli.status import header, status_text
 from stepgrid.cli.status.colours import Paint
-from stepgrid.cli.status.header import clock, cut
+from stepgrid.cli.status.header import clock
 from stepgrid.cli.status.host_load import Load
 from stepgrid.cli.status.sparkline import BLOCKS, spark
 from stepgrid.model.number_format import percent, short_rate, size
 from stepgrid.model.status import NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import readings
+from stepgrid.summarize.formats.text import cut
 
 LAST = 5  # stages that ended
 NARROWEST = 20  # columns of a line that says anything

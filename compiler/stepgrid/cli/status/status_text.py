@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
 from stepgrid.cli.status import header
 from stepgrid.cli.status.colours import Paint
-from stepgrid.cli.status.header import clock, cut
+from stepgrid.cli.status.header import clock
 from stepgrid.model.number_format import short_rate
 from stepgrid.model.status import End, NodeStatus, PlanStatus, Status, Step, Work
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import current
+from stepgrid.summarize.formats.text import cut, wrapped
 
 SHOWN = 5  # of a group
 TITLED = (Status.FAILED, Status.INTERRUPTED, Status.UNSUPPORTED, Status.BLOCKED)
@@ -37,9 +37,9 @@ def at_work(node: NodeStatus, now: float, width: int, paint: Paint) -> Iterator[
     what = f"{'build ' if node.is_build else ''}{node.title}"
     yield paint.status(cut(f"{status}: {what}", width), status)
     if work.waits:
-        yield from _wrapped(f"for {work.waits}", width)
+        yield from wrapped(f"for {work.waits}", width=width)
     elif work.replays:
-        yield from _wrapped(f"runs again first: {work.replays}", width)
+        yield from wrapped(f"runs again first: {work.replays}", width=width)
     if work.step:
         yield cut(f"  {progress(work.step, now)}", width)
     elif work.doing:
@@ -78,7 +78,7 @@ def _group(found: PlanStatus, status: Status, most: int | None, width: int, pain
         yield paint.status(f"{status}: {len(nodes)}", status)
     for node in shown:
         yield cut(f"  {'build ' if node.is_build else ''}{node.title}", width)
-        yield from _wrapped(reason(node.end, found.now) if node.end else node.because, width, 4)
+        yield from wrapped(reason(node.end, found.now) if node.end else node.because, " " * 4, width=width)
         if node.end:
             yield f"    log: {node.end.log}"  # whole: it is copied
     if len(shown) < len(nodes):
@@ -107,11 +107,4 @@ def _missing(found: PlanStatus, most: int | None, width: int) -> Iterator[str]:
         takes = "" if node.seconds is None else f"{duration(node.seconds):>7}  "
         yield cut(f"  {takes}{node.title}", width)
         if node.because:
-            yield from _wrapped(node.because, width, 4)
-
-
-def _wrapped(text: str, width: int, indent: int = 2) -> Iterator[str]:
-    margin = " " * indent
-    yield from textwrap.wrap(
-        text, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False
-    )
+            yield from wrapped(node.because, " " * 4, width=width)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from stepgrid.model.canonical_json import encode, fields
 from stepgrid.model.plan import (
@@ -17,6 +17,8 @@ from stepgrid.model.plan import (
     STAGE_PREFIX,
     Axis,
     CellStep,
+    Outline,
+    OutlinedStage,
     Plan,
     PlannedBuild,
     PlannedCell,
@@ -28,7 +30,7 @@ from stepgrid.plan import identity
 from stepgrid.plan.files import json_lines, step_parts, text
 
 __all__ = [
-    "HEADER", "Header", "Outline", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
+    "HEADER", "Header", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
     "stage", "texts",
 ]  # fmt: skip
 
@@ -77,31 +79,6 @@ def read(folder: Path) -> Plan:
         machines=raw["machines"],
         share=raw.get("share", True),
     )
-
-
-class OutlinedStage(NamedTuple):
-    """With its steps as they are written."""
-
-    id: str
-    title: str
-    parent: str | None
-    builds: tuple[str, ...]
-    hardware: str
-    steps: Sequence[Mapping[str, Any]]
-    seconds: float
-    rank: int
-
-
-class Outline(NamedTuple):
-    """A plan for who asks what became of its stages: without cells and what steps do."""
-
-    digest: str
-    title: str
-    spec: str
-    scale: str | None
-    machines: Mapping[str, Mapping[str, Any]]
-    builds: Sequence[PlannedBuild]
-    stages: Sequence[OutlinedStage]
 
 
 def outline(folder: Path) -> Outline:

@@ -10,8 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.status import Titled
+from stepgrid.model.plan import Outline, Plan, PlannedBuild, PlannedStage
 from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
@@ -96,10 +95,14 @@ def recent(store: Store, most: int) -> Iterator[Earlier]:
             yield Earlier(folder, plan_file.read_header(folder))
 
 
-def before(store: Store, plan: Titled, most: int = 4) -> list[Earlier]:
+def before(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outline]:
     """The newest other plans of its spec."""
-    found = (each for each in _plans(store) if each.folder.name != plan.digest)
-    return list(islice((each for each in found if each.spec == (plan.spec, plan.scale)), most))
+    own = plan.spec, plan.scale
+    others = (each for each in recent(store, MOST) if each.folder.name != plan.digest)
+    found = (each.folder for each in others if (each.header.get("spec"), each.header.get("scale")) == own)
+    for folder in islice(found, most):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # an older version wrote it
+            yield plan_file.outline(folder)
 
 
 def of_spec(plans: Sequence[Earlier], plan: Plan) -> list[Earlier]:

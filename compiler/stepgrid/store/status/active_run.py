@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from stepgrid.host.locks import Held
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Outline, Plan
 from stepgrid.model.status import ActiveRun
 from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.plan_file import Outline
 from stepgrid.store import run_lock
 from stepgrid.store.run_lock import Record
 from stepgrid.store.store import Store

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from stepgrid.host import host_lock
 from stepgrid.host.locks import Held, described
-from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.status import ActiveRun, Broken, End, NodeStatus, Result, Stage, Status, Work
 from stepgrid.model.units import duration
 from stepgrid.store import redo_requests, retractions, skipped_stages
@@ -49,13 +48,13 @@ class Look:
         results = (self._known.results.broken(stage) for stage in self._known.titles)
         return (*self._broken, *chain.from_iterable(results))
 
-    def build(self, build: PlannedBuild) -> NodeStatus:
-        if self._store.has_build(build.id):
-            why = build_fault(folder := self._store.build(build.id))
+    def build(self, build: str, name: str) -> NodeStatus:
+        if self._store.has_build(build):
+            why = build_fault(folder := self._store.build(build))
             if why is None:
-                return NodeStatus(build.id, build.name, Status.DONE)
-            self._broken.append(Broken(build.id, folder, why))
-        return self._without_result(build.id, build.name, None)
+                return NodeStatus(build, name, Status.DONE)
+            self._broken.append(Broken(build, folder, why))
+        return self._without_result(build, name, None)
 
     def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
         if result := self._known.results.of(stage):

@@ -12,11 +12,11 @@ from functools import cached_property
 from stepgrid.host.locks import Held
 from stepgrid.host.machines import foreign
 from stepgrid.language.site.site_file import of_environment
-from stepgrid.model.plan import Plan, runs_already
+from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
 from stepgrid.plan import base_stages
 from stepgrid.plan.actions import planned, with_replays
-from stepgrid.plan.files.plan_file import Outline, outline
+from stepgrid.plan.files.plan_file import outline
 from stepgrid.store.images.verification import Looks
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace
@@ -46,7 +46,7 @@ class StatusReader:
         run = self._runs.active(held)
         own = run if run and run.own else None
         look = Look(self.store, self._known, held, own, self._own)
-        nodes = {build.id: look.build(build) for build in self.plan.builds}
+        nodes = {build.id: look.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
             nodes[stage.id] = look.stage(stage, nodes)
         nodes = self._with_actions(nodes, look)
@@ -97,8 +97,8 @@ class StatusReader:
         """Results of earlier plans of the spec: they took about as long."""
         from stepgrid.store.history.earlier_plans import before  # seldom, and much to import
 
-        results, plans = Results(self.store, float("inf")), before(self.store, self.plan)
-        stages = {stage.id: stage for each in plans for stage in outline(each.folder).stages}
+        results = Results(self.store, float("inf"))
+        stages = {stage.id: stage for plan in before(self.store, self.plan) for stage in plan.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _timed(self, node: NodeStatus, found: Pace) -> NodeStatus:
@@ -110,6 +110,11 @@ class StatusReader:
 def job_status(store: Store, plan: str, own: str = "") -> PlanStatus:
     """For a job and the run that starts it, who go by the outline of a plan."""
     return StatusReader(store, outline(store.plan(plan)), own).read()
+
+
+def build_status(store: Store, build: str) -> NodeStatus:
+    """Of a build that no plan needs to have."""
+    return Look(store, Known(Marks(store), {}, {}), Held(), None).build(build, build)
 
 
 def measured(result: str) -> datetime | None:
