@@ -34,8 +34,13 @@ def telling(folder: Path) -> Path:
 
 def last_bytes(log: Path) -> str:
     try:
-        with log.open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - LOOK_BACK, 0))
-            return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", file.read().decode("utf-8", "replace"))
+        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", tail(log, LOOK_BACK))
     except OSError:
         return ""
+
+
+def tail(path: Path, most: int) -> str:
+    """The last bytes of a file, as text."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - most, 0))
+        return file.read().decode("utf-8", "replace")

@@ -21,7 +21,13 @@ def command(module: str, context: Context, request: Mapping[str, Any], duration:
     """`python -m MODULE` in the step's folder. ValueError where no server was started."""
     if context.server is None:
         raise ValueError("it needs a server, and the engine of this build is none")
-    text = json.dumps({"access": context.server._asdict(), **request}, default=str, indent=1)
+    return program(module, context, request, duration)
+
+
+def program(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
+    """The same, which can do without a server."""
+    access = context.server._asdict() if context.server else None
+    text = json.dumps({"access": access, **request}, default=str, indent=1)
     return Command((sys.executable, "-m", module), {"PYTHONPATH": _paths()}, duration, {FILE: f"{text}\n"})
 
 
@@ -41,9 +47,9 @@ def taken(folder: Path) -> dict[str, Any]:
     return request
 
 
-def asked(folder: Path) -> tuple[Access, dict[str, Any]]:
+def asked(folder: Path) -> tuple[Access | None, dict[str, Any]]:
     """What that program finds there."""
     request = taken(folder)
-    given = request.pop("access")
-    places = {name: Path(given[name]) for name in ("sockets", "socket")}
-    return Access(**{**given, **places}), request
+    if (given := request.pop("access")) is None:
+        return None, request
+    return Access(**{**given, "sockets": Path(given["sockets"]), "socket": Path(given["socket"])}), request

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.parser.dump import compaction
+from stepgrid.host.log_tail import tail
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.plugins.server import Seen
 
@@ -42,15 +42,10 @@ class Drained:
 
     def _compacted(self) -> Seen:
         """Until it has printed something nobody knows, and that is not quiet."""
-        found = compaction.tables(self._tail()) if self._child is not None else ()
+        found = compaction.tables(tail(self._folder / ERRORS, TAIL)) if self._child is not None else ()
         files = found[-1].get("Sum", {}).get("Files", "") if found else ""
         at_work = compaction.count(files.partition("/")[2])
         return Seen(AT_WORK, 1.0, 0) if at_work is None else Seen(COMPACTED, at_work, 0)
-
-    def _tail(self) -> str:
-        with (self._folder / ERRORS).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-            return file.read().decode("utf-8", errors="replace")
 
     @contextmanager
     def under_way(self) -> Iterator[None]:

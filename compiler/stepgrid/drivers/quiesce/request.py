@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.drivers.quiesce import drain_command
 from stepgrid.model.command import Command
-from stepgrid.model.package_data import PACKAGE
+from stepgrid.plugins import server_request
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid.plugins.server_request import FILE, taken
 
 MODULE = "stepgrid.drivers.quiesce"
 MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what was set
@@ -36,21 +33,13 @@ class Request(NamedTuple):
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
     asked = {name: settings[name] for name in Request._fields if name in settings}
     drain = drain_command.Drain(()) if context.server else drain_command.drain(settings, options, context)
-    access = context.server._asdict() if context.server else None
-    where = {"data": context.data.absolute(), "device": context.device}
-    request = {"access": access, **drain._asdict(), **where, **asked}
-    text = json.dumps(request, default=str, indent=1)
-    env = {"PYTHONPATH": str(PACKAGE.parent)}
-    return Command((sys.executable, "-m", MODULE), env, settings["timeout"] + MARGIN, {FILE: f"{text}\n"})
+    request = {**drain._asdict(), "data": context.data.absolute(), "device": context.device, **asked}
+    return server_request.program(MODULE, context, request, settings["timeout"] + MARGIN)
 
 
 def read(folder: Path) -> Request:
-    raw = taken(folder)
-    access = raw["access"]
-    if access is not None:
-        places = {name: Path(access[name]) for name in ("sockets", "socket")}
-        access = Access(**{**access, **places})
-    return Request(**{**raw, "access": access, "data": Path(raw["data"])})
+    access, request = server_request.asked(folder)
+    return Request(**{**request, "access": access, "data": Path(request["data"])})
 
 
 # Why the engine could not be looked at: said by the program, read by whoever started it.

@@ -27,6 +27,7 @@ class Overdue(Exception):
 
 def main(folder: Path) -> int:
     access, request = asked(folder)
+    assert access is not None
     engine = served(access.engine)
     assert engine is not None
     _limit(float(request["timeout"]))

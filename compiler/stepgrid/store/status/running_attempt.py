@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 from stepgrid.host import file_reader
 from stepgrid.host.file_reader import records
+from stepgrid.host.log_tail import tail
 from stepgrid.model.status import Step, Work
 from stepgrid.store.timestamps import NAME
 
@@ -56,9 +56,7 @@ def _since(attempt: Path, record: Mapping[str, Any]) -> float | None:
 def _events(journal: Path) -> Sequence[Event]:
     """Of its end: a first line that is cut, and a last one that is being written, are left out."""
     try:
-        with journal.open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - TAIL, 0))
-            lines = file.read().decode("utf-8", "replace").split("\n")
+        lines = tail(journal, TAIL).split("\n")
     except OSError:
         return ()
     return list(records(lines[:-1], "event"))
