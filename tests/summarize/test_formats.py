@@ -154,7 +154,8 @@ def test_csv_and_tsv_read_back(form: str, sign: str, table: Table) -> None:
 @given(tables(TEXTS))
 def test_html_keeps_every_cell_and_what_it_says_is_no_markup(table: Table) -> None:
     cells = re.findall(r"<(t[hd])\b[^>]*>([^<]*)</\1>", FORMATS["html"](table))
-    assert [html.unescape(text) for _, text in cells] == [text for row in grid(table) for text in row]
+    rows = grid(table) if any(grid(table)[0]) else grid(table)[1:]  # columns without names have no heads
+    assert [html.unescape(text) for _, text in cells] == [text for row in rows for text in row]
 
 
 @given(tables(WORDS))

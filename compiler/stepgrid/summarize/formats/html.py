@@ -7,6 +7,7 @@ from html import escape
 
 from stepgrid.model.table import Cell, Column, Table
 
+_BEGIN = '<div class="scroll"><table>\n<tbody>'  # without heads
 _NUMBER = ' class="number"'
 
 
@@ -36,7 +37,8 @@ def _parts(found: Table) -> Iterator[str]:
 def _body(found: Table) -> Iterator[str]:
     if found.before:
         yield f'<p class="note">{"<br>".join(map(escape, found.before))}</p>'
-    yield f'<div class="scroll"><table>\n<thead><tr>{"".join(map(_head, found.columns))}</tr></thead>\n<tbody>'
+    heads = "".join(map(_head, found.columns)) if any(column.name for column in found.columns) else ""
+    yield f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>' if heads else _BEGIN
     yield from (f"{tr}{''.join(_cells(found, row))}</tr>" for tr, row in zip(_begins(found), found.rows, strict=True))
     yield "</tbody></table></div>"
     yield from (f'<p class="note">{escape(note)}</p>' for note in found.notes)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.build.option_difference import said, same
+from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.summarize.data.parquet_reader import Tables
 
 LIST = 3  # values between commas
@@ -23,6 +24,12 @@ class Defaults:
     base: str
     others: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str | None, ...]], ...]
+
+    @property
+    def table(self) -> Table:
+        heads = columns((), ("option", f"{self.base} (base)", *self.others))
+        shown = ((name, *(NOTHING if each is None else each or "empty" for each in row)) for name, row in self.rows)
+        return Table("defaults", heads, tuple(tuple(map(Cell, row)) for row in shown))
 
     def changes(self, index: int) -> list[str]:
         """Of one of the others: `format_version 5 -> 6`."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.package_data import TEMPLATES
+from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.charts.svg import Draw, drawn
 from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
@@ -40,7 +42,9 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "report": report,
         "repeats": summary_text.repeats(report),
         "host": host.line(report.hardware, next(iter(hosts.values()), {})),
-        "host_rows": [*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))],
+        "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
+        "defaults": body(report.defaults.table) if report.defaults else "",
+        "artifacts": {build.id: _artifacts(build) for build in report.builds.values() if build.artifacts},
         "answer": [text for _, text in findings.tallies(report)],
         "headline": findings.headline(report),
         "findings": findings.findings(report)[:MOST_FINDINGS],
@@ -56,6 +60,15 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "unfolded": UNFOLDED,
         "most": step_charts.most(report),
     }
+
+
+def _artifacts(build: Build) -> str:
+    names = ("artifact", "version", "digest")
+    return _words([(each["name"], each["version"], each["digest"]) for each in build.artifacts], names)
+
+
+def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
+    return body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
 
 
 def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
