@@ -9,7 +9,7 @@ export PYTHON
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock requirements-build.lock pyproject.toml scripts/environment.py
+$(STAMP): requirements.lock requirements-build.lock pyproject.toml importers/pyproject.toml scripts/environment.py
 	@rm -f $@
 	@python=$$(sh scripts/python) && "$$python" scripts/environment.py
 	@touch $@
@@ -32,7 +32,7 @@ test: lint  # pytest last: its summary is the end of the output
 lint: $(STAMP)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/mypy compiler scripts examples/*/stepgrid_*
+	@$(BIN)/mypy compiler scripts importers examples/*/stepgrid_*
 	@$(BIN)/lint-imports
 
 format: $(STAMP)

@@ -22,7 +22,8 @@ def main() -> int:
             make()
         install("--require-hashes", "-r", str(ROOT / "requirements-build.lock"))
         install("--require-hashes", "--no-build-isolation", "-r", str(ROOT / "requirements.lock"))
-        install("--no-build-isolation", "--no-deps", "--editable", str(ROOT))
+        for package in (ROOT, ROOT / "importers"):
+            install("--no-build-isolation", "--no-deps", "--editable", str(package))
         compile_modules()
     except subprocess.CalledProcessError as error:
         say(f"failed: {' '.join(map(str, error.cmd[:6]))} … (exit status {error.returncode}); see above")
@@ -82,7 +83,7 @@ def install(*arguments: str, **env: str) -> None:
 
 def compile_modules() -> None:
     """Else each process compiles them again, where PYTHONDONTWRITEBYTECODE keeps Python from writing."""
-    quiet(str(PYTHON), "-m", "compileall", "-q", str(ROOT / "compiler"))
+    quiet(str(PYTHON), "-m", "compileall", "-q", str(ROOT / "compiler"), str(ROOT / "importers"))
 
 
 def quiet(*argv: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store.store import Store
 from tests.importers.made import run, sysbench
 
@@ -128,7 +129,7 @@ def test_an_engine_that_published_summaries_lack_stops_only_these(folder: Path, 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sysbnech", "published"], "there is no kind `sysbnech` of published results\n   = did you mean `sysbench`?"),
+        (["sysbnech", "published"], "there is no kind of published results `sysbnech`\n   = did you mean `sysbench`?"),
         (["sysbench"], "which folder of sysbench results? stepgrid import sysbench DIR"),
         (["sysbench", "nowhere"], "there is no folder nowhere"),
         (
@@ -137,8 +138,9 @@ def test_an_engine_that_published_summaries_lack_stops_only_these(folder: Path, 
         ),
         (
             ["x.tar.gz", "--skip-unknown"],
-            "there is no kind `x.tar.gz` of published results\n"
-            "   = known here: db_bench, insert_benchmark, sysbench, vector_search",
+            "there is no kind of published results `x.tar.gz`\n"
+            "   = known here: db_bench, insert_benchmark, sysbench, vector_search; "
+            "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
         ),
         (["published"], "there is no file published; published results: stepgrid import KIND published"),
         (["sysbnech"], "there is no file sysbnech"),
@@ -169,3 +171,14 @@ def test_the_digest_stands_for_a_spec(folder: Path, monkeypatch: pytest.MonkeyPa
     assert main(["results", digest, "--only", "true"]) == 1
     said = "--scale, --only and --set are about a spec: results that were imported have none\n"
     assert capsys.readouterr().err.endswith(said)
+
+
+def test_without_the_importers_it_says_what_to_install(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IMPORTERS, "points", {})
+    assert main(["import", "sysbench", "."]) == 2
+    assert capsys.readouterr().err == (
+        "there is no kind of published results `sysbench`\n"
+        "   = there is none here; `pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some\n"
+    )

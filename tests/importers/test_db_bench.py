@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.importers.db_bench.columns import HEAD
 from stepgrid.plugins.importer import Measured, Wrong
 from stepgrid.transfer.published_folder import Found, read
+from stepgrid_importers.db_bench.columns import HEAD
 from tests.importers.db_bench.made import failed, log, report, row
 
 

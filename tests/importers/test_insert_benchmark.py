@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.importers.insert_benchmark import merged_tables, probe, steps
 from stepgrid.layouts.insert_benchmark import sustained
 from stepgrid.model.figures import rows
 from stepgrid.plugins.importer import Measured, Wrong
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.transfer.published_folder import Found, read
+from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
 LOAD = (

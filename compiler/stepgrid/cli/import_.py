@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "what",
         metavar="FILE|KIND",
         help="a file that `stepgrid export` or `stepgrid builds export` wrote; "
-        f"or the kind of published results: {', '.join(IMPORTERS.names())}",
+        f"or the kind of published results: {', '.join(IMPORTERS.names()) or 'none is installed'}",
     )
     parser.add_argument(
         "folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: folder of the published results"

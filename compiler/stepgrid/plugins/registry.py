@@ -34,8 +34,8 @@ class PluginError(LookupError):
 class Registry(Generic[Plugin]):
     """The plug-ins of one group of entry points."""
 
-    def __init__(self, group: str, what: str, protocol: str) -> None:
-        self.group, self.what, self._protocol = f"{OWN}.{group}", what, protocol
+    def __init__(self, group: str, what: str, protocol: str, install: str = INSTALL) -> None:
+        self.group, self.what, self._protocol, self._install = f"{OWN}.{group}", what, protocol, install
         self._whole: set[str] = set()  # those of other packages that have all that their protocol asks for
 
     @cached_property
@@ -84,7 +84,11 @@ class Registry(Generic[Plugin]):
         from stepgrid.language.problems.problem import nearest
 
         hint = nearest(name, self.points)
-        return f"there is no {self.what} `{name}`", hint if hint.endswith("?") else f"{hint}; {INSTALL}", len(name)
+        return (
+            f"there is no {self.what} `{name}`",
+            hint if hint.endswith("?") else f"{hint}; {self._install}",
+            len(name),
+        )
 
     def _twice(self, first: EntryPoint, second: EntryPoint) -> str:
         both = f"{brought_by(first)} and {brought_by(second)}"
@@ -132,5 +136,8 @@ DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver
 COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
 IMPORTERS: Registry[Importer[Any]] = Registry(
-    "importers", "kind of published results", "stepgrid.plugins.importer:Importer"
+    "importers",
+    "kind of published results",
+    "stepgrid.plugins.importer:Importer",
+    "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
 )

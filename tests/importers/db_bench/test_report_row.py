@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.importers.db_bench import logs, report_row, step_figures
 from stepgrid.plugins.importer import Faults
+from stepgrid_importers.db_bench import logs, report_row, step_figures
 from tests.importers.db_bench.made import log
 
 OLD = (

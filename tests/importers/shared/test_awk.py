@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.importers.shared import awk
+from stepgrid_importers.shared import awk
 
 
 @pytest.mark.parametrize(

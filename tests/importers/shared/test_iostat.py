@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.importers.shared import iostat
 from stepgrid.plugins.importer import Faults
+from stepgrid_importers.shared import iostat
 from tests.importers.made import IOSTAT
 
 PATH = Path("sb.io")

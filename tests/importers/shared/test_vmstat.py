@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.importers.shared import vmstat
 from stepgrid.plugins.importer import Faults
+from stepgrid_importers.shared import vmstat
 from tests.importers.made import VMSTAT
 
 PATH = Path("sb.vm")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.importers.sysbench import names
-from stepgrid.importers.sysbench.names import Test as Benchmark
+from stepgrid_importers.sysbench import names
+from stepgrid_importers.sysbench.names import Test as Benchmark
 
 
 def test_a_file_says_its_test() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.importers.sysbench import qps
 from stepgrid.plugins.importer import Faults
+from stepgrid_importers.sysbench import qps
 from tests.importers.made import TABLE
 
 PATH = Path("qps.abs.a.tsv")

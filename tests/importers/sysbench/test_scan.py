@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.drivers.sysbench.parser.report import report
-from stepgrid.importers.sysbench import scan
-from stepgrid.importers.sysbench.scan import Scan
+from stepgrid_importers.sysbench import scan
+from stepgrid_importers.sysbench.scan import Scan
 from tests.importers.made import COMMAND, sysbench
 
 # 4 clients, 8 scans per second of tables of 1000 rows, each in half a second

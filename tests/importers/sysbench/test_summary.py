@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.importers.sysbench.sb_met import Met
-from stepgrid.importers.sysbench.summary import ratio, relative, summary
+from stepgrid_importers.sysbench.sb_met import Met
+from stepgrid_importers.sysbench.summary import ratio, relative, summary
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
 SERVERS = """\

@@ -1,0 +1,62 @@
+"""Results of the sysbench microbenchmarks: directories of raw output, and tables of queries per second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
+from stepgrid_importers.shared import text_files
+from stepgrid_importers.sysbench import device, differences, qps, results, runs, summaries, summary
+from stepgrid_importers.sysbench.qps import Table
+from stepgrid_importers.sysbench.runs import Run
+
+MADE = (f"{qps.RELATIVE}.", summary.NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    runs: Sequence[Run]
+    device: str | None  # that the database was on
+    guessed: str | None  # a warning
+    tables: Sequence[Table]
+
+
+class Sysbench:
+    kind = "sysbench"
+
+    def read(self, folder: Path, faults: Faults) -> Records:
+        found = [run for directory in runs.directories(folder) for run in runs.runs(directory, faults)]
+        tables = list(_tables(folder, faults))
+        faults.stop()  # what follows looks at whole files
+        named, guessed = device.device(found) or (None, None)
+        if named is None and any(run.io for run in found):
+            faults.add_unknown(folder, None, "no device is in the iostat output of every run: its figures are left out")
+        results.check(found, tables, faults)
+        return Records(found, named, guessed, tables)
+
+    def measured(self, records: Records) -> Sequence[Measured]:
+        return results.measured(records.runs, records.tables, records.device, records.guessed)
+
+    def legacy(self, records: Records) -> Mapping[str, str]:
+        return summaries.summaries(records.runs, records.tables, records.device)
+
+    def beside(self, records: Records) -> Sequence[Beside]:
+        return list(differences.beside(records.runs, records.device))
+
+    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+        return ()
+
+    def aside(self, name: str) -> bool:
+        """What housekeeping said is of no test."""
+        return name.startswith(MADE) or (name.startswith(runs.OUTPUT) and runs.BENCHMARK not in name)
+
+
+def _tables(folder: Path, faults: Faults) -> Iterator[Table]:
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and qps.is_table(path.name) and (content := text_files.read(path, faults)) is not None:
+            yield qps.read(text_files.readable(content), path, faults)
+
+
+IMPORTER: Importer[Records] = Sysbench()

@@ -1,0 +1,117 @@
+"""The tables of queries per second: qps.abs, qps.rel made of it, and .edit, as it went into a post."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.plugins.importer import Faults
+from stepgrid_importers.sysbench import names
+
+ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"
+
+_COLUMN = re.compile(r"col-(?P<number>\d+) : (?P<name>\S+)")
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    values: Sequence[float | None]  # by column
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    path: Path
+    columns: Sequence[str]  # directories
+    rows: Sequence[Row]
+
+
+def is_table(name: str) -> bool:
+    return name.startswith(f"{ABSOLUTE}.") and name.endswith(".tsv")
+
+
+def relative_name(name: str) -> str:
+    return RELATIVE + name.removeprefix(ABSOLUTE)
+
+
+def read(text: str, path: Path, faults: Faults) -> Table:
+    columns: dict[str, str] = {}
+    rows: list[Row] = []
+    heads: list[str] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.split("\t")
+        if match := _COLUMN.fullmatch(line):
+            columns[f"col-{match['number']}"] = match["name"]
+        elif cells[0] == "col-1":
+            heads = _heads(cells, columns, path, number, faults)
+        elif line and heads is None:
+            faults.add(path, number, "`col-1 : DIRECTORY`, or the head `col-1 …` was expected here", line)
+        elif line and heads is not None:
+            rows += _row(cells, len(heads), path, number, faults)
+    if not rows:
+        faults.add(path, None, "a table of queries per second was expected: it has no rows")
+    return Table(path, [columns[head] for head in heads or () if head in columns], rows)
+
+
+def _heads(cells: list[str], columns: Mapping[str, str], path: Path, number: int, faults: Faults) -> list[str]:
+    for head in cells:
+        if head not in columns:
+            faults.add(path, number, f"no line above says what `{head}` is (`{head} : DIRECTORY`)", "\t".join(cells))
+    return cells
+
+
+def _row(cells: Sequence[str], columns: int, path: Path, number: int, faults: Faults) -> list[Row]:
+    *values, name = cells
+    line = "\t".join(cells)
+    if len(values) != columns:
+        faults.add(path, number, f"{columns} figures and the name of a test were expected here", line)
+    elif names.row(name) is None:
+        faults.add(path, number, f"`{name}` is no test: NAME_range=NUMBER was expected in the last column", line)
+    elif wrong := [value for value in values if value and not _FIGURE.fullmatch(value)]:
+        faults.add(path, number, f"`{wrong[0]}` is no figure", line)
+    else:
+        return [Row(name, [float(value) if value else None for value in values], number)]
+    return []
+
+
+def absolute(columns: Sequence[str], rows: Sequence[Row]) -> str:
+    """The table as the scripts print it."""
+    lines = [*_columns(columns), "", _head(len(columns))]
+    lines += ["\t".join([*("" if value is None else f"{value:.0f}" for value in row.values), row.name]) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def relative(table: Table) -> str:
+    others = table.columns[1:]
+    lines = [f"Relative to: {table.columns[0]}", *_columns(others), "", _head(len(others))]
+    return "\n".join([*lines, *(_ratios(row, row.name) for row in table.rows)]) + "\n"
+
+
+def edited(table: Table) -> str:
+    """In groups, with short names, and without what only warms up."""
+    shown = [row for row in table.rows if not row.name.startswith(f"{names.SCAN}.warm")]
+    short = names.short(row.name for row in shown)
+    columns = [names.build(directory)[0] for directory in table.columns]
+    lines = [f"Relative to: {columns[0]}", *_columns(columns[1:])]
+    for number, title in enumerate(names.GROUPS):
+        group = [row for row in shown if names.group(row.name) == number]
+        if group:
+            lines += ["", f"- {title}", _head(len(columns) - 1), *(_ratios(row, short[row.name]) for row in group)]
+    return "\n".join(lines) + "\n"
+
+
+def _columns(directories: Sequence[str]) -> Iterator[str]:
+    return (f"col-{number} : {name}" for number, name in enumerate(directories, 1))
+
+
+def _head(columns: int) -> str:
+    return "\t".join(f"col-{number}" for number in range(1, columns + 1))
+
+
+def _ratios(row: Row, name: str) -> str:
+    base, *others = row.values
+    return "\t".join([*("" if not base or value is None else f"{value / base:.2f}" for value in others), name])

@@ -1,0 +1,101 @@
+"""Directories of runs: a build's microbenchmarks, each with the output of sysbench, iostat and vmstat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepgrid.drivers.sysbench.parser import fatal, parse
+from stepgrid.drivers.sysbench.parser.report import Report, report
+from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins.importer import Faults
+from stepgrid_importers.shared import iostat, text_files, vmstat
+from stepgrid_importers.shared.iostat import Iostat
+from stepgrid_importers.shared.vmstat import Vmstat
+from stepgrid_importers.sysbench import names
+from stepgrid_importers.sysbench.names import Test
+
+OUTPUT, IO, VM, MET = "sb.o.", "sb.io.", "sb.vm.", "sb.met."
+BENCHMARK = ".range"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Of sysbench: its figures, or why it has none."""
+
+    command: str
+    figures: Figures
+    report: Report | None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    directory: str
+    test: Test
+    output: Output
+    io: Iostat | None
+    vm: Vmstat | None
+    met: str | None  # the published summary, where it lies beside
+    files: tuple[Path, ...]
+    when: float  # the summaries are in this order
+
+
+def directories(folder: Path) -> list[Path]:
+    """The folder itself, or those in it that hold runs, by name."""
+    inside = sorted(each for each in folder.iterdir() if each.is_dir())
+    return [each for each in (folder, *inside) if any(path.name.startswith(OUTPUT) for path in each.iterdir())]
+
+
+def runs(directory: Path, faults: Faults) -> Iterator[Run]:
+    files = {text_files.plain(path.name): path for path in sorted(directory.iterdir()) if path.is_file()}
+    for name, path in files.items():
+        if name.startswith(OUTPUT) and BENCHMARK in name:  # others are what housekeeping said
+            test = names.test(name)
+            if test is None:
+                faults.add(path, None, f"its name says no test: {OUTPUT}TEST.rangeN.pkN.dopN was expected")
+            elif (found := _run(directory, test, files, faults)) is not None:
+                yield found
+
+
+def _run(directory: Path, test: Test, files: Mapping[str, Path], faults: Faults) -> Run | None:
+    paths = {kind: files[kind + test.suffix] for kind in (OUTPUT, IO, VM, MET) if kind + test.suffix in files}
+    read = {kind: text_files.read(path, faults) for kind, path in paths.items()}
+    texts = {kind: None if content is None else text_files.readable(content) for kind, content in read.items()}
+    content, io, vm = texts[OUTPUT], texts.get(IO), texts.get(VM)
+    if content is None:
+        return None
+    output = _output(content, paths[OUTPUT], faults)
+    if output is None:
+        return None
+    return Run(
+        directory.resolve().name,
+        test,
+        output,
+        None if io is None else iostat.parse(io, paths[IO], faults),
+        None if vm is None else vmstat.parse(vm, paths[VM], faults),
+        texts.get(MET),
+        tuple(paths[kind] for kind in (OUTPUT, IO, VM) if kind in paths),
+        paths[OUTPUT].stat().st_mtime,
+    )
+
+
+def _output(content: str, path: Path, faults: Faults) -> Output | None:
+    """A run that failed is a result of its own; an output that is none is a fault."""
+    lines = content.split("\n")
+    command = next((line for line in lines if "--table" in line or "--threads" in line), "")
+    if said := fatal(content):
+        return Output(command, Figures({}), None, f"sysbench failed: {said}")
+    try:
+        return Output(command, parse(content), report(content))
+    except ParseError as error:
+        last = max((number for number, line in enumerate(lines, 1) if line.strip()), default=1)
+        faults.add(path, last, f"{error}: the output ends here", lines[last - 1])
+        return None
+
+
+def published(run: Run) -> Sequence[str]:
+    """The figures of the device in the summary that lies beside: samples, r/s, rMB/s, w/s, wMB/s … o/s."""
+    lines = (run.met or "").split("\n")
+    return lines[2].split("\t") if len(lines) > 2 and lines[1].startswith("samp\tr/s") else ()
