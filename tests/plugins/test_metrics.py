@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect.metrics_page import page
+from scripts.metrics_page import page
 from stepgrid.drivers.db_bench.parser import histogram
 from stepgrid.drivers.db_bench.parser.dump import compaction, stalls, totals
 from stepgrid.model.result_schema import PER_SECOND
@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_the_page_is_up_to_date() -> None:
     written = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-    assert written == f"{page()}\n", "run: python -m stepgrid.collect.metrics_page > docs/metrics.md"
+    assert written == f"{page()}\n", "run: python -m scripts.metrics_page > docs/metrics.md"
 
 
 def test_the_module_prints_the_page() -> None:
-    command = [sys.executable, "-m", "stepgrid.collect.metrics_page"]
+    command = [sys.executable, "-m", "scripts.metrics_page"]
     assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == f"{page()}\n"
 
 

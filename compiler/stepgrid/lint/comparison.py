@@ -1,4 +1,4 @@
-"""What is compared with what."""
+"""What is compared with what, and whether it is repeated."""
 
 from __future__ import annotations
 
@@ -101,7 +101,21 @@ def _how(build: Build) -> str:
     return " ".join([kind, *(str(source[name]) for name in _QUALITY if name in source)])
 
 
+_REPEAT = "`repeat: 3`; one load gives ratios and at most the word indicative"
+
+
+def _once(subject: Subject) -> Iterator[Finding]:
+    repeat = subject.spec.repeat
+    if len(subject.cells) < 2 or repeat.loads > 1:
+        return
+    message = f"{len(subject.cells):,} cells are compared and each is loaded once: there can be no verdict"
+    if repeat.runs > 1:
+        message = f"{repeat.runs} runs of one load are no repeats: they share its tree, so there can be no verdict"
+    yield Finding(subject.places.key("repeat"), message, _REPEAT, width=6 if "repeat" in subject.document.nodes else 5)
+
+
 RULES = (
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds of different quality in one comparison", _mixed),
+    Rule("no-repeats", "a comparison without repeated loads", _once),
 )

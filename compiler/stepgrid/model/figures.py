@@ -40,7 +40,7 @@ def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
 class Figures:
     """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
 
-    metrics: Mapping[str, float]  # by name of collect.metrics.METRICS; of a `command`, by the spec's own names
+    metrics: Mapping[str, float]  # by name of plugins.metrics.METRICS; of a `command`, by the spec's own names
     facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
     qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
     warnings: Sequence[str] = ()  # what the engine says about itself

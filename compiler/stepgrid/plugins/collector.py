@@ -24,7 +24,7 @@ class Collector(Protocol):
         ...
 
     def parse(self, folder: Path) -> Mapping[str, float]:
-        """By name of collect.metrics.METRICS; what was not counted is missing."""
+        """By name of plugins.metrics.METRICS; what was not counted is missing."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Every metric, once: its unit, which way is better, what it is, over which window. docs/metrics.md is made of it.
 
-`python -m stepgrid.collect.metrics_page > docs/metrics.md`
+`python -m scripts.metrics_page > docs/metrics.md`
 """
 
 from __future__ import annotations

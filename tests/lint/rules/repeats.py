@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.repeats."""
+"""Rules of stepgrid.lint.comparison."""
 
 from tests.lint.rules import GRID, WHILE, spec
 

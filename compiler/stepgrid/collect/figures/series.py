@@ -13,7 +13,7 @@ NOT_STEADY = "no steady state"
 
 
 def figures(points: Points) -> dict[str, float]:
-    """By name of collect.metrics.METRICS."""
+    """By name of plugins.metrics.METRICS."""
     rates = [rate for _, rate in points]
     if len(rates) < FEWEST or not math.fsum(rates) > 0:
         return {}

@@ -46,7 +46,7 @@ class AnyCommand(PackageRunner):
         return Command(words, _client_environment(server) if server else {}, settings["duration"])
 
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
-        from stepgrid.drivers.command.metrics import own_metrics
+        from stepgrid.drivers.command.parser import own_metrics
 
         return own_metrics(settings)
 

@@ -13,6 +13,7 @@ from stepgrid.drivers.command.jsonpath import find
 from stepgrid.drivers.command.outputs import PRINTED, Outputs
 from stepgrid.drivers.command.series import series
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.metrics.metric import STEP, Metric
 
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "first": lambda found: found[0],
@@ -80,3 +81,16 @@ def _lacking(metric: Mapping[str, Any], outputs: Outputs) -> str:
     if metric.get("json"):
         return f"{metric.get('file') or PRINTED[0]} has nothing at {metric['json']}"
     return f"nothing in {' or '.join(_files(metric))} matches {metric['pattern']}"
+
+
+# Its metrics: a spec gives them their names.
+
+
+def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
+    return {name: _metric(name, said) for name, said in (settings.get("metrics") or {}).items()}
+
+
+def _metric(name: str, said: Mapping[str, Any]) -> Metric:
+    where = f"at {said['json']}" if said.get("json") else f"by the pattern {said['pattern']}"
+    definition = f"A figure of the command's own, found {where}."
+    return Metric(name, said["unit"], said["better"], definition, STEP)

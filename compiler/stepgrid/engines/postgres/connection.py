@@ -34,7 +34,7 @@ class Client:
 
 
 def connect(access: Access) -> Client:
-    """The first one after a start lets the role in: see postgres_serving."""
+    """The first one after a start lets the role in (server.py)."""
     admitted = access.sockets / ADMITTED
     if access.running:
         return Client(_open(access, access.user, access.password or None, access.database))

@@ -2,7 +2,7 @@
 
 A password in the database would be that of the image that it was restored from. So the role that initdb makes has none:
 by `peer` it is open to whoever runs the benchmark and to nobody else, and it gives the benchmark's role its password
-at the first connection after each start (postgres_client).
+at the first connection after each start (connection.py).
 """
 
 from __future__ import annotations

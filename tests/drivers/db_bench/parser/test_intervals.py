@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.drivers.db_bench.parser import intervals, writer
+from stepgrid.drivers.db_bench.parser import intervals
 from stepgrid.drivers.db_bench.parser.dump import state
 
 LINE = "2026/11/21-18:08:10  ... thread {}: ({},{}) ops and ({:.1f},{:.1f}) ops/second in ({:.6f},{:.6f}) seconds\n"
@@ -46,13 +46,13 @@ def test_a_result_is_never_left_out() -> None:
 
 def test_the_writer_is_client_0() -> None:
     said = line(1, 90000, 20.0, 4500.0) + line(0, 100000, 20.0, 5000.0) + line(0, 216000, 40.0, 5800.0)
-    assert writer.figures("readwhilewriting", said, {}, alone=True) == {"writer_qps": 5400.0}
-    assert writer.figures("readrandom", said, {}, alone=True) == {}
+    assert intervals.writer("readwhilewriting", said, {}, alone=True) == {"writer_qps": 5400.0}
+    assert intervals.writer("readrandom", said, {}, alone=True) == {}
 
 
 def test_where_it_says_nothing_all_that_was_written_is_its_own() -> None:
     """Unless another benchmark of the step wrote as well."""
     metrics = {"keys_written": 19000.0, "seconds": 4.0}
-    assert writer.figures("readwhilewriting", "", metrics, alone=True) == {"writer_qps": 4750.0}
-    assert writer.figures("readwhilewriting", "", metrics, alone=False) == {}
-    assert writer.figures("readwhilewriting", "", {"seconds": 4.0}, alone=True) == {}
+    assert intervals.writer("readwhilewriting", "", metrics, alone=True) == {"writer_qps": 4750.0}
+    assert intervals.writer("readwhilewriting", "", metrics, alone=False) == {}
+    assert intervals.writer("readwhilewriting", "", {"seconds": 4.0}, alone=True) == {}

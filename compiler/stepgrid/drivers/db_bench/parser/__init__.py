@@ -13,12 +13,12 @@ from stepgrid.drivers.db_bench.parser import (
     content,
     header,
     histogram,
+    intervals,
     log,
     perf_context,
     phases,
     report,
     result,
-    writer,
 )
 from stepgrid.drivers.db_bench.parser.dump import levels, state
 from stepgrid.model.figures import Figures, ParseError
@@ -58,7 +58,7 @@ def _with_result(found: Figures, step: Step) -> Figures:
     metrics |= phases.drain(step.benchmarks, step.measured, metrics)
     metrics |= phases.stalled(metrics)
     metrics |= phases.left(step.benchmarks, step.measured, step.stdout[line.end :])
-    metrics |= writer.figures(step.measured, step.stderr if alone else "", metrics, alone)
+    metrics |= intervals.writer(step.measured, step.stderr if alone else "", metrics, alone)
     return replace(
         found,
         metrics=metrics,

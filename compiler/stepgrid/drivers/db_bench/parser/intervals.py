@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from stepgrid.drivers.db_bench.benchmarks import has_background_writer
 from stepgrid.model.figures import Interval
 
 WRITER = 0  # the client that writes beside the readers of a *whilewriting benchmark
@@ -31,10 +32,24 @@ def without_dumps(text: str) -> str:
     return _DUMP.sub("", text)
 
 
-def writer_rate(text: str) -> float | None:
+def _writer_rate(text: str) -> float | None:
     """Operations per second of the writer, up to the last line of its own; of one benchmark's output."""
     last = None
     for match in _LINE.finditer(text):
         if int(match["client"]) == WRITER and float(match["seconds"]):
             last = int(match["operations"]) / float(match["seconds"])
     return last
+
+
+def writer(benchmark: str, said: str, metrics: Mapping[str, float], alone: bool) -> dict[str, float]:
+    """Of the thread that writes beside the readers of a *whilewriting benchmark: its operations are not in the result.
+
+    `said`: by the clients. Where no other benchmark ran (`alone`), all that was written is the writer's.
+    """
+    if not has_background_writer(benchmark):
+        return {}
+    rate = _writer_rate(said)
+    keys, seconds = metrics.get("keys_written"), metrics.get("seconds")
+    if rate is None and alone and keys is not None and seconds:
+        rate = keys / seconds
+    return {} if rate is None else {"writer_qps": rate}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.command import REPORT
-from stepgrid.drivers.db_bench.parser import header, histogram, intervals, log, perf_context, report, result, writer
+from stepgrid.drivers.db_bench.parser import header, histogram, intervals, log, perf_context, report, result
 from stepgrid.drivers.db_bench.parser.dump import levels, state
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 
@@ -99,7 +99,7 @@ def _parts(run: str) -> Iterator[Part]:
 def _step(part: Part, line: result.Result | None, facts: dict[str, str], warnings: Sequence[str]) -> PrintedStep:
     latencies = histogram.after(part.text, line.end - line.start) if line else []
     metrics = {**state.figures(part.text), **(result.figures(line, latencies) if line else {})}
-    metrics |= writer.figures(line.name, part.before, metrics, "also_ran" not in facts) if line else {}
+    metrics |= intervals.writer(line.name, part.before, metrics, "also_ran" not in facts) if line else {}
     figures = Figures(
         metrics=metrics | histogram.figures(latencies),
         facts=facts,

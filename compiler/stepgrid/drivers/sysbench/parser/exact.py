@@ -42,7 +42,7 @@ def lines(texts: Iterable[str]) -> Lines:
 
 
 def figures(found: Lines) -> dict[str, float]:
-    """By name of collect.metrics.METRICS; empty where the run has no end."""
+    """By name of plugins.metrics.METRICS; empty where the run has no end."""
     end = next((line for line in reversed(found) if line["report"] == "total"), None)
     if end is None:
         return {}

@@ -12,7 +12,7 @@ from stepgrid.drivers.db_bench.parser.statistics import counters
 GB = 2**30
 MB = 2**20
 Said: TypeAlias = Mapping[str, str]  # the last dump, by names of our own
-Found: TypeAlias = Mapping[str, Estimate]  # by name of collect.metrics.METRICS
+Found: TypeAlias = Mapping[str, Estimate]  # by name of plugins.metrics.METRICS
 
 _METRICS = {
     "ingest": "ingest_bytes",

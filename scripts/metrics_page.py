@@ -15,7 +15,7 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
-    yield "Made by `python -m stepgrid.collect.metrics_page > docs/metrics.md`; a test keeps it so."
+    yield "Made by `python -m scripts.metrics_page > docs/metrics.md`; a test keeps it so."
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
     yield "*Published* is the column of published tables that holds the same figure, by layout."
