@@ -9,8 +9,8 @@ from pathlib import Path
 
 from stepgrid.language.problems.problem import nearest
 from stepgrid.plugins.engines import names
+from stepgrid.plugins.registry import ENGINES
 
-STARTING = Path(__file__).parent / "starting"
 SCHEMA = Path("specs/spec.schema.json")
 
 
@@ -40,7 +40,12 @@ def run(args: argparse.Namespace) -> int:
 
 def engines() -> list[str]:
     """Those with a text to start from."""
-    return [name for name in names() if (STARTING / f"{name}.yaml").is_file()]
+    return [name for name in names() if _starting(name).is_file()]
+
+
+def _starting(engine: str) -> Path:
+    """Beside the module of the engine, whatever package brings it."""
+    return ENGINES.folder(engine) / "starting.yaml"
 
 
 def _instead(engine: str) -> str:
@@ -50,7 +55,7 @@ def _instead(engine: str) -> str:
 
 
 def _text(engine: str, target: Path) -> str:
-    text = (STARTING / f"{engine}.yaml").read_text(encoding="utf-8")
+    text = _starting(engine).read_text(encoding="utf-8")
     if not SCHEMA.is_file():
         return text
     schema = os.path.relpath(SCHEMA, target.parent)

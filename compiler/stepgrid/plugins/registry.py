@@ -53,6 +53,11 @@ class Registry(Generic[Plugin]):
     def built_in(self) -> tuple[str, ...]:
         return tuple(name for name, point in self.points.items() if _is_own(point))
 
+    def folder(self, name: str) -> Path:
+        """Of its module, which is not imported."""
+        spec = find_spec(self.points[name].module)
+        return Path(spec.origin).parent if spec and spec.origin else Path()
+
     def get(self, name: str) -> Plugin:
         if name not in self.points:
             message, hint, _ = self.unknown(name)

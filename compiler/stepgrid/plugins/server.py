@@ -92,7 +92,10 @@ class Since(NamedTuple):
 
 
 class Connection(Protocol):
-    """What is asked of a server: rows by column name; none of a statement that gives none."""
+    """What is asked of a server: rows by column name; none of a statement that gives none.
+
+    A server is ready once it has answered `select 1`.
+    """
 
     def query(self, sql: str) -> list[Mapping[str, Any]]: ...
 

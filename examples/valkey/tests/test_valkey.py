@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,10 @@ def test_info_has_numbers_alone_and_in_lists() -> None:
         "cmdstat_get.usec": 9.0,
         "cmdstat_get.usec_per_call": 1.29,
     }
+
+
+def test_a_new_spec_begins_with_a_sound_text(tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "stepgrid.cli"]
+    subprocess.run([*run, "new", "valkey", "mine.yaml"], cwd=tmp_path, check=True)
+    done = subprocess.run([*run, "check", "mine.yaml"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith("mine.yaml: fine; 2 cells, 1 build, "), done.stdout + done.stderr
