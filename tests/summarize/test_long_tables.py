@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import ROWS, Cell, Column, Table
-from stepgrid.summarize.page import all_tables, summary_text
+from stepgrid.summarize.page import report_formats, summary_text
 from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
 
@@ -33,5 +33,5 @@ def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkey
     assert names
     assert sorted(names) == sorted(each.name for long in later.long for each in long.make())
     assert later.unshown == names
-    tables = {each.name: each for each in all_tables.tables(later)}
-    assert tables == {each.name: each for each in all_tables.tables(whole)}
+    tables = {each.name: each for each in report_formats.tables(later)}
+    assert tables == {each.name: each for each in report_formats.tables(whole)}

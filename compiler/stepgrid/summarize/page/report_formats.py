@@ -10,7 +10,7 @@ from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.outcomes import Claim
 from stepgrid.summarize.formats import FORMATS
-from stepgrid.summarize.page import all_tables, summary_text
+from stepgrid.summarize.page import absolute_figures, summary_text
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
 
@@ -27,7 +27,7 @@ def whole(report: Report, form: str, where: Path) -> str:
 
 def table(report: Report, form: str, title: str) -> str:
     """All of that title, or the one of that whole name."""
-    every = list(all_tables.tables(report))
+    every = list(tables(report))
     found = [each for each in every if title in (each.title, each.name)]
     if not found:
         raise NoTable(f"there is no table `{title}`: {nearest(title, {each.title for each in every})}")
@@ -40,13 +40,24 @@ def _parts(report: Report, form: str) -> Iterator[str]:
         yield f"# {report.title}\n"
         yield from (f"**{line}**\n" for line in summary_text.incomplete(report))
         yield from _claims(report.claims)
-    tables: Sequence[Table] = [
-        each for each in all_tables.tables(report) if form != "markdown" or each.title != "claims"
-    ]
-    yield from map(FORMATS[form], tables)
+    shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
+    yield from map(FORMATS[form], shown)
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[str]:
     if claims:
         said = "\n".join(f"- {line}" if not line.startswith(" ") else f"  {line}" for line in claim_text.lines(claims))
         yield f"## Claims\n\n{said}\n"
+
+
+def tables(report: Report) -> Iterator[Table]:
+    """In the order of the text; then what is too long for it."""
+    if report.claims:
+        yield claim_text.table(report.claims)
+    yield from (found.table for found in report.overviews)
+    if report.asked:
+        yield from report.tables
+    yield from (absolute_figures.table(report, section) for section in report.sections)
+    if not report.asked:
+        yield from report.tables
+    yield from (table for each in report.long for table in each.make())

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.page import all_tables
+from stepgrid.summarize.page import report_formats
 from tests.summarize import scenario
 
 
@@ -14,7 +14,7 @@ def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: 
     found = scenario.report(scenario.experiment(tmp_path))
     own = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
     names = {
-        asked: [table.title for table in all_tables.tables(replace(found, tables=(own,), asked=asked))]
+        asked: [table.title for table in report_formats.tables(replace(found, tables=(own,), asked=asked))]
         for asked in (True, False)
     }
     first = {asked: (titles.index("mine"), titles.index("absolute figures")) for asked, titles in names.items()}
@@ -25,7 +25,7 @@ def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: 
 
 def test_a_step_before_the_sweep_has_no_label_of_it(tmp_path: Path) -> None:
     found = scenario.report(scenario.experiment(tmp_path))
-    (table,) = (table for table in all_tables.tables(found) if table.title.startswith("QPS relative to rocksdb"))
+    (table,) = (table for table in report_formats.tables(found) if table.title.startswith("QPS relative to rocksdb"))
     labels = [column.name for column in table.columns if column.label]
     fill = next(row for row in table.rows if row[0].text == "fillseq")
     assert [cell.text for cell in fill[: len(labels)]] == ["fillseq", *["-"] * (len(labels) - 1)]
