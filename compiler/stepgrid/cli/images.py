@@ -82,7 +82,7 @@ def _verified(store: Store, found: Sequence[Image]) -> int:
 
 
 def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
-    chosen = {name: _named(found, name) for name in names}
+    chosen = {name: [image for image in found if name == "all" or image.stage.startswith(name)] for name in names}
     if unknown := [name for name, group in chosen.items() if not group and name != "all"]:
         print(f"there is no image {unknown[0]}: `stepgrid images` lists them, by their stages", file=sys.stderr)
         return USAGE
@@ -96,7 +96,3 @@ def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
             left += 1
             print(f"left: {image.stage} is in use: {image.title}", file=sys.stderr)
     return FAILED if left else FINE
-
-
-def _named(found: Sequence[Image], name: str) -> list[Image]:
-    return [image for image in found if name == "all" or image.stage.startswith(name)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def text(of: str, library: Path) -> str:
-    return _text(_site() if of == "site" else _of(of, library))
+    return json_text.text(_site() if of == "site" else _of(of, library)) + "\n"
 
 
 def _site() -> dict[str, Any]:
@@ -41,10 +40,6 @@ def _site() -> dict[str, Any]:
 def _of(of: str, library: Path) -> dict[str, Any]:
     model = Spec if of == "spec" else Library
     return schema(model, _names(library), setting_texts(_settings()))
-
-
-def _text(found: Mapping[str, Any]) -> str:
-    return json_text.text(found) + "\n"
 
 
 def _names(library: Path) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ def hardware(path: Path, device: str | None = None) -> dict[str, Any]:
     """Stable facts only: never the kernel, free space or text that an update may change."""
     topology = _topology()
     return _known(
-        cpu=_cpu_model(),
+        cpu=_cpuinfo("model name") or _cpuinfo("cpu model") or _cpuinfo("CPU part"),
         **topology,
         memory=_memory(),
         architecture=platform.machine(),
@@ -98,10 +98,6 @@ def _known(**values: Any) -> dict[str, Any]:
 def _cpuinfo(key: str) -> str | None:
     found = re.search(rf"^{re.escape(key)}\s*: (.*)$", sysfs.text("proc/cpuinfo", FIRST_CPU) or "", re.MULTILINE)
     return found[1].strip() if found else None
-
-
-def _cpu_model() -> str | None:
-    return _cpuinfo("model name") or _cpuinfo("cpu model") or _cpuinfo("CPU part")
 
 
 def _topology() -> dict[str, Any]:

@@ -20,7 +20,7 @@ BELOW = "*: it sustained less than 95 % of the rows/s that were asked of it"
 
 
 def tables(block: Block) -> list[Table]:
-    found = [_throughput(block), _relative(block)]
+    found = [_throughput(block), _each(block, "relative to the first row", partial(_ratio, block))]
     if any(TARGET in spot.values for spot in block.spots.values()):
         found.append(_rates(block))
     return [*found, *insert_metrics.tables(block)]
@@ -55,10 +55,6 @@ def _coloured(block: Block, column: int) -> list[Cell]:
 def _cell(spot: Spot, kind: str) -> Cell:
     plain = fixed(spot, speed(spot), 0)
     return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
-
-
-def _relative(block: Block) -> Table:
-    return _each(block, "relative to the first row", partial(_ratio, block))
 
 
 def _ratio(block: Block, row: int, column: int) -> Cell:

@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 def tables(block: Block) -> list[Table]:
     found = points(block)
-    table = _all(block, found)
+    table = block.table(columns([RECALL, QPS], ["parameters"]), (*(each.cells for each in found), *_lacking(block)))
     return [table, *best(block, found)] if table.rows else []
 
 
@@ -45,10 +45,6 @@ def best(block: Block, found: Sequence[Found]) -> list[Table]:
             rows.append((Cell(f">= {limit:.3f}"), *fastest.cells))
     heads = columns(["asked", RECALL, QPS], ["parameters"])
     return [block.table(heads, rows, "best QPS by recall", notes=())] if rows else []
-
-
-def _all(block: Block, found: Sequence[Found]) -> Table:
-    return block.table(columns([RECALL, QPS], ["parameters"]), (*(each.cells for each in found), *_lacking(block)))
 
 
 def _lacking(block: Block) -> Iterator[tuple[Cell, ...]]:

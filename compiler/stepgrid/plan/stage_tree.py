@@ -80,7 +80,7 @@ class Tree:
                 seconds = sum([step.settings.seconds for step in segment.steps])
                 draft = self.drafts[node] = _draft(node, parent, root, planned, seconds, index, labels)
             else:
-                draft.labels = _common(draft.labels, labels)
+                draft.labels = {axis: label for axis, label in draft.labels.items() if labels.get(axis) == label}
             chain.append(node)
             parent = draft
         return Repeat(load, run, tuple(chain))
@@ -136,10 +136,6 @@ def _draft(
     if parent is not None:
         parent.children.append(node)
     return Draft(node, above, root.build, root.hardware, *index, steps, seconds, labels)
-
-
-def _common(one: Labels, other: Labels) -> Labels:
-    return {axis: label for axis, label in one.items() if other.get(axis) == label}
 
 
 # Steps' setups as a plan has them: a client is there by the id of its build.

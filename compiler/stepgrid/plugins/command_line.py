@@ -36,7 +36,7 @@ def misplaced(words: Sequence[str]) -> str | None:
     """A placeholder that stands for several words, inside one."""
     for word in words:
         for match in _PLACEHOLDER.finditer(word):
-            if _is_several(match) and match[0] != word:
+            if (match[1] == "options" or match[2] is not None) and match[0] != word:
                 return match[0]
     return None
 
@@ -44,10 +44,6 @@ def misplaced(words: Sequence[str]) -> str | None:
 def programs(words: Sequence[str]) -> list[str]:
     """Those of the build that are named."""
     return [match[2] for word in words for match in _PLACEHOLDER.finditer(word) if match[2] is not None]
-
-
-def _is_several(match: re.Match[str]) -> bool:
-    return match[1] == "options" or match[2] is not None
 
 
 def _words(given: str, options: Sequence[str], context: Context) -> Iterator[str]:

@@ -86,11 +86,8 @@ class Bench:
         folder.mkdir(parents=True)
         about = {"kind": step.kind, "index": index, "of": len(self.stage.steps), "declared": declared(step)}
         self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)), **about)
-        with self._progress(index, folder):
+        with nullcontext() if self.replay else progress.step(self.stage, index, folder):
             return _Step(self, step, folder, accepted, server).run()
-
-    def _progress(self, index: int, folder: Path) -> AbstractContextManager[None]:
-        return nullcontext() if self.replay else progress.step(self.stage, index, folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ class _Step:
             return self._run()
         except OSError as error:
             if is_disk_full(error):  # ours was the write that found no room
-                raise self._failure(self._disk_full()) from None
+                raise self._failure(disk_full(self.bench.data, self.folder)) from None
             raise
 
     def _run(self) -> Mapping[str, Any]:
@@ -237,9 +234,6 @@ class _Step:
         server_engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
         if server_engine and self.server:
             server_statistics.keep(server_engine, self.server, self.folder, when)
-
-    def _disk_full(self) -> str:
-        return disk_full(self.bench.data, self.folder)
 
     def _failure(self, message: str) -> StageError:
         log = telling(self.folder)

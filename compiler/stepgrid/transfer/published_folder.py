@@ -32,7 +32,7 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
     faults.stop()
     measured = each.measured(records)
     _check(name, folder, measured, faults)
-    unread = [path for path in _files(folder) if path not in faults.read]
+    unread = [path for path in sorted(path for path in folder.rglob("*") if path.is_file()) if path not in faults.read]
     aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
     left_out = in_order([*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])])
     if left_out and not skip_unknown:
@@ -55,10 +55,6 @@ def _planned(name: str, folder: Path, measured: Sequence[Measured], left_out: Se
     whole = folder.resolve()
     title = f"{name} results of {whole.parent.name}/{whole.name}"
     return planned(name, title, str(folder), measured, [f"left out: {each.sentence}" for each in left_out])
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[Mistake]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from stepgrid_importers.db_bench import deviation, names, report_row, short_tables, summary_file
 from stepgrid_importers.db_bench.columns import HEAD
 from stepgrid_importers.db_bench.result_set import Column, Source
-from stepgrid_importers.db_bench.summary_file import Block
 
 
 def summaries(source: Source, root: Path) -> dict[str, str]:
@@ -23,7 +22,7 @@ def _summarized(source: Source) -> Iterator[tuple[str, str]]:
     builds = [column.build for column in source.columns]
     for variant, places in names.variants(builds).items():
         name = names.cut_name(source.workload, variant)
-        cut = [_picked(block, places) for block in source.blocks]
+        cut = [[block[place] for place in places] for block in source.blocks]
         yield f"sum.{name}.txt", summary_file.written(cut)
         yield from short_tables.tables(name, cut).items()
 
@@ -34,10 +33,6 @@ def _of_cut(source: Source) -> dict[str, str]:
     spread = deviation.repeated(source.blocks)
     more = {f"{source.path.name}{deviation.SUFFIX}": deviation.text(source.blocks)} if spread else {}
     return short_tables.tables(source.workload, source.blocks, source.set) | more
-
-
-def _picked(block: Block, places: Sequence[int]) -> Block:
-    return [block[place] for place in places]
 
 
 def _reports(source: Source, root: Path) -> Iterator[tuple[str, str]]:

@@ -47,13 +47,9 @@ def parse_row(line: str, path: Path, number: int, faults: Faults, head: str = HE
         faults.add(path, number, f"{len(cells)} cells where {len(names)} were expected, as its head names them", line)
         return None
     for name, cell in zip(names, cells, strict=True):
-        if METRICS.get(name) and not _is_figure(cell):
+        if METRICS.get(name) and not (cell in ("", NONE, FAILED) or awk.is_number(cell)):
             faults.add_unknown(path, number, f"`{cell}` in {name} is no figure", line)
     return Row(path, number, line, {**dict.fromkeys(COLUMNS, ""), **dict(zip(names, cells, strict=True))}, head)
-
-
-def _is_figure(cell: str) -> bool:
-    return cell in ("", NONE, FAILED) or awk.is_number(cell)
 
 
 def _head(line: str, path: Path, number: int, faults: Faults) -> str:

@@ -28,7 +28,7 @@ def measured(found: Records) -> list[Measured]:
     usual = _usual(found)
     rows = {tag: _rows(tag) or usual for tag, _ in steps}
     several = len(set(rows.values())) > 1
-    return [_labelled(one, rows[tag], several) for (tag, _), one in steps.items()]
+    return [replace(one, labels={ROWS: rows[tag]}) if several else one for (tag, _), one in steps.items()]
 
 
 def figures(one: Sum, clients: int | None) -> Figures:
@@ -53,10 +53,6 @@ def _usual(found: Records) -> str:
     """Merges leave out how many rows there were: those of the summaries beside them, where these agree."""
     said = {rows for tag in metric_rows.summaries(found) if (rows := _rows(tag))}
     return said.pop() if len(said) == 1 else UNKNOWN
-
-
-def _labelled(one: Measured, rows: str, several: bool) -> Measured:
-    return replace(one, labels={ROWS: rows}) if several else one
 
 
 def _probes(found: Records) -> Iterator[tuple[str, str, float, str]]:

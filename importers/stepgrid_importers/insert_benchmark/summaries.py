@@ -10,7 +10,6 @@ from stepgrid_importers.insert_benchmark import metric_rows, probe, response_tim
 from stepgrid_importers.insert_benchmark.client_output import KINDS
 from stepgrid_importers.insert_benchmark.folder import MERGED, SUMMARY, Records
 from stepgrid_importers.insert_benchmark.merged_tables import Cells, relative
-from stepgrid_importers.insert_benchmark.raw_files import Raw
 from stepgrid_importers.insert_benchmark.table import COLUMNS, Table, written
 
 RELATIVE, TIMES = "rel.", "o.rt.t."
@@ -73,9 +72,5 @@ def _probes(found: Records) -> Iterator[tuple[Path, str]]:
 def _times(found: Records) -> Iterator[tuple[Path, str]]:
     for raw in found.raw.values():
         for kind in KINDS:
-            if response_times.any_of(times := _of(raw, kind)):
+            if response_times.any_of(times := [client.times[kind] for client in raw.clients if kind in client.times]):
                 yield raw.folder / f"{TIMES}{kind.lower()}", response_times.table(times)
-
-
-def _of(raw: Raw, kind: str) -> list[Mapping[str, str]]:
-    return [client.times[kind] for client in raw.clients if kind in client.times]

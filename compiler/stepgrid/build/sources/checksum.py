@@ -15,13 +15,9 @@ def checked(file: Path, source: Mapping[str, Json], order: Order, advice: str = 
     """The SHA-256 of the file. Where neither says one, it is recorded, which holds nothing."""
     found = sha256(file)
     order.commands.note(f"{file.name}: {file.stat().st_size} bytes, sha256 {found}")
-    expected = {"spec": str(source.get("sha256", "")), "lock file": _pinned(source, order)}
+    expected = {"spec": str(source.get("sha256", "")), "lock file": (order.pin(source) or "").removeprefix("sha256:")}
     for who, digest in expected.items():
         if digest and digest != found:
             wrong = f"{file.name} is not the file that the {who} means: its sha256 is {found}, expected {digest}"
             raise BuildError("; ".join(filter(None, (wrong, advice))))
     return found
-
-
-def _pinned(source: Mapping[str, Json], order: Order) -> str:
-    return (order.pin(source) or "").removeprefix("sha256:")

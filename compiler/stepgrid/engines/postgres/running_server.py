@@ -61,7 +61,7 @@ def _rows(connection: Connection) -> dict[str, Mapping[str, Any]]:
 
 def _differences(asked: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for name, value in asked.items():
-        row, wanted = rows.get(name), _text(value)
+        row, wanted = rows.get(name), (("on" if value else "off") if isinstance(value, bool) else str(value))
         if row is not None and not same(wanted, row):
             yield name, f"it is {row['shown'] or 'empty'} in the running server, and not {wanted} as asked for"
 
@@ -95,10 +95,6 @@ def _option(name: str, row: Mapping[str, Any]) -> OptionInfo:
     kind = _TYPES.get(str(row["vartype"]), "text")
     help_, choices = str(row["short_desc"] or ""), tuple(map(str, row["enumvals"] or ()))
     return OptionInfo(name, kind, str(row["setting"]), help_, least, most, choices)
-
-
-def _text(value: Any) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 # Of one that was started for a stage.

@@ -72,7 +72,7 @@ def seen(pid: int, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Of what was asked for, how it is; None where /proc does not tell."""
     found: dict[str, Any] = {}
     if asked.get("cpus"):
-        found["cpus"] = _cpus(pid)
+        found["cpus"] = _status(pid, "Cpus_allowed_list")
     if asked.get("numa") and nodes() > 1:
         found["numa"] = _policy(pid)
     if asked.get("malloc"):
@@ -114,10 +114,6 @@ def listed(numbers: Iterable[int]) -> str:
         else:
             runs.append([number])
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
-def _cpus(pid: int) -> str | None:
-    return _status(pid, "Cpus_allowed_list")
 
 
 def _policy(pid: int) -> str | None:

@@ -75,7 +75,7 @@ class _Check:
             info = described(build.engine, name, self._catalogues[build.id])
             if info is None:
                 if option.unsupported != "drop" and not (option.unsupported == "cell" and self._elsewhere(build, name)):
-                    yield self._unknown(build, name, option)
+                    yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
             elif said := wrong(build.engine, info, option.value):
                 said, _, hint = said.partition("; ")
                 yield Fault("wrong-option", name, option, f"`{name}` {said}", hint, build)
@@ -84,9 +84,6 @@ class _Check:
         """Whether another build knows it, or may: one that is still to be made leaves the question open."""
         others = [each.id for each in self._builds.values() if each.engine == build.engine and each.id != build.id]
         return any(described(build.engine, name, self._catalogues.get(each)) is not None for each in others)
-
-    def _unknown(self, build: PlannedBuild, name: str, option: Option) -> Fault:
-        return Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
 
     def _hint(self, build: PlannedBuild, name: str) -> str:
         alike = {each.engine: each for each in self._builds.values() if name in (self._catalogues.get(each.id) or ())}

@@ -23,12 +23,9 @@ class Runs:
         found = run_lock.active(self._store, pids)
         if found is None:  # it is writing who it is
             return ActiveRun(pids[0], None, "")
-        exact = self._is_ours(found)
+        exact = found.plan == self._plan.digest if found.plan else found.spec == self._plan.spec
         own = exact or self._has_ours(found)
         return ActiveRun(found.pid, found.started.timestamp(), found.spec, found.until, found.stops, own, exact)
-
-    def _is_ours(self, run: Record) -> bool:
-        return run.plan == self._plan.digest if run.plan else run.spec == self._plan.spec
 
     def _has_ours(self, run: Record) -> bool:
         """We look at a part of it: `--only`."""

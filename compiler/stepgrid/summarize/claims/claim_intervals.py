@@ -65,7 +65,7 @@ def leaf(
     common = sorted(set.intersection(*(set(found) for found in values.values()))) if values else [0]
     loads = [{each: _mean(values[each][load]) for each in wanted} for load in common]
     try:
-        sides = tuple(_sides(ordered, load) for load in loads)
+        sides = tuple((calculated(ordered.left, load), calculated(ordered.right, load)) for load in loads)
     except (ArithmeticError, ValueError):
         return Leaf(comparison, (), "it has no value: a division by 0, or the like")
     if not sides:
@@ -129,10 +129,6 @@ def _mean(runs: Sequence[float]) -> float:
     if all(value > 0 for value in runs):
         return math.exp(fmean(map(math.log, runs)))
     return fmean(runs)
-
-
-def _sides(comparison: Comparison, known: Mapping[Figure, float]) -> tuple[float, float]:
-    return calculated(comparison.left, known), calculated(comparison.right, known)
 
 
 def decided(leaves: Sequence[Leaf]) -> dict[int, Outcome]:

@@ -49,7 +49,7 @@ def text(report: Report, page: Path) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
-    sections = [_section(report, section) for section in report.sections]
+    sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
     parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
@@ -180,10 +180,6 @@ def _reading(report: Report) -> list[str]:
 
 def _has(report: Report, metric: str) -> bool:
     return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
-
-
-def _section(report: Report, section: Section) -> list[str]:
-    return [*_absolute(report, section), *_stalls(report, section)]
 
 
 def _overview(found: Overview) -> list[str]:

@@ -71,7 +71,7 @@ def figures(result: Result, latencies: Sequence[Histogram]) -> dict[str, float]:
         "seconds": seconds,
         "operations": operations,
         "mb_per_s": result.mb_per_s,
-        "found_pct": _percent(result.found),
+        "found_pct": (100 * result.found[0] / result.found[1] if result.found and result.found[1] else None),
     }
     known = {name: float(value) for name, value in optional.items() if value is not None}
     return known | mix(result.rest, qps)
@@ -107,10 +107,6 @@ def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:
         return None
     mean = sum(item.count * item.average for item in latencies) / count
     return count if result.usec_per_op and 0.8 <= mean / result.usec_per_op <= 1.2 else None
-
-
-def _percent(found: tuple[int, int] | None) -> float | None:
-    return 100 * found[0] / found[1] if found and found[1] else None
 
 
 _MIX = re.compile(

@@ -23,7 +23,7 @@ def of_folder(folder: Path, settings: Mapping[str, Any]) -> Figures:
     except ParseError as problem:
         raise ParseError(f"{folder / OUTPUT}: {problem}") from None
     if settings["lua"] == "scan":
-        found = replace(found, metrics={**found.metrics, **_scanned(found.metrics, settings["rows"])})
+        found = replace(found, metrics={**found.metrics, "rows_per_s": found.metrics["qps"] * settings["rows"]})
     return found
 
 
@@ -57,7 +57,3 @@ def _loaded(text: str, reported: exact.Lines) -> Figures:
     if not metrics:
         raise ParseError(f"the load has no end: {exact.REPORT} beside it names no table and no total")
     return Figures(metrics, facts(text), exact.series(reported), said.warnings)
-
-
-def _scanned(metrics: Mapping[str, float], rows: int) -> dict[str, float]:
-    return {"rows_per_s": metrics["qps"] * rows}

@@ -37,17 +37,13 @@ def figures(text: str) -> dict[str, float]:
     said = {name: each[name] for each in lines if each for name in each.re.groupindex}
     found = volumes.volumes(said, text)
     return {
-        **_simple(text),
+        **{name: float(last[1]) * unit for name, each, unit in _SIMPLE if (last := each.last(text))},
         **({"uptime_seconds": float(said["total"])} if "total" in said else {}),
         **{name: estimate.value for name, estimate in found.items()},
         **_keys(said, text),
         **({"compaction_write_mb_per_s": float(said["write_rate"])} if "write_rate" in said else {}),
         **_amplification(said, found),
     }
-
-
-def _simple(text: str) -> dict[str, float]:
-    return {name: float(last[1]) * unit for name, each, unit in _SIMPLE if (last := each.last(text))}
 
 
 def _keys(said: volumes.Said, text: str) -> dict[str, float]:
