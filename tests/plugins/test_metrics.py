@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from scripts.metrics_page import page
+from stepgrid.collect.samples.sample_figures import PER_SECOND
 from stepgrid.drivers.db_bench.parser import histogram
 from stepgrid.drivers.db_bench.parser.dump import compaction, stalls, totals
-from stepgrid.model.result_schema import PER_SECOND
 from stepgrid.plugins.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from stepgrid.collect.figures import probes
 from stepgrid.collect.quarantine import quarantine
 from stepgrid.collect.tables import environment, history, parquet, steps
 from stepgrid.collect.tables.columns import columns
-from stepgrid.collect.tables.part import FIGURES
+from stepgrid.collect.tables.part import FIGURES, PARTS
 from stepgrid.collect.tables.parts import Parts
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
@@ -74,7 +74,7 @@ def _write(
     table("history", result_schema.HISTORY, history.rows(store, plan, attempts))
     table("metrics", result_schema.METRICS, _metrics(metrics))
     _environment(connection, folder, environment.rows(store, plan), parts)
-    grown = {name: each for name, each in result_schema.PARTS.items() if name != "attempts"}
+    grown = {name: each for name, each in PARTS.items() if name != "attempts"}
     table("columns", result_schema.COLUMNS, columns({**grown, **FIXED, "steps": types}, metrics))
     path = folder / "steps.parquet"
     planned = {**{name: kind for name, kind in types.items() if name not in metrics}, **steps.PLANNED}

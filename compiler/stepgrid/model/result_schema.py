@@ -5,22 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-# The figures of each second that the table `samples` has: those that collect.samples works out, in its order.
-
-PER_SECOND = (
-    "host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_idle_pct", "host_cpu_iowait_pct", "host_cpu_steal_pct",
-    "process_cores", "server_cores", "context_switches_per_s", "interrupts_per_s", "host_read_mb_per_s",
-    "host_write_mb_per_s", "swap_in_mb_per_s", "swap_out_mb_per_s", "device_reads_per_s", "device_read_mb_per_s",
-    "device_read_merges_per_s", "device_writes_per_s", "device_write_mb_per_s", "device_write_merges_per_s",
-    "device_discards_per_s", "device_discard_mb_per_s", "device_flushes_per_s", "device_queue", "device_busy_pct",
-    "pressure_cpu_pct", "pressure_io_pct", "pressure_memory_pct", "device_read_await_ms", "device_read_request_kb",
-    "device_write_await_ms", "device_write_request_kb", "device_discard_await_ms", "device_flush_await_ms", "run_queue",
-    "blocked_tasks", "memory_free_bytes", "memory_available_bytes", "memory_buffer_bytes", "memory_dirty_bytes",
-    "cpu_mhz", "memory_cache_bytes", "swap_used_bytes", "cpu_celsius", "database_bytes", "process_rss_bytes",
-    "server_rss_bytes",
-)  # fmt: skip
-
-
 # The columns of the table `levels`: what an engine says of each level of its tree, over the time that it was open.
 
 GB = "printed in tenths of a GiB"
@@ -95,7 +79,7 @@ HISTORY = {
     "restored": "BOOLEAN",
     "qps": "DOUBLE",
 }
-SAMPLES = {**_POINT, "second": "DOUBLE", **dict.fromkeys(PER_SECOND, "DOUBLE")}
+SAMPLES = {**_POINT, "second": "DOUBLE"}  # and the figures of collect.samples
 COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
 LEVEL = {**_POINT, **dict.fromkeys(("family", "level", "priority"), "VARCHAR"), **dict.fromkeys(LEVELS, "DOUBLE")}
 HISTOGRAMS = {**_POINT, "operation": "VARCHAR", **dict.fromkeys(("least", "most", "operations"), "DOUBLE")}

@@ -13,7 +13,6 @@ from stepgrid.collect.samples import gauges, rates
 from stepgrid.collect.samples.sample_figures import SERIES, Samples, read
 from stepgrid.collect.samples.sample_format import PLACES, SECTIONS, Sample, numbers
 from stepgrid.host.sampling import counters
-from stepgrid.model.result_schema import PER_SECOND
 
 Step = np.ndarray
 
@@ -81,8 +80,3 @@ def test_what_is_read_is_what_the_sampler_writes() -> None:
     own = {"device": counters.DEVICE, "memory": counters.MEMORY.values(), "pressure": counters.PRESSURE}
     for section, names in own.items():
         assert set(SECTIONS[section].__struct_fields__) <= set(names)
-
-
-def test_the_table_of_samples_has_a_column_for_each_figure_in_their_order() -> None:
-    worked_out = (*rates.RATES, *rates.RATIOS, *gauges.AVERAGED, *gauges.AT_THE_END, *gauges.RESIDENT)
-    assert worked_out == PER_SECOND

@@ -8,6 +8,7 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables.columns import MEANING
+from stepgrid.collect.tables.part import PARTS
 from stepgrid.model import result_schema
 from stepgrid.plugins.metrics import METRICS
 from tests.summarize.synthetic import Experiment
@@ -48,7 +49,7 @@ def test_nothing_is_explained_that_is_not_there() -> None:
         "environment": result_schema.ENVIRONMENT,
         "metrics": result_schema.METRICS,
     }
-    grown = {name: set(types) for name, types in result_schema.PARTS.items() if name != "attempts"}
+    grown = {name: set(types) for name, types in PARTS.items() if name != "attempts"}
     grown["samples"] -= METRICS.keys()  # these are explained where they are defined
     known = {**fixed, **grown, "steps": result_schema.steps((), ())}
     assert {table: set(columns) for table, columns in MEANING.items()} == {

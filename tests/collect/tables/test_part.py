@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.collect.figures.step_figures import StepFigures
 from stepgrid.collect.tables import parquet, part, part_index
-from stepgrid.collect.tables.part import Part
+from stepgrid.collect.tables.part import PARTS, Part
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Options, PlannedStage, PlannedStep
 from stepgrid.model.status import Result
@@ -92,6 +92,6 @@ def test_the_environment_of_an_attempt(rows):
     assert found == [argv, (*argv[:2], "env", "{}"), (*argv[:2], "user", "0.5")]
 
 
-@pytest.mark.parametrize("table", [*result_schema.PARTS, "figures"])
+@pytest.mark.parametrize("table", [*PARTS, "figures"])
 def test_a_part_of_nothing(rows, table):
     assert rows(table) == []

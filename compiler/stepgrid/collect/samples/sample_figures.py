@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.collect.samples.gauges import AVERAGED, at_the_end, averaged
+from stepgrid.collect.samples.gauges import AT_THE_END, AVERAGED, RESIDENT, at_the_end, averaged
 from stepgrid.collect.samples.rates import RATES, RATIOS, WORK, rates, ratios, work
 from stepgrid.collect.samples.sample_arrays import Pairs, Trace
 from stepgrid.host.file_reader import content
-from stepgrid.model.result_schema import PER_SECOND
 
 if TYPE_CHECKING:
     from stepgrid.collect.samples.sample_format import Array
 
 NAME = "samples.jsonl"
+PER_SECOND = (*RATES, *RATIOS, *AVERAGED, *AT_THE_END, *RESIDENT)
 SERIES = ("second", *PER_SECOND)  # since the step's start, at the end of an interval
 Named = Mapping[str, float]  # what is missing is not there
 

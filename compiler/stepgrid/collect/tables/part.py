@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.collect.damage import damage, explained
 from stepgrid.collect.figures import missed_lookups, probes
 from stepgrid.collect.figures.step_figures import StepFigures, every
+from stepgrid.collect.samples.sample_figures import PER_SECOND
 from stepgrid.collect.tables import environment, parquet_columns
 from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
 from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
 FIGURES, SECONDS = "figures", "step_seconds"
 Columns = Mapping[str, "parquet_columns.Column"]
+PARTS: Mapping[str, Mapping[str, str]] = {
+    **result_schema.PARTS,
+    "samples": {**result_schema.SAMPLES, **dict.fromkeys(PER_SECOND, parquet_columns.NUMBER)},
+}
 
 
 class Part:
@@ -35,10 +40,9 @@ class Part:
     def __init__(self, stages: Mapping[str, PlannedStage] = MappingProxyType({})) -> None:
         """`stages`: of the plan, by id."""
         self._stages = stages
-        types = result_schema.PARTS
-        self.grids = {name: Grid(types[name]) for name in ("samples", "series")}
-        self.levels = Records(types["levels"])
-        self.tables = {name: Table(types[name]) for name in ("latencies", "histograms", "counters", "attempts")}
+        self.grids = {name: Grid(PARTS[name]) for name in ("samples", "series")}
+        self.levels = Records(PARTS["levels"])
+        self.tables = {name: Table(PARTS[name]) for name in ("latencies", "histograms", "counters", "attempts")}
         self._steps = Table(
             {name: kind for name, kind in result_schema.figures(()).items() if kind != parquet_columns.NUMBER}
         )

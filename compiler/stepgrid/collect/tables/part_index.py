@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.collect.figures.metrics_cache import REVISION, parser
-from stepgrid.collect.tables.part import FIGURES
+from stepgrid.collect.tables.part import FIGURES, PARTS
 from stepgrid.host.durable_writes import write_text
 from stepgrid.model import result_schema
 from stepgrid.model.plan import PlannedStage
@@ -96,7 +96,7 @@ def sweep(folder: Path, parts: Iterable[Listed]) -> None:
 
 def paths(folder: Path, number: int) -> dict[str, Path]:
     """By table."""
-    tables = (*result_schema.PARTS, FIGURES)
+    tables = (*PARTS, FIGURES)
     return {name: (folder / HIDDEN if name in _WITHIN else folder) / file_name(name, number) for name in tables}
 
 
@@ -110,6 +110,6 @@ def files(folder: Path, table: str, parts: Iterable[Listed]) -> list[Path]:
 
 def _made() -> str:
     """By what: another one's parts are read again."""
-    shapes: Mapping[str, object] = {name: list(types.items()) for name, types in result_schema.PARTS.items()}
+    shapes: Mapping[str, object] = {name: list(types.items()) for name, types in PARTS.items()}
     text = json.dumps([result_schema.SCHEMA, REVISION, shapes])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
