@@ -6,7 +6,9 @@ import pytest
 from stepgrid.collect import __main__ as command
 from stepgrid.collect.job import collect
 from stepgrid.model.result_schema import SCHEMA
+from stepgrid.plugins import drivers
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import DRIVERS
 from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 BUILD = "rocksdb-7.8.3"
@@ -160,6 +162,16 @@ def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):
     assert command.main(["p-synthetic", "--partial"]) == 0
     assert command.main(["p-other"]) == 1
     assert capsys.readouterr().err == "collect: there is no plan p-other under outputs/plans; start a run first\n"
+
+
+def test_a_kind_that_is_not_installed_is_a_sentence(experiment, monkeypatch, capsys):
+    monkeypatch.chdir(experiment.root)
+    monkeypatch.delitem(DRIVERS.points, "db_bench")
+    for known in (drivers.driver, drivers.runnable):
+        known.cache_clear()
+    assert command.main(["p-synthetic"]) == 1
+    said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)\n"
+    assert capsys.readouterr().err == said
 
 
 def test_what_is_known_of_a_server_travels_with_its_steps(experiment):

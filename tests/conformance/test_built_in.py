@@ -66,4 +66,4 @@ def test_one_that_is_wrong_is_told_each_fault(tmp_path: Path) -> None:
 
 def test_one_that_is_not_installed_says_how(tmp_path: Path) -> None:
     said = suite(tmp_path, "--engine", "velkay")
-    assert "there is no engine `velkay`: known here: mariadb, mysql, postgres, program, rocksdb, sysbench; `pip" in said
+    assert "engine `velkay` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)" in said

@@ -21,7 +21,7 @@ def test_a_kind_is_a_driver_of_ours() -> None:
 
 
 def test_an_unknown_kind_says_which_there_are() -> None:
-    with pytest.raises(LookupError, match=r"^there is no kind of published results `other`: known here: db_bench, "):
+    with pytest.raises(LookupError, match=r"^kind of published results `other` is not installed; `pip install "):
         IMPORTERS.get("other")
 
 

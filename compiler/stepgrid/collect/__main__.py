@@ -11,6 +11,7 @@ from stepgrid.host.processes.exit_signals import leave
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan.files import plan_file
+from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
 from stepgrid.store.store import Store
@@ -29,8 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     try:
         known = with_reserve(store, lambda: _collected(store, plan))
-    except DiskFull as full:
-        print(f"collect: {full}", file=sys.stderr)
+    except (DiskFull, PluginError) as error:
+        print(f"collect: {error}", file=sys.stderr)
         return 1
     return _report(plan, known, options.partial)
 

@@ -60,8 +60,7 @@ class Registry(Generic[Plugin]):
 
     def get(self, name: str) -> Plugin:
         if name not in self.points:
-            message, hint, _ = self.unknown(name)
-            raise PluginError(f"{message}: {hint}")
+            raise PluginError(f"{self.what} `{name}` is not installed; {self._install}")
         point = self.points[name]
         try:
             found: Plugin = getattr(import_module(point.module), point.attr)

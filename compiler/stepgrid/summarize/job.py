@@ -7,6 +7,7 @@ import sys
 
 from stepgrid.host.durable_writes import write_text
 from stepgrid.plan.files import plan_file
+from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
 from stepgrid.store.full_disk import DiskFull, with_reserve
 from stepgrid.store.store import Store
@@ -27,8 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     try:
         found = with_reserve(store, lambda: _written(store, options.plan))
-    except DiskFull as full:
-        print(f"summarize: {full}", file=sys.stderr)
+    except (DiskFull, PluginError) as error:
+        print(f"summarize: {error}", file=sys.stderr)
         return 1
     _warn(found, options.partial)
     return 0
