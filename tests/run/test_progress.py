@@ -220,6 +220,14 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     ]
 
 
+def test_a_stage_that_we_have_just_ended_runs_no_more(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its job still holds its lock when it says so."""
+    with locked(store.lock("s-load")):
+        fail(store, "s-load")
+        progress.finished(store, "d1", LOAD, "failed")
+    assert capsys.readouterr().err == f"[0/5 done] failed 1, blocked 4, ETA ~2m20s | {LOAD.title}: failed\n"
+
+
 def test_in_a_log_a_line_now_and_then(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

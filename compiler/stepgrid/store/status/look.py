@@ -116,13 +116,17 @@ class Look:
         return self._store.attempts(node) if node in self._tried else ()
 
     def _work(self, node: str, tried: Sequence[Path]) -> Work | None:
-        if node not in self._at_work:
+        if node not in self._at_work or self._is_over(node, tried):
             return None
         work, has_host = self._doing(node, tried)
         others = [pid for pid in self._host if pid not in work.pids]
         if others and not has_host:
             return replace(work, waits=f"the host: {described(others)}", doing="")
         return work if has_host else replace(work, doing="starts")
+
+    def _is_over(self, node: str, tried: Sequence[Path]) -> bool:
+        """We hold its lock, and have ended its attempt."""
+        return self._at_work[node] == (os.getpid(),) and bool(tried) and not attempts.is_open(tried[-1])
 
     def _doing(self, node: str, tried: Sequence[Path]) -> tuple[Work, bool]:
         """And whether it has the host."""
