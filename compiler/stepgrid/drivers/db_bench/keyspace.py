@@ -40,6 +40,7 @@ _OTHERWISE: Mapping[str, tuple[Any, ...]] = {
     "read_random_exp_range": (0,),
     "multiread_stride": (0,),
 }
+OPTIONS = frozenset((*_OTHERWISE, "deletes"))  # all that are looked at
 
 
 class Step(Protocol):

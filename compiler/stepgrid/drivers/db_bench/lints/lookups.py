@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.drivers.db_bench import keyspace
 from stepgrid.drivers.db_bench.benchmarks import first_measured
-from stepgrid.drivers.db_bench.keyspace import LOOKUPS, Keyspace
+from stepgrid.drivers.db_bench.keyspace import LOOKUPS, OPTIONS, Keyspace
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
+from stepgrid.expand.steps.resolved_step import ResolvedStep
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 
 DB_BENCH, QUIESCE = "db_bench", "quiesce"
+_Lookup: TypeAlias = tuple[str, float, float]  # of a step: name, keys that it looks up, keys loaded
 
 
 class _Step(NamedTuple):
@@ -29,16 +30,17 @@ def _beyond(subject: Subject) -> Iterator[Finding]:
     if not LOOKUPS & subject.table.values("benchmark"):
         return
     cells: dict[tuple[str, float, float], set[int]] = {}
-    known: dict[tuple[Keyspace | None, int], tuple[Keyspace | None, set[tuple[str, float, float]]]] = {}
+    known: dict[tuple[object, ...], tuple[Keyspace | None, _Lookup | None]] = {}
     for position, cell in enumerate(subject.cells):
         space: Keyspace | None = None
-        for segment in cell.segments:
-            key = space, id(segment)
+        for each in (step for segment in cell.segments for step in segment.steps):
+            options = [part for part in each.options.parts if not OPTIONS.isdisjoint(part)]
+            key = (space, id(each.settings), id(each.head), *map(id, options))  # most steps are as another one
             if key not in known:
-                known[key] = _looked(space, segment)
+                known[key] = _looked(space, each)
             space, found = known[key]
-            for each in found:
-                cells.setdefault(each, set()).add(position)
+            if found:
+                cells.setdefault(found, set()).add(position)
     for (step, keys, loaded), positions in cells.items():
         yield _finding(subject, step, keys, loaded, positions)
 
@@ -50,17 +52,12 @@ def _finding(subject: Subject, step: str, keys: float, loaded: float, cells: set
     return Finding(subject.places.of_step(step, "keys"), message, hint, cells)
 
 
-def _looked(space: Keyspace | None, segment: Segment) -> tuple[Keyspace | None, set[tuple[str, float, float]]]:
-    """What a segment leaves, and those of its steps that look beyond what they find: (name, keys, loaded)."""
-    found = set()
-    for resolved in segment.steps:
-        step = _Step(resolved.head.kind, resolved.settings.values, resolved.options)
-        space = keyspace.before(space, step)
-        keys = _lookups(resolved)
-        if space is not None and keys > space.end:
-            found.add((resolved.head.name, keys, space.end))
-        space = keyspace.after(space, step)
-    return space, found
+def _looked(space: Keyspace | None, resolved: ResolvedStep) -> tuple[Keyspace | None, _Lookup | None]:
+    """What a step leaves, and what it looks up beyond what it finds."""
+    step = _Step(resolved.head.kind, resolved.settings.values, resolved.options)
+    space, keys = keyspace.before(space, step), _lookups(resolved)
+    found = (resolved.head.name, keys, space.end) if space is not None and keys > space.end else None
+    return keyspace.after(space, step), found
 
 
 def _lookups(step: ResolvedStep) -> float:
