@@ -252,7 +252,7 @@ def test_a_fault_of_ours_is_a_failure_with_its_traceback_kept(checkout, stage):
     done = checkout.run("s-load")
     assert done.returncode == 1
     failure = checkout.failure("s-load")
-    assert failure["message"].startswith("a fault of stepgrid itself (LookupError: ")
+    assert failure["message"].startswith("a fault of stepgrid itself (PluginError: ")
     assert "Traceback" in (checkout.folder / failure["log"]).read_text()
     assert "Traceback" not in done.stderr
 

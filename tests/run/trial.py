@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+from stepgrid.engines.rocksdb import ENGINE as ROCKSDB
 from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.driver import Context
@@ -48,6 +49,7 @@ class TrialEngine:
     programs = ("python",)
     kinds = ("trial",)
     immutable = ("*.sst",)
+    booleans, counts_choices, value_fault = ROCKSDB.booleans, ROCKSDB.counts_choices, ROCKSDB.value_fault
 
 
 DRIVER, ENGINE = TrialDriver(), TrialEngine()

@@ -46,6 +46,9 @@ class Toy:
     version, up, data = "1.0", 100.0, "/"
     refusal: Exception | None = None
 
+    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+        return given, port
+
     def connect(self, access: Access) -> Connection:
         if self.refusal:
             raise self.refusal
