@@ -60,9 +60,8 @@ class Checkout:
     ) -> None:
         hardware = hardware or {"id": "h", "declared": False}
         machines = machines or {"h": hardware}
-        plan = Plan(
-            "p", "t", "spec.yaml", None, (), (), tuple(builds), tuple(stages), hardware, Report(), machines=machines
-        )
+        ranked = tuple(replace(each, rank=rank) for rank, each in enumerate(stages))  # parents before their children
+        plan = Plan("p", "t", "spec.yaml", None, (), (), tuple(builds), ranked, hardware, Report(), machines=machines)
         self.store.root.mkdir(exist_ok=True)
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         plans.write(plan, self.store.plan("p"))
