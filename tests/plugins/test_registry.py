@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Callable
@@ -102,10 +103,10 @@ def test_a_plugin_that_lacks_something_is_a_sentence(install: Install, say: Say,
 
 
 def test_an_installation_without_entry_points_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "distributions", list)
+    monkeypatch.setattr(importlib.metadata, "distributions", list)
     registry._points.cache_clear()
     with pytest.raises(registry.PluginError, match=r"^no plug-in is registered: .*; run `make setup`$"):
-        registry.Registry("engines", "engine", "").names()
+        registry.Registry("engines", "engine", object).names()
     registry._points.cache_clear()
 
 
