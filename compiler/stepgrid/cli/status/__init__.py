@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
-from stepgrid.store.store import Store
 from stepgrid.summarize.formats import json_text
 
 if TYPE_CHECKING:
@@ -53,34 +53,19 @@ def reader(plan: Plan) -> StatusReader:
 
 def planned(args: argparse.Namespace) -> Plan | None:
     """As a run of the spec found it, if nothing has changed since: then it need not be compiled. Nothing is written."""
-    from stepgrid.workflow import host_plan
-
-    return (
-        None if spec_arguments.wrong_site(args) and _tell(args) else _kept(args, host_plan.store()) or _compiled(args)
-    )
-
-
-def width() -> int:
-    return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH) if sys.stdout.isatty() else WIDTH
-
-
-def _tell(args: argparse.Namespace) -> bool:
-    spec_arguments.tell(args.spec, None, spec_arguments.wrong_site(args))
-    return True
-
-
-def _kept(args: argparse.Namespace, store: Store) -> Plan | None:
     from stepgrid.plan.files import plan_file
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.plan_cache import Request, find
 
-    found = find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets)))
-    try:
-        return plan_file.read(store.plan(found.plan)) if found else None
-    except (OSError, ValueError, KeyError, TypeError):
+    if wrong := spec_arguments.wrong_site(args):
+        spec_arguments.tell(args.spec, None, wrong)
         return None
+    store = host_plan.store()
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        if found := find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets))):
+            return plan_file.read(store.plan(found.plan))
+    return spec_arguments.quietly(args, args.spec)  # warnings are left to the commands that are about figures
 
 
-def _compiled(args: argparse.Namespace) -> Plan | None:
-    """Warnings are left to the commands that are about figures."""
-    return spec_arguments.quietly(args, args.spec)
+def width() -> int:
+    return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH) if sys.stdout.isatty() else WIDTH

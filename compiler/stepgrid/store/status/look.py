@@ -140,8 +140,7 @@ class Look:
 
 def _above(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | None:
     """What keeps it from starting: a build, or its parent."""
-    first = [nodes[build] for build in stage.builds if build in nodes]
-    first += [nodes[stage.parent]] if stage.parent else []
+    first = [nodes[node] for node in (*stage.builds, stage.parent or "") if node in nodes]
     stopping = (Status.FAILED, Status.BLOCKED, Status.UNSUPPORTED)
     return next((node for node in first if node.status in stopping), None)
 

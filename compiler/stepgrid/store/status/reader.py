@@ -35,7 +35,7 @@ class StatusReader:
         titles = {stage.id: stage.title for stage in plan.stages}
         self._known = Known(results, titles, foreign(plan.machines, store.root, of_environment()))
         self._damage, self._own = Looks(store).damage, own
-        self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: stage.rank)
+        self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}
         self._servers = {build.id for build in plan.builds if runs_already(build.source)}
         self._runs = Runs(store, plan)
