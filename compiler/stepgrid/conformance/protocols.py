@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from stepgrid.lint.rule import Linting
 
 SELF = "self"
 
@@ -22,6 +25,14 @@ def check(plugin: object, *protocols: Any) -> None:
     """The test fails with a line for each fault."""
     if said := list(faults(plugin, protocols)):
         pytest.fail("\n".join(said), pytrace=False)
+
+
+def check_rules(plugin: object) -> None:
+    """Of one that has rules of its own."""
+    for rule in plugin.rules() if isinstance(plugin, Linting) else ():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.code), rule.code
+        assert rule.summary, rule.code
+        assert callable(rule.check), rule.code
 
 
 def faults(plugin: object, protocols: Iterable[Any]) -> Iterator[str]:

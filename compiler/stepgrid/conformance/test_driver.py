@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from stepgrid.conformance.protocols import check, optional
+from stepgrid.conformance.protocols import check, check_rules, optional
 from stepgrid.conformance.samples import Sample
 from stepgrid.conformance.sweep import Sweep
 from stepgrid.lint import rule
@@ -78,6 +78,10 @@ def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
         assert metric.unit
         assert metric.definition.endswith(".")
         assert METRICS[metric.name].definition == metric.definition, f"another plug-in has a metric {metric.name}"
+
+
+def test_its_rules_have_codes(driver: str) -> None:
+    check_rules(DRIVERS.get(driver))
 
 
 def test_its_tables_are_layouts(driver: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build import recipe
-from stepgrid.conformance.protocols import check, optional
+from stepgrid.conformance.protocols import check, check_rules, optional
 from stepgrid.conformance.sweep import Sweep
 from stepgrid.lint import rule
 from stepgrid.plugins import engine as protocols
@@ -67,6 +67,10 @@ def test_its_recipes_say_what_they_take(engine: str) -> None:
         assert each.name
         assert callable(each.takes)
         assert callable(each.make)
+
+
+def test_its_rules_have_codes(engine: str) -> None:
+    check_rules(ENGINES.get(engine))
 
 
 def test_its_builds_list_their_options(engine: str, sweep: Sweep) -> None:
