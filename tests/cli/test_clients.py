@@ -51,7 +51,7 @@ def test_the_plan_says_which_cells_need_it(capsys: Capture) -> None:
 
 def test_builds_lists_it(capsys: Capture) -> None:
     assert main(["builds", "a.yaml"]) == 0
-    assert "\nsysbench: not built, sysbench 1.0.20\n" in capsys.readouterr().out
+    assert "\nsysbench: missing, sysbench 1.0.20\n" in capsys.readouterr().out
 
 
 def test_a_lock_file_holds_its_source_still() -> None:

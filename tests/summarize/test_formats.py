@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.formats import FORMATS, json_text, text
-from stepgrid.summarize.formats.separated import separated
+from stepgrid.summarize.formats.csv_format import delimited_text
 
 TABLE = Table(
     "QPS",
@@ -180,7 +180,7 @@ def test_text_has_every_cell_in_its_order(table: Table) -> None:
 
 @given(st.lists(st.lists(st.one_of(TEXTS, st.integers()), min_size=2, max_size=2)))
 def test_rows_of_data_read_back(rows: Sequence[Sequence[object]]) -> None:
-    assert list(csv.reader(io.StringIO(separated(rows), newline=""))) == [list(map(str, row)) for row in rows]
+    assert list(csv.reader(io.StringIO(delimited_text(rows), newline=""))) == [list(map(str, row)) for row in rows]
 
 
 def test_json_has_no_number_where_there_is_none() -> None:

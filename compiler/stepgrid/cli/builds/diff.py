@@ -29,7 +29,7 @@ from stepgrid.store import builds
 from stepgrid.store.builds import catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import markdown
-from stepgrid.summarize.formats.separated import separated
+from stepgrid.summarize.formats.csv_format import delimited_text
 from stepgrid.summarize.formats.text import cut, wrapped
 
 _NAME, _VALUES = 32, 30  # columns of the text; what is longer moves the rest
@@ -163,7 +163,7 @@ def _json(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
 def _csv(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
     heads = ("option", "change", "a", "b", "type_a", "type_b", "help")
     rows = [(each.option, each.kind, *_both(each, default), *_both(each, _type), each.help) for each in found]
-    yield separated([heads, *rows]).rstrip("\n")
+    yield delimited_text([heads, *rows]).rstrip("\n")
 
 
 def _both(each: Difference, of: Callable[[Mapping[str, Any]], str], nothing: str = "") -> list[str]:

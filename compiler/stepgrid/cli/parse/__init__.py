@@ -15,7 +15,7 @@ from stepgrid.plugins.driver import Printed
 from stepgrid.plugins.drivers import driver, kinds
 from stepgrid.plugins.metrics import unit
 from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.separated import separated
+from stepgrid.summarize.formats.csv_format import delimited_text
 
 FINE, USAGE = 0, 2
 FORMATS = ("table", "csv", "json")
@@ -70,7 +70,7 @@ def as_csv(steps: Sequence[PrintedStep]) -> str:
         for number, step in enumerate(steps, 1)
         for metric, value in step.figures.metrics.items()
     ]
-    return separated([COLUMNS, *rows])
+    return delimited_text([COLUMNS, *rows])
 
 
 def as_json(path: Path, steps: Sequence[PrintedStep]) -> str:

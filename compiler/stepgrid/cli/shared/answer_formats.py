@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.summarize.formats import json_text, markdown, text
-from stepgrid.summarize.formats.separated import COMMA, TAB, separated
+from stepgrid.summarize.formats.csv_format import COMMA, TAB, delimited_text
 
 FORMATS = ("table", "csv", "tsv", "json", "markdown")
 Rows = Sequence[Sequence[Any]]
@@ -22,7 +22,7 @@ def formatted(form: str, names: Sequence[str], rows: Rows) -> str:
         case "json":
             return json_text.text([dict(zip(names, row, strict=True)) for row in rows]) + "\n"
         case "csv" | "tsv":
-            return separated(chain([names], (map(_text, row) for row in rows)), TAB if form == "tsv" else COMMA)
+            return delimited_text(chain([names], (map(_text, row) for row in rows)), TAB if form == "tsv" else COMMA)
         case "markdown":
             return markdown.table(_table(names, rows))
     return "".join(f"{line}\n" for line in text.lines(_table(names, rows), indent="", width=sys.maxsize))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stepgrid.model.table import Table
-from stepgrid.summarize.formats import html, markdown, separated, text
+from stepgrid.summarize.formats import csv_format, html, markdown, text
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {
     "text": text.table,
     "markdown": markdown.table,
-    "csv": separated.csv,
-    "tsv": separated.tsv,
+    "csv": csv_format.csv,
+    "tsv": csv_format.tsv,
     "html": html.table,
 }

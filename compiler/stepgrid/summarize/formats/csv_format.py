@@ -21,7 +21,7 @@ def tsv(found: Table) -> str:
     return _table(found, TAB, "")
 
 
-def separated(rows: Iterable[Iterable[object]], sign: str = COMMA) -> str:
+def delimited_text(rows: Iterable[Iterable[object]], sign: str = COMMA) -> str:
     """Rows that are no table: of data, as they are."""
     out = io.StringIO()
     writer(out, delimiter=sign, lineterminator="\n").writerows(rows)
@@ -31,7 +31,7 @@ def separated(rows: Iterable[Iterable[object]], sign: str = COMMA) -> str:
 def _table(found: Table, sign: str, mark: str) -> str:
     above = "".join(f"{line}\n" for line in (f"# {found.name}", *(f"{mark}{line}" for line in found.before)))
     heads = [column.head for column in found.columns]
-    return above + separated(chain([heads], (map(_plain, row) for row in found.rows)), sign)
+    return above + delimited_text(chain([heads], (map(_plain, row) for row in found.rows)), sign)
 
 
 def _plain(cell: Cell) -> str:
