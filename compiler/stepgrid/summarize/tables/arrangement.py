@@ -77,12 +77,8 @@ def _base(
         return None
     across = [name for name in said.get("columns", ()) if name != STEP]
     if across and not set(report_base) & set(across):
-        return {name: _first(name, axes) for name in across[:1]}
+        return {name: next(axis.labels[0] for axis in axes if axis.name == name) for name in across[:1]}
     return report_base or None
-
-
-def _first(name: str, axes: Sequence[Axis]) -> str:
-    return next(axis.labels[0] for axis in axes if axis.name == name)
 
 
 def _axes(

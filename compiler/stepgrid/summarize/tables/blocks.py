@@ -164,7 +164,7 @@ def _apart(block: Block, owner: tuple[int, int], here: tuple[int, int]) -> str:
 
 
 def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
-    if status := _status(point):
+    if status := ("" if point.status == Status.DONE else point.status):
         return Spot(status=status)
     if same:
         return Spot(status=f"same as {same}")
@@ -201,10 +201,6 @@ def _ratios(form: Arrangement, point: Point, known: Known) -> Iterator[tuple[str
         found = ratio(point, base, metric) if base is not None else None
         if found is not None:
             yield metric, found
-
-
-def _status(point: Point) -> str:
-    return "" if point.status == Status.DONE else point.status
 
 
 def _fewer(points: Sequence[Point], form: Arrangement) -> Iterator[str]:
