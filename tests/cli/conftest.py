@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import text_format
+from stepgrid.language.problems import formats
 from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.samples import SPEC
@@ -14,7 +14,7 @@ from tests.cli.samples import SPEC
 @pytest.fixture(autouse=True)
 def sources_are_read_again() -> None:
     """Every test has another `a.yaml`; a process of its own has read none before."""
-    text_format._source.cache_clear()
+    formats._source.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language import lock_file
-from stepgrid.language.problems import text_format
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problems
 
 COMMIT, CHECKSUM = "5ec0ffee" * 5, f"sha256:{'5ec0ffee' * 8}"
@@ -17,14 +17,14 @@ GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text_format._source.cache_clear()
+    formats._source.cache_clear()
 
 
 def read(text: str | None) -> tuple[lock_file.Lock, str]:
     if text is not None:
         Path("a.lock.yaml").write_text(text)
     problems = Problems()
-    return lock_file.read("a.yaml", problems), text_format.text(problems.found)
+    return lock_file.read("a.yaml", problems), formats.text(problems.found)
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "lock: 1\n", "lock: 1\nsources:\n", "sources: {}\n"])

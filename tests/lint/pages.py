@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.expand.cells import expand
-from stepgrid.language.problems import text_format
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problem, Problems, SpecError
 from stepgrid.language.site.site_file import read as read_site
 from stepgrid.language.spec_file import read
@@ -78,8 +78,8 @@ def _json(path: Path) -> Any:
 
 
 def shown(problems: list[Problem], code: str) -> str:
-    text_format._source.cache_clear()  # examples share the name of their file
-    return text_format.text(problem for problem in problems if problem.code == code)
+    formats._source.cache_clear()  # examples share the name of their file
+    return formats.text(problem for problem in problems if problem.code == code)
 
 
 def page(path: Path) -> Page:

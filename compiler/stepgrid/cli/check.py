@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.lock_file import spec_of
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problem
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
+from stepgrid.summarize.formats import json_text
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,15 +39,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) -> None:
     if form == "json":
-        from stepgrid.language.problems import json_format
-        from stepgrid.summarize.formats import json_text
-
-        print(json_text.text(json_format.records(found)))
+        print(json_text.text([formats.record(problem) for problem in found]))
         return
     if form == "github":
-        from stepgrid.language.problems import github_format
-
-        print("".join(f"{line}\n" for line in github_format.lines(found)), end="")
+        print("".join(f"{formats.annotation(problem)}\n" for problem in found), end="")
     for plan in plans:
         if plan is not None:
             print(f"{plan.spec}: fine; {contents(plan)}")

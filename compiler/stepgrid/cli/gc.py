@@ -41,11 +41,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems import formats
     from stepgrid.workflow import host_plan
 
     if any(problem.severity == "error" for problem in spec_arguments.wrong_site(args)):
-        print(text_format.text(args.wrong_site), file=sys.stderr)
+        print(formats.text(args.wrong_site), file=sys.stderr)
         return WRONG
     store = host_plan.store()
     try:

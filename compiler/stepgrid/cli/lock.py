@@ -12,7 +12,7 @@ from stepgrid.build.lock_file_resolver import ask, wanted
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.durable_writes import write_text
 from stepgrid.language import lock_file
-from stepgrid.language.problems import text_format
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan
@@ -120,7 +120,7 @@ class _Job:
         if not self.args.scales and not self._dropped():
             lock_file.unused(self.held, self.wanted, problems)
         if problems.found:
-            print(text_format.text(problems.found), file=sys.stderr)
+            print(formats.text(problems.found), file=sys.stderr)
 
     def _write(self, answers: Answers) -> bool:
         """Whether the file holds what it is to hold."""

@@ -15,8 +15,7 @@ from stepgrid.model.metrics.latency import BY_OPERATION, LATENCY
 from stepgrid.model.metrics.metric import Metric, MetricSet
 from stepgrid.model.metrics.per_operation import PER_OPERATION
 from stepgrid.model.metrics.processes import PROCESSES
-from stepgrid.model.metrics.series import VARIANCE
-from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT
+from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT, VARIANCE
 from stepgrid.model.metrics.work import SIZES, STALLS, TREE, WORK
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins import drivers

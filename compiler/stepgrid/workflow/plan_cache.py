@@ -85,14 +85,14 @@ def compiled(store: Store, request: Request) -> tuple[Plan, str]:
 
 
 def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
-    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems import formats
     from stepgrid.language.problems.problem import Problems
     from stepgrid.workflow import host_plan
 
     problems, before = Problems(), around(store)
     with watching() as seen:
         plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
-    said = text_format.text(problems.warnings)
+    said = formats.text(problems.warnings)
     with suppress(OSError):  # a store that cannot be written
         store.note_checksums(seen.inputs)
         _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))

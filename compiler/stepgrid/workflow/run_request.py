@@ -68,10 +68,10 @@ def use_until(given: Any) -> None:
 
 def use_site(given: Any) -> None:
     """The run and its jobs go by this site file."""
-    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems import formats
 
     if wrong := host_plan.use(None if given is None else str(given)):
-        raise Fault(f"{text_format.text(wrong)}\n\n{wrong[0].where.file}: {text_format.in_all(wrong)}")
+        raise Fault(f"{formats.text(wrong)}\n\n{wrong[0].where.file}: {formats.in_all(wrong)}")
 
 
 def _looked(plan: Plan, store: Store) -> Work:
@@ -100,11 +100,11 @@ def refused(store: Store, error: OSError) -> str:
 def _refuse_wrong_options(found: Work) -> None:
     """Those that the builds which are there would not take. What the others say is looked at when they are made."""
     if found.stages.keys() & found.lacking:
-        from stepgrid.language.problems import text_format
+        from stepgrid.language.problems import formats
         from stepgrid.workflow.catalogue_check import problems
 
         if wrong := problems(found.plan, found.store):
-            raise Fault(f"{text_format.text(wrong)}\n\n{found.plan.spec}: {text_format.in_all(wrong)}")
+            raise Fault(f"{formats.text(wrong)}\n\n{found.plan.spec}: {formats.in_all(wrong)}")
 
 
 def _refuse_what_cannot_run(found: Work) -> None:
@@ -141,13 +141,13 @@ def compiled(
     spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = (), site: str | None = None
 ) -> Plan:
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
-    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems import formats
     from stepgrid.language.problems.problem import SpecError
 
     try:
         plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets))
     except SpecError as error:
-        raise Fault(f"{text_format.text(error.problems)}\n\n{spec}: {text_format.in_all(error.problems)}") from None
+        raise Fault(f"{formats.text(error.problems)}\n\n{spec}: {formats.in_all(error.problems)}") from None
     if said:
         print(said, file=sys.stderr)
     return plan

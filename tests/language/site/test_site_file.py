@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from stepgrid.cli import schema
-from stepgrid.language.problems import text_format
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problems, SpecError
 from stepgrid.language.site import site_file, site_models
 from stepgrid.language.site.site_file import chosen, of_environment, read
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("devices/nvme0n1", "devices/sda", "fast", "bin", "mirrors/rocksdb.git"):
         Path(name).mkdir(parents=True)
     Path("bin/git").touch(0o755)
-    text_format._source.cache_clear()
+    formats._source.cache_clear()
     return tmp_path
 
 
@@ -46,7 +46,7 @@ def complaints(text: str) -> str:
     Path("site.yaml").write_text(text, encoding="utf-8")
     problems = Problems()
     read("site.yaml", problems)
-    return text_format.text(problems.found)
+    return formats.text(problems.found)
 
 
 def test_all_that_it_may_say(folder: Path) -> None:

@@ -150,9 +150,9 @@ def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:
 
 
 def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
-    from stepgrid.language.problems import text_format
+    from stepgrid.language.problems import formats
 
     if problems:
-        print(text_format.text(problems), file=sys.stderr)
+        print(formats.text(problems), file=sys.stderr)
     if plan is None:
-        print(f"\n{spec}: {text_format.in_all(problems)}", file=sys.stderr)
+        print(f"\n{spec}: {formats.in_all(problems)}", file=sys.stderr)

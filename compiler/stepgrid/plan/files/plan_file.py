@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.canonical_json import encode, fields
+from stepgrid.model.canonical_json import encode, fields, flat, quoted
 from stepgrid.model.plan import (
     CLIENT,
     STAGE_PREFIX,
@@ -27,7 +27,8 @@ from stepgrid.model.plan import (
     Report,
 )
 from stepgrid.plan import identity
-from stepgrid.plan.files import json_lines, step_parts, text
+from stepgrid.plan.files import json_lines, step_parts
+from stepgrid.plan.files.step_parts import Writer
 
 __all__ = [
     "HEADER", "Header", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
@@ -124,12 +125,12 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
     writer = step_parts.Writer()
     yield HEADER, [encode(_header(plan)) + "\n"]
     if plan.cells:
-        yield CELLS, text.cells(plan.cells)
+        yield CELLS, cells(plan.cells)
     yield (
         BUILDS,
         [json_lines.line(build.id, fields(build)) for build in sorted(plan.builds, key=lambda build: build.id)],
     )
-    yield STAGES, chain(text.stages(plan.stages, writer), writer.lines())  # its lines are known after the stages'
+    yield STAGES, chain(stages(plan.stages, writer), writer.lines())  # its lines are known after the stages'
 
 
 def _header(plan: Plan) -> dict[str, Any]:
@@ -163,3 +164,39 @@ def _cell(raw: Mapping[str, Any]) -> PlannedCell:
 def _stage(raw: dict[str, Any], known: Mapping[str, Mapping[str, Any]]) -> PlannedStage:
     steps = tuple(step_parts.step(step, known) for step in raw.pop("steps"))
     return PlannedStage(steps=steps, children=tuple(raw.pop("children")), **raw)
+
+
+def cells(planned: Iterable[PlannedCell]) -> Iterator[str]:
+    """In the plan's order."""
+    known: dict[int, str] = {}  # cells share their steps
+    for cell in planned:
+        steps = known.get(id(cell.steps)) or known.setdefault(id(cell.steps), encode(cell.steps))
+        repeats = ",".join([_repeat(repeat) for repeat in cell.repeats])
+        yield (
+            f'{{"id":{quoted(cell.id)},"build":{quoted(cell.build)},"labels":{flat(cell.labels)},'
+            f'"repeats":[{repeats}],"steps":{steps}}}\n'
+        )
+
+
+def stages(planned: Iterable[PlannedStage], writer: Writer) -> Iterator[str]:
+    """Sorted by id, which comes first on its line."""
+    for stage in sorted(planned, key=lambda stage: stage.id):
+        steps = ",".join([writer.step(step) for step in stage.steps])
+        yield (
+            f'{{"id":{quoted(stage.id)},"build":{quoted(stage.build)},"children":{_ids(stage.children)},'
+            f'"hardware":{quoted(stage.hardware)},"load":{stage.load},"parent":{_parent(stage)},'
+            f'"rank":{stage.rank},"run":{stage.run},"seconds":{stage.seconds!r},"steps":[{steps}],'
+            f'"title":{quoted(stage.title)}}}\n'
+        )
+
+
+def _repeat(repeat: Repeat) -> str:
+    return f'{{"load":{repeat.load},"run":{repeat.run},"stages":{_ids(repeat.stages)}}}'
+
+
+def _parent(stage: PlannedStage) -> str:
+    return "null" if stage.parent is None else quoted(stage.parent)
+
+
+def _ids(nodes: Sequence[str]) -> str:
+    return f"[{','.join(map(quoted, nodes))}]"

@@ -1,4 +1,4 @@
-"""Problems as text: place, sentence, the line with a caret, what to do."""
+"""Problems as text (place, sentence, the line with a caret, what to do), as GitHub's annotations, and as JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from stepgrid.language.problems.password_mask import masked_all
 from stepgrid.language.problems.problem import Problem
@@ -67,3 +68,31 @@ def _source(file: str) -> Sequence[str]:
 
 def _seen(text: str) -> str:
     return _HIDDEN.sub("\ufffd", text)
+
+
+def annotation(problem: Problem) -> str:
+    """For a pull request on GitHub."""
+    where = problem.where
+    place = f"file={_property(where.file)},line={where.line},col={where.column}"
+    said = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
+    return f"::{problem.severity} {place},title={_property(problem.code)}::{_data(said)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def record(problem: Problem) -> dict[str, Any]:
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "file": problem.where.file,
+        "line": problem.where.line,
+        "column": problem.where.column,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
