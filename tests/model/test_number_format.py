@@ -89,3 +89,11 @@ def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
 @pytest.mark.parametrize(("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (math.inf, "inf")])
 def test_a_ratio(value: float, text: str) -> None:
     assert number_format.ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("qps", "text"),
+    [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
+)
+def test_short_rates(qps: float, text: str) -> None:
+    assert number_format.short_rate(qps) == text

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.file_tree import Tree
 from stepgrid.host.locks import locked
-from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.model.status import Eta
 from stepgrid.run import progress
@@ -194,14 +193,6 @@ def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
     units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     parts = [(int(number), units[unit]) for number, unit in re.findall(r"(\d+)([smhd])", progress.duration(seconds))]
     assert 0 <= seconds + 0.5 - sum(number * unit for number, unit in parts) <= parts[-1][1] + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("qps", "text"),
-    [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
-)
-def test_rates(qps: float, text: str) -> None:
-    assert short_rate(qps) == text
 
 
 def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
