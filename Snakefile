@@ -7,12 +7,13 @@ from stepgrid.host.processes import exit_signals
 from stepgrid.workflow import snakemake_metadata
 
 exit_signals.at_once()
-guard = exit_signals.folder_guard(workflow.snakemake_tmp_dir)
+exit_signals.guard(workflow.snakemake_tmp_dir)
+
+from snakemake.logging import logger
 
 from stepgrid.store.code_revision import revision
 from stepgrid.workflow.run_request import Fault, work_of
 from stepgrid.workflow.snakemake_hooks import Hooks
-from stepgrid.workflow.snakemake_log import quieten
 
 try:
     work = work_of(config)
@@ -24,7 +25,8 @@ PYTHON, PLAN = sys.executable, work.plan.digest
 REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it
 QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
 hooks = Hooks(work)
-quieten(hooks, workflow.output_settings)
+if work.is_over:  # the logger of profiles/default says so, unless there are jobs all the same
+    logger.info(None, extra={"stepgrid_answer": work.nothing_to_do})
 
 
 onstart:
@@ -52,5 +54,3 @@ include: "rules/build.smk"
 include: "rules/run.smk"
 include: "rules/collect.smk"
 include: "rules/summarize.smk"
-
-guard.communicate()  # the rules have been read

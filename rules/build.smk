@@ -1,10 +1,13 @@
 rule build:
     output:
-        f"{work.marks}/{{id,b-[^/]+}}",
+        f"{work.marks}/builds/{{build,[^/]+}}",
+    log:
+        f"{work.marks}/log/{{build}}",
     params:
-        title=lambda wildcards: work.title(wildcards.id),
+        id=lambda wildcards: work.names[wildcards.build],
     message:
-        "build {params.title}"
+        "build {wildcards.build}"
     priority: 1  # all builds before any stage: else the blocks of the order could not be complete
     shell:
-        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m stepgrid.build {PLAN} {wildcards.id}"
+        "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
+        " exec {PYTHON:q} -m stepgrid.build {PLAN} {params.id}"

@@ -1,13 +1,16 @@
 rule run:
     input:
-        lambda wildcards: [ancient(mark) for mark in work.before(wildcards.id)],
+        lambda wildcards: [ancient(mark) for mark in work.before(work.names[wildcards.stage])],
     output:
-        f"{work.marks}/{{id,s-[^/]+}}",
+        f"{work.marks}/stages/{{stage,[^/]+}}",
+    log:
+        f"{work.marks}/log/{{stage}}",
     params:
-        title=lambda wildcards: work.title(wildcards.id),
+        id=lambda wildcards: work.names[wildcards.stage],
     message:
-        "measure {params.title}"
+        "measure {wildcards.stage}"
     threads: workflow.cores  # a measured stage has the host to itself
-    priority: lambda wildcards: -work.rank(wildcards.id)
+    priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
     shell:
-        "{QUIETLY} STEPGRID_PARENT=$PPID exec {PYTHON:q} -m stepgrid.run {PLAN} {wildcards.id}"
+        "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
+        " exec {PYTHON:q} -m stepgrid.run {PLAN} {params.id}"

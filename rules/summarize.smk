@@ -3,8 +3,8 @@ rule summarize:
         work.tables,
         work.stamps[0],
     output:
-        text=work.text,
-        page=work.page,
+        text=report(work.text, category="Results", labels={"results": "summary"}),
+        page=report(work.page, category="Results", labels={"results": "page with charts"}),
         stamp=work.stamps[1],
     message:
         "summarize"

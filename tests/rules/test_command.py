@@ -14,8 +14,8 @@ TOLD = """\
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 JobScheduler._schedule_reevalutation = lambda self, delay: print("looks again", flush=True)
-exec(open("stepgrid_run.py").read())
 """
+PLAIN = 'import sys\nfrom snakemake.cli import main\nmain(["--config", "spec=spec.json"])\n'
 
 
 def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
@@ -41,9 +41,10 @@ def test_more_arguments_are_for_snakemake(finished: Any) -> None:
     assert finished.log == ["collect", "summarize"]
 
 
-def test_the_scheduler_does_not_look_again_by_timers(checkout: Any) -> None:
+@pytest.mark.parametrize("way", ['exec(open("stepgrid_run.py").read())\n', PLAIN], ids=["stepgrid run", "snakemake"])
+def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) -> None:
     """It would take a core from what is measured, while other jobs wait."""
-    (checkout.folder / "told.py").write_text(TOLD)
+    (checkout.folder / "told.py").write_text(TOLD + way)
     ended = checkout.execute([sys.executable, "told.py", "spec.json"])
     assert ended.returncode == 0, ended.stderr
     assert "looks again" not in ended.stdout + ended.stderr

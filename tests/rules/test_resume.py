@@ -89,7 +89,7 @@ def test_lost_bookkeeping_is_made_again(finished: Any, lost: str) -> None:
     assert finished.snakemake().returncode == 0
     assert finished.snakemake("-F").returncode == 0
     assert finished.log == SUMMARY
-    assert len(list((finished.folder / "outputs/marks").iterdir())) == 14
+    assert len(list((finished.folder / "outputs/marks").glob("[bs]-*"))) == 14
 
 
 def test_a_changed_rule_changes_nothing(finished: Any) -> None:

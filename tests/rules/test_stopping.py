@@ -41,7 +41,7 @@ def _sleeps(pid: int) -> bool:
 def _slow(checkout: Any, until: Until) -> subprocess.Popen[str]:
     """A run whose third stage has just begun."""
     checkout.write_spec(seconds=0.1)
-    checkout.write_spec("slow.json", seconds=30)
+    checkout.write_spec("slow.json", seconds=300)
     started = checkout.start(checkout.argv(spec="slow.json"))
     until(lambda: len(checkout.logged("measure")) == 1)
     assert isinstance(started, subprocess.Popen)
@@ -209,4 +209,4 @@ def test_a_run_that_ends_early_leaves_no_temporary_folder(checkout: Any, until: 
     until(lambda: any(line.startswith("build") for line in checkout.log))
     os.killpg(running.pid, number)
     running.wait(SOON)
-    assert [*temporary.iterdir()] == []
+    until(lambda: [*temporary.iterdir()] == [])

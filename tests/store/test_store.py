@@ -97,15 +97,22 @@ def test_stamps_go_when_the_tables_are_made_again(store):
     ]
 
 
-def test_a_mark_that_leads_nowhere_is_dropped_and_no_other(store):
-    for node in ("s-1", "s-2"):
+def test_a_named_mark_that_leads_nowhere_is_dropped_or_all_are(store, monkeypatch):
+    folder = store.mark("p") / "stages"
+    for node, name in (("s-1", "one"), ("s-2", "two")):
+        monkeypatch.setenv("STEPGRID_MARK", str(folder / name))
+        monkeypatch.setenv("STEPGRID_LOG", str(store.mark("p") / "log" / name))
         attempt = store.new_attempt(node)
         write_json(attempt / "result.json", {})
         store.publish_result(node, attempt)
     (store.result("s-1") / "result.json").unlink()
-    for node in ("s-1", "s-2", "s-3"):
-        store.drop_dangling_mark(node)
-    assert [entry.name for entry in store.mark("_").parent.iterdir()] == ["s-2"]
+    store.drop_named_marks("p", all_of_them=False)
+    assert [entry.name for entry in folder.iterdir()] == ["two"]
+    store.drop_named_marks("p", all_of_them=True)
+    assert [*folder.iterdir()] == []
+    logs = {entry.name: str(entry.readlink()) for entry in (store.mark("p") / "log").iterdir()}
+    assert logs["two"] == f"../../../results/s-2/{store.result('s-2').name}/journal.jsonl"
+    assert len(list(store.mark("_").parent.glob("s-*"))) == 2
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.model.package_data import SNAKEFILE
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -41,16 +37,16 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     from stepgrid.workflow.run_request import Fault, work_of
 
+    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     try:
-        work = work_of({"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)})
+        work = work_of(asked)
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status
     if work.is_over and not more:
         print(work.nothing_to_do)
         return FINE
-    dry = ["--dry-run"] if args.dry_run else []
-    return _snakemake(["--snakefile", _snakefile(), "--config", *config_of(args), *dry, *more])
+    return _started(asked | {"site": args.site}, args, more)
 
 
 def config_of(args: argparse.Namespace) -> list[str]:
@@ -113,32 +109,16 @@ def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
     return {"set" if name == "sets" else name: value for name, value in given.items()}
 
 
-def _snakefile() -> str:
-    """The one beside this package; jobs run in the current folder, which holds outputs/."""
-    return os.path.relpath(SNAKEFILE)
-
-
-def _snakemake(argv: Sequence[str]) -> int:
+def _started(asked: Mapping[str, Any], args: argparse.Namespace, more: Sequence[str]) -> int:
     """In this process: signals reach Snakemake itself, and its exit status can be told from a problem in the spec."""
-    from snakemake import cli
-    from snakemake.exceptions import print_exception
+    from stepgrid.workflow import snakemake_run
 
-    said = io.StringIO()
+    given = {name: value for name, value in asked.items() if value is not None}
     try:
-        with contextlib.redirect_stderr(said):  # which profile it uses; nobody who reads our progress asked
-            parser, args = cli.parse_args(list(argv))
-    except SystemExit as end:
-        print(said.getvalue(), end="", file=sys.stderr)
-        return USAGE if end.code else FINE
-    except Exception as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    try:
-        return FINE if cli.args_to_api(args, parser) else FAILED
-    except SystemExit as end:
-        return FAILED if end.code else FINE
-    except KeyboardInterrupt:
-        return FAILED
-    except Exception as error:
-        print_exception(error)
-        return FAILED
+        if not more:
+            return FINE if snakemake_run.execute(given, args.dry_run) else FAILED
+        status = snakemake_run.command_line(config_of(args), ["--dry-run", *more] if args.dry_run else more)
+    except (SystemExit, KeyboardInterrupt) as end:
+        return FAILED if getattr(end, "code", True) else FINE
+    refused = "stepgrid.workflow.snakemake_hooks" not in sys.modules  # the Snakefile was not read
+    return (USAGE if refused else FAILED) if status else FINE

@@ -12,12 +12,24 @@ from typing import Any
 
 from stepgrid.host import file_reader, temporary_files
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below, publish
 from stepgrid.store.paths import STAMP, Places
 
 LOOKED = "results-are-sound"
 ATTEMPT = timestamps.NAME
+NAMED, NAMED_LOG = "STEPGRID_MARK", "STEPGRID_LOG"  # the links that the rule of a job waits for, and shows
+
+
+def _link(path: Path, target: Path) -> None:
+    """Relative, published by rename."""
+    make_folder(path.parent)
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.unlink(missing_ok=True)
+    new.symlink_to(os.path.relpath(target, path.parent))
+    os.replace(new, path)
+    sync(path.parent)
 
 
 class Store(Places):
@@ -58,6 +70,7 @@ class Store(Places):
     def new_attempt(self, node: str) -> Path:
         folder = self.root / "attempts" / node / self._new_name(node)
         make_folder(folder)
+        self._name_log(node, folder)
         return folder
 
     def _new_name(self, node: str) -> str:
@@ -144,22 +157,25 @@ class Store(Places):
             remove_tree(staged.parent)
 
     def set_mark(self, node: str, target: Path) -> None:
-        mark = self.mark(node)
-        make_folder(mark.parent)
-        new = mark.with_name(f".{mark.name}.{os.getpid()}")
-        new.unlink(missing_ok=True)
-        new.symlink_to(os.path.relpath(target, mark.parent))
-        os.replace(new, mark)
-        sync(mark.parent)
+        _link(self.mark(node), target)
+        self._name_log(node, target.parent)
+        if named := os.environ.get(NAMED):
+            _link(Path(named), target)
+
+    @staticmethod
+    def _name_log(node: str, folder: Path) -> None:
+        if named := os.environ.get(NAMED_LOG):
+            with suppress(OSError):  # it is for people
+                _link(Path(named), folder / ("build.log" if node.startswith(BUILD_PREFIX) else "journal.jsonl"))
 
     def drop_mark(self, node: str) -> None:
         self.mark(node).unlink(missing_ok=True)
 
-    def drop_dangling_mark(self, node: str) -> None:
-        """Of a result that was deleted: Snakemake gives up on an output that is a link to nowhere."""
-        mark = self.mark(node)
-        if mark.is_symlink() and not mark.exists():
-            mark.unlink(missing_ok=True)
+    def drop_named_marks(self, plan: str, all_of_them: bool) -> None:
+        """Or those of results that were deleted: Snakemake gives up on an output that is a link to nowhere."""
+        for mark in self.mark(plan).glob("*s/*"):
+            if all_of_them or not mark.exists():
+                mark.unlink(missing_ok=True)
 
     def looked(self, plan: str) -> float:
         """When all results of a plan were last found to be sound; before all time if never, or by another clock."""

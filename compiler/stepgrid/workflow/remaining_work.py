@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,9 @@ from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 
 SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
+
+_UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)
+_LONGEST = 200  # of the 255 bytes that a file's name may have
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
@@ -62,9 +66,22 @@ class Work:
     def broken(self) -> tuple[Broken, ...]:
         return tuple(self.status.broken)
 
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Node -> what people read in the names of Snakemake's jobs and files, and back."""
+        found: dict[str, str] = {}
+        for node in (*self.builds, *self.stages):
+            name = _UNUSUAL.sub("_", self.title(node))[:_LONGEST].strip()
+            found[node] = name = name if name not in found else f"{name} {node}"
+            found[name] = node
+        return found
+
     @property
     def marks(self) -> str:
-        return str(self.store.mark("_").parent)
+        return str(self.store.mark(self.plan.digest))
+
+    def mark(self, node: str) -> str:
+        return f"{self.marks}/{'builds' if node in self.builds else 'stages'}/{self.names[node]}"
 
     @property
     def products(self) -> Products:
@@ -90,7 +107,7 @@ class Work:
     @property
     def missing(self) -> list[str]:
         """Marks of what the store lacks: builds first, then stages, each by id."""
-        return [str(self.store.mark(node)) for node in sorted(self.lacking)]
+        return [self.mark(node) for node in sorted(self.lacking)]
 
     @property
     def targets(self) -> list[str]:
@@ -118,7 +135,7 @@ class Work:
         """Marks that must be made before a stage runs; those that are there are not asked for."""
         parent = self.stages[stage].parent
         needed = [*self._builds(stage), *([parent] if parent else [])]
-        return [str(self.store.mark(node)) for node in needed if node in self.lacking]
+        return [self.mark(node) for node in needed if node in self.lacking]
 
     def _builds(self, stage: str) -> dict[str, None]:
         """Of the stage, and of those before it, which may have to be run again for their database."""
@@ -167,9 +184,9 @@ def work(plan: Plan, store: Store) -> Work:
         store.drop_mark(broken.node)
     if not found.broken:
         store.note_look(plan.digest, found.status.now - SLACK)
-    for node in found.lacking:
-        store.drop_dangling_mark(node)
-    if not holders(store.lock(RUN)):  # a run that goes on may wait for them
+    idle = not holders(store.lock(RUN))  # a run that goes on may wait for them
+    store.drop_named_marks(plan.digest, all_of_them=idle)
+    if idle:
         for node in found.again:
             store.drop_mark(node)
     return found

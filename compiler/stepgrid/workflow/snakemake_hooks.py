@@ -197,7 +197,7 @@ def pids() -> list[int]:
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):  # a thread that just ended
             found += [int(pid) for pid in (task / "children").read_text().split()]
-    return found
+    return [pid for pid in found if pid not in exit_signals.GUARDS]
 
 
 def tell(number: int) -> None:

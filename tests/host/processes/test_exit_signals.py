@@ -7,10 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from stepgrid.host.processes.exit_signals import folder_guard
-
-USER = "import sys, time; from pathlib import Path; from stepgrid.host.processes.exit_signals import folder_guard; "
-WAITS = USER + "guard = folder_guard(Path(sys.argv[1])); print('guarded', flush=True); time.sleep(600)"
+USER = "import sys, time; from pathlib import Path; from stepgrid.host.processes.exit_signals import guard; "
+WAITS = USER + "guard(Path(sys.argv[1])); print('guarded', flush=True); time.sleep(600)"
 
 
 def filled(folder: Path) -> Path:
@@ -19,14 +17,8 @@ def filled(folder: Path) -> Path:
     return folder
 
 
-def test_it_goes_when_it_is_needed_no_more(tmp_path):
-    folder = filled(tmp_path / "a folder; $HOME")
-    folder_guard(folder).communicate()
-    assert not folder.exists()
-
-
 def test_a_process_that_is_killed_leaves_none(tmp_path):
-    folder = filled(tmp_path / "used")
+    folder = filled(tmp_path / "a folder; $HOME")
     with subprocess.Popen([sys.executable, "-c", WAITS, str(folder)], stdout=subprocess.PIPE) as user:
         assert user.stdout is not None
         user.stdout.readline()

@@ -13,6 +13,8 @@ from typing import NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+GUARDS: dict[int, Popen[bytes]] = {}  # processes of ours that are no jobs: they wait for this one's end
+
 _status = 1
 
 
@@ -25,15 +27,16 @@ def at_once(status: int | None = None) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def folder_guard(temporary: Path) -> Popen[bytes]:
-    """Removes a folder when its standard input is closed, or when this process ends, `kill -9` included.
+def guard(folder: Path) -> int:
+    """Starts a process that removes a folder after this one has ended, `kill -9` included; its id, once and for all.
 
-    Snakemake keeps copies of the rules in its temporary folder while it reads them, and a run that is killed then would
-    leave them behind."""
+    Snakemake removes its temporary folder itself, unless it is killed."""
     from subprocess import DEVNULL, PIPE, Popen
 
-    remove = ["sh", "-c", 'read -r _; exec rm -rf -- "$1"', "sh", str(temporary)]
-    return Popen(remove, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, cwd="/", start_new_session=True)
+    remove = ["sh", "-c", 'read -r _; exec rm -rf -- "$1"', "sh", str(folder)]
+    started = Popen(remove, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, cwd="/", start_new_session=True)
+    GUARDS[started.pid] = started
+    return started.pid
 
 
 def leave(status: int | None = None) -> NoReturn:
