@@ -24,7 +24,7 @@ def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drivers, "unrunnable", lambda given: tuple(k for k in dict.fromkeys(given) if k == "sysbench"))
     monkeypatch.setattr(engines, "runnable", lambda name: None if name == "mysql" else object())
     monkeypatch.setattr(engines, "unrunnable", lambda given: tuple(n for n in dict.fromkeys(given) if n == "mysql"))
-    monkeypatch.setattr(sources, "SOURCES", {"system": None, "debian": None})
+    monkeypatch.setattr(sources, "ROUTES", ("system", "debian"))
 
 
 def _build(name: str, engine: str, source: dict[str, Any], where: str) -> PlannedBuild:
