@@ -2,7 +2,7 @@
 
 Makes the results of a plan up, in the store's own format, and starts the programs that a run starts: for all results
 but one; once more with that one beside them, once for a plan with one cell more, and once with nothing new. The first
-is done from nothing `--tries 3` times, and the least counts: what else runs on a machine only adds to it.
+is done from nothing `--tries 5` times, and the median counts; its budget is 6 x the ingredients (docs/speed.md).
 The floor is what the same programs take, with nothing new, for a plan of one cell. The ingredients are every file of
 these results, read once: JSON decoded by the standard library, all other text split into words.
 """
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +58,6 @@ for folder, _, names in os.walk("outputs/results"):
         else:
             list(map(str.split, text.splitlines()))
 """
-CPU, PEAK = 20.0, 1.5e9
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -69,7 +69,7 @@ class Cost(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, number in (("cells", 1000), ("steps", 10), ("seconds", 30), ("tries", 3)):
+    for name, number in (("cells", 1000), ("steps", 10), ("seconds", 30), ("tries", 5)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
     _adopt()
@@ -105,10 +105,9 @@ def _measured(fanouts: int, steps: int, seconds: int, tries: int) -> Iterator[st
     yield _line("nothing new", _both(plan))
     floor = _floor(steps, seconds)
     yield _line("a plan of one cell, nothing new", floor)
-    least = _least(whole)
-    yield from _judged(least, more, len(most))
-    yield f"  to the floor: {_ratio(more, floor)}"
-    yield f"collect to the ingredients: {least[0].cpu / _least(bare)[0].cpu:.1f} times"
+    ratios = [sum(each.cpu for each in all_) / read[0].cpu for all_, read in zip(whole, bare, strict=True)]
+    yield f"all, to the ingredients: {median(ratios):.1f} times"
+    yield f"one result more, to the floor: {_ratio(more, floor)}"
 
 
 def _forget() -> None:
@@ -116,11 +115,6 @@ def _forget() -> None:
     shutil.rmtree("outputs/summary", ignore_errors=True)
     for cache in Path("outputs/results").glob("*/*/figures.*"):
         cache.unlink()
-
-
-def _least(tries: Sequence[tuple[Cost, ...]]) -> tuple[Cost, ...]:
-    """Of each program."""
-    return tuple(min(each, key=lambda cost: cost.cpu) for each in zip(*tries, strict=True))
 
 
 def _floor(steps: int, seconds: int) -> tuple[Cost, Cost]:
@@ -171,16 +165,6 @@ def _adopt() -> None:
 def _line(name: str, costs: tuple[Cost, ...]) -> str:
     parts = [f"{each.cpu:7.2f} s {each.peak / 1e6:6.0f} MB {each.seconds:7.2f} s" for each in costs]
     return f"{name:32}{' | '.join(parts)}"
-
-
-def _judged(whole: tuple[Cost, ...], more: tuple[Cost, ...], results: int) -> Iterator[str]:
-    cpu, peak = sum(each.cpu for each in whole), max(each.peak for each in whole)
-    again = sum(each.cpu for each in more)
-    yield ""
-    yield f"whole, at least: {cpu:.1f} CPU s (bound {CPU:g}), peak {peak / 1e9:.2f} GB (bound {PEAK / 1e9:g})"
-    yield f"a result of the whole: {cpu / results * 1000:.1f} CPU ms"
-    yield f"one result more: {again:.2f} CPU s, {again / cpu:.1%} of the whole"
-    yield f"  collect {more[0].cpu:.2f} s of {whole[0].cpu:.2f}, summarize {more[1].cpu:.2f} s of {whole[1].cpu:.2f}"
 
 
 def _plan(
