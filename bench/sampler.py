@@ -74,9 +74,9 @@ def start(code: str, count: int) -> int:
 
 def end(leader: int) -> None:
     """All that it started, in whatever session."""
-    from stepgrid.host.sampling.process_group import Group
+    from stepgrid.host.sampling.process_group import ProcessGroup
 
-    for pid in sorted(Group(leader).members(), reverse=True):
+    for pid in sorted(ProcessGroup(leader).members(), reverse=True):
         os.kill(pid, signal.SIGKILL)
     os.waitpid(leader, 0)
 

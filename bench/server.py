@@ -14,7 +14,7 @@ from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.host.processes.unprivileged_user import User, give, ordinary
 from stepgrid.model.command import Command
 from stepgrid.plugins import engines
-from stepgrid.plugins.server import Access, Home, Serving
+from stepgrid.plugins.server import Access, ServerEngine, ServerHome
 from stepgrid.run.server import readiness
 from stepgrid.run.server.process import Server
 from stepgrid.run.server.sockets import sockets
@@ -48,7 +48,7 @@ def serving(
 
 
 def _home(
-    engine: Serving,
+    engine: ServerEngine,
     build: Path,
     record: Mapping[str, Any],
     known: Mapping[str, Sequence[str]],
@@ -57,17 +57,17 @@ def _home(
     place: Path,
     user: User | None,
     storage: str,
-) -> Home:
+) -> ServerHome:
     password, socket = secrets.token_hex(16), place / engine.socket
     named = str(record["engine"])
     access = Access(named, place, socket, engine.port, engine.user, password, engine.database, storage)
     facts = record.get("facts") or {}
     places = {name: build.resolve() / str(facts[name]) for name in ("basedir", "system tables") if facts.get(name)}
     account = user.name if user and user.inside else ""
-    return Home(known, str(record["version"]), data, own, access, data.with_name("scratch"), places, account)
+    return ServerHome(known, str(record["version"]), data, own, access, data.with_name("scratch"), places, account)
 
 
-def _set_up(engine: Serving, home: Home, user: User | None, options: Mapping[str, Any]) -> None:
+def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: Mapping[str, Any]) -> None:
     home.data.chmod(0o700)
     attach(home.folder, engine.configuration(home, options), 0o644)
     give(user, home.data, home.folder, home.scratch)
@@ -79,13 +79,15 @@ def _set_up(engine: Serving, home: Home, user: User | None, options: Mapping[str
         assert not ended.exit, (folder / "stderr").read_text()
 
 
-def _started(engine: Serving, home: Home, user: User | None) -> Server:
+def _started(engine: ServerEngine, home: ServerHome, user: User | None) -> Server:
     argv, env = _command(engine.serve(home), home, home.folder, user)
     child = children.spawn(argv, env, home.folder, user)
     return Server(home.access, child, home.folder, home.data)
 
 
-def _command(command: Command, home: Home, folder: Path, user: User | None) -> tuple[Sequence[str], Mapping[str, str]]:
+def _command(
+    command: Command, home: ServerHome, folder: Path, user: User | None
+) -> tuple[Sequence[str], Mapping[str, str]]:
     attach(folder, command.files)
     give(user, folder)
     return command.argv, environment({"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env})

@@ -14,7 +14,7 @@ from stepgrid.language.builds.sources import SOURCES
 from stepgrid.plugins import drivers, engines
 from stepgrid.plugins.quantity import Quantity
 from stepgrid.plugins.registry import DRIVERS, ENGINES
-from stepgrid.plugins.settings import ByAction
+from stepgrid.plugins.settings import ActionSettings
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -52,10 +52,10 @@ def _summary(found: object) -> str:
 
 
 def _table(model: type[BaseModel]) -> Iterator[str]:
-    actions = model.ACTIONS if issubclass(model, ByAction) else {}
+    actions = model.ACTIONS if issubclass(model, ActionSettings) else {}
     yield from _heading("setting", "of", "default", "what it is", *(["used by"] if actions else []))
     for name, field in model.model_fields.items():
-        used = [_users(name, model)] if issubclass(model, ByAction) else []
+        used = [_users(name, model)] if issubclass(model, ActionSettings) else []
         yield _row(f"`{name}`", _of(field), _default(field), field.description or "", *used)
 
 
@@ -77,7 +77,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(part)
 
 
-def _users(name: str, model: type[ByAction]) -> str:
+def _users(name: str, model: type[ActionSettings]) -> str:
     if name == model.ACTION or name in model.ALWAYS:
         return "all"
     of = {action: uses for action, uses in model.ACTIONS.items() if name in uses.required | uses.optional}

@@ -6,12 +6,12 @@ from typing import Any, get_args
 
 import pytest
 
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
 from stepgrid.plugins.drivers import driver, kinds
 from stepgrid.plugins.quantity import Nested, Quantity
 
-HERE = Where("a.yaml", 1, 1)
+HERE = Location("a.yaml", 1, 1)
 
 
 def _node(value: Any) -> Node:

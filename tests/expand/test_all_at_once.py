@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.expand.expression_scope import Reported, Scope
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.expand.expression_scope import AlreadyReported, Scope
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import Seq, Text
 from tests.expand.samples import Complaints
 
@@ -40,8 +40,8 @@ def test_settings_options_and_params(complaints: Complaints) -> None:
 def test_entries_of_a_plain_list_within_a_choice() -> None:
     """A list of plain values is one value: both of its faults are said."""
     problems = Problems()
-    where = Where("a.yaml", 1, 1)
-    node = Seq([Text("{{ one }}", where), Text("{{ two }}", Where("a.yaml", 2, 1))], where)
-    with pytest.raises(Reported):
+    where = Location("a.yaml", 1, 1)
+    node = Seq([Text("{{ one }}", where), Text("{{ two }}", Location("a.yaml", 2, 1))], where)
+    with pytest.raises(AlreadyReported):
         Scope({}, {}, {}, problems).value(node, several=True)
     assert [problem.message for problem in problems.found] == ["`one` is not defined", "`two` is not defined"]

@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from stepgrid.host.locks import Busy, holders, locked
+from stepgrid.host.locks import LockBusy, holders, locked
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):
     path = tmp_path / "locks" / "run"
     with locked(path):
         assert holders(path) == [os.getpid()]
-        with pytest.raises(Busy) as busy, locked(path, wait=False):
+        with pytest.raises(LockBusy) as busy, locked(path, wait=False):
             pass
         assert busy.value.holders == [os.getpid()]
     assert holders(path) == []
@@ -22,7 +22,7 @@ def test_a_lock_excludes_and_names_its_holder(tmp_path):
 def test_shared_locks_exclude_exclusive_ones_only(tmp_path):
     path = tmp_path / "lock"
     both = locked(path, shared=True), locked(path, shared=True, wait=False)
-    with both[0], both[1], pytest.raises(Busy), locked(path, wait=False):
+    with both[0], both[1], pytest.raises(LockBusy), locked(path, wait=False):
         pass
 
 
@@ -43,7 +43,7 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
 
     first = path.open("w")
     fcntl.flock(first, fcntl.LOCK_EX)
-    with locked(path, waiting=replaced), pytest.raises(Busy), locked(path, wait=False):
+    with locked(path, waiting=replaced), pytest.raises(LockBusy), locked(path, wait=False):
         pass
 
 

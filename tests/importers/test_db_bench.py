@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Measured, Wrong
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.plugins.importer import FolderError, ImportedStep
+from stepgrid.transfer.published_folder import PublishedFolder, read
 from stepgrid_importers.db_bench.columns import HEAD
 from tests.importers.db_bench.made import failed, log, report, row
 
 
-def steps(found: Found) -> list[Measured]:
+def steps(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
 def wrong(folder: Path) -> list[str]:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read("db_bench", folder)
     return [str(fault).replace(str(folder), "DIR") for fault in caught.value.faults]
 
 
-def beside(found: Found, why: str) -> list[tuple[str, str, str, str]]:
+def beside(found: PublishedFolder, why: str) -> list[tuple[str, str, str, str]]:
     return [(each.row, each.figure, each.legacy, each.clean) for each in found.beside if each.why == why]
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from stepgrid.layouts.insert_benchmark import sustained
 from stepgrid.model.figures import rows
-from stepgrid.plugins.importer import Measured, Wrong
+from stepgrid.plugins.importer import FolderError, ImportedStep
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.transfer.published_folder import PublishedFolder, read
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
@@ -29,12 +29,12 @@ TIMES = """\
 """
 
 
-def measured(found: Found) -> list[Measured]:
+def measured(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
 def wrong(folder: Path) -> list[str]:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read("insert_benchmark", folder)
     return [str(fault).replace(str(folder), "DIR") for fault in caught.value.faults]
 

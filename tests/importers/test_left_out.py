@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Wrong
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.plugins.importer import FolderError
+from stepgrid.transfer.published_folder import PublishedFolder, read
 from tests.importers.db_bench.made import HEAD, log, report, row
 from tests.importers.insert_benchmark import made as inserts
 from tests.importers.made import IOSTAT, TABLE, VMSTAT, run
@@ -28,7 +28,7 @@ Computing knn metrics
 
 
 def wrong(kind: str, folder: Path) -> str:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read(kind, folder)
     return str(caught.value).replace(str(folder), "DIR")
 
@@ -37,7 +37,7 @@ def left_out(kind: str, folder: Path) -> list[str]:
     return [str(each).replace(str(folder), "DIR") for each in read(kind, folder, skip_unknown=True).left_out]
 
 
-def steps(found: Found) -> list[tuple[str, str]]:
+def steps(found: PublishedFolder) -> list[tuple[str, str]]:
     return sorted((step.build, step.step) for stage in found.planned.stages.values() for step in stage)
 
 

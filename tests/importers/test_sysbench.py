@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Measured, Wrong
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.plugins.importer import FolderError, ImportedStep
+from stepgrid.transfer.published_folder import PublishedFolder, read
 from tests.importers.made import TABLE, run, sysbench
 
 MET = """\
@@ -20,12 +20,12 @@ samp\tcs/s\tcpu/s\tcs/o\tcpu/o
 """
 
 
-def steps(found: Found) -> list[Measured]:
+def steps(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
 def wrong(folder: Path) -> list[str]:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read("sysbench", folder)
     return [str(fault).replace(str(folder), "DIR") for fault in caught.value.faults]
 

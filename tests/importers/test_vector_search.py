@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Wrong
+from stepgrid.plugins.importer import FolderError
 from stepgrid.transfer.published_folder import read
 
 LINES = (
@@ -91,7 +91,7 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
         "Computing knn metrics\n PGVector(m=8, ef_search=1)  1.000  5\nComputing knn metrics\nkilled\n"
         " MariaDB(m=4, ef_search=10)  x  5\n Other(a=1)  0.5  5\n Other(a=1)  0.5  5\n"
     )
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read("vector_search", folder(tmp_path, o_plot=text))
     assert str(caught.value).replace(str(tmp_path), "DIR") == (
         "DIR/o.plot:2: PGVector(m=8, ef_search=1) says no ef_construction=NUMBER\n"
@@ -105,7 +105,7 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_another_kind_says_which(tmp_path: Path) -> None:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FolderError) as caught:
         read("sysbench", folder(tmp_path, o_plot=PLOT))
     assert str(caught.value) == f"{tmp_path}: there are no sysbench results in it; there are those of vector_search"
 

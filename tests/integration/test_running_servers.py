@@ -16,7 +16,7 @@ import pytest
 
 from bench.server import serving
 from stepgrid.plugins.engines import engine, served
-from stepgrid.plugins.server import Access, Connection, Home
+from stepgrid.plugins.server import Access, Connection, ServerHome
 from tests.integration import servers
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record
@@ -128,7 +128,7 @@ def _listen(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     postgres = type(engine("postgres"))
     private = postgres.configuration  # type: ignore[attr-defined]
 
-    def configuration(self: Any, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self: Any, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         files = private(self, home, options)
         more = {"postgresql.conf": f"listen_addresses = '{host}'\n", "pg_hba.conf": "host all all 127.0.0.0/8 md5\n"}
         return {name: text + more.get(name, "") for name, text in files.items()}

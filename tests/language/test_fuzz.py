@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import SpecError, Where
+from stepgrid.language.problems.problem import Location, SpecError
 from stepgrid.model.plan import Plan
 from tests.language.mutations import mutated
 
@@ -36,7 +36,7 @@ def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text: Compi
         assert not any(word in message for word in PYTHONISH)
 
 
-def outcome(compile_text: Compile, texts: dict[str, str]) -> list[tuple[Where, str]]:
+def outcome(compile_text: Compile, texts: dict[str, str]) -> list[tuple[Location, str]]:
     """The problems; none where there are cells."""
     try:
         plan = compile_text(texts["spec"], rocksdb=texts["library"], steps=texts["steps"])

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.yaml.merge import merge
 from stepgrid.language.yaml.nodes import Map, Text
 from stepgrid.model.plan import Plan
 
-W = Where("a", 1, 1)
+W = Location("a", 1, 1)
 LEAF = st.sampled_from([Text("1", W), Text("2", W)])
 TREE = st.recursive(LEAF, lambda t: st.dictionaries(st.sampled_from("abc"), t, max_size=3).map(lambda d: node(d)))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stepgrid.layouts import stalls
-from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout import Block, LayoutCell
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
 
@@ -30,7 +30,7 @@ def _micro(
     for row, pair in enumerate(rows.values()):
         for column, values in enumerate(pair):
             ratios = {"qps": values["qps"] / pair[0]["qps"]} if base else {}
-            spots[row, column] = Spot(values, ratios=ratios)
+            spots[row, column] = LayoutCell(values, ratios=ratios)
     labels = tuple(tuple(f"{name} ".split(" ")[:2]) for name in rows)
     of = {"base": "server=mysql", "base_column": 0} if base else {}
     return Block(title, labels, (("mysql",), ("myrocks",)), spots, ("step", "range"), ("server",), **of)  # type: ignore[arg-type]
@@ -65,7 +65,7 @@ def _levels() -> Block:
         {"level": "L6", **last, "write_amplification": 4.1, "keys_in": 412e6, "keys_dropped": 61e6},
         {"level": "Sum", **whole, "write_amplification": 5.1, **rates, "keys_in": 412e6, "keys_dropped": 61e6},
     )
-    return Block("compaction", (("9.9.3",),), spots={(0, 0): Spot({}, levels=rows)}, point="overwrite")
+    return Block("compaction", (("9.9.3",),), spots={(0, 0): LayoutCell({}, levels=rows)}, point="overwrite")
 
 
 def _iostat() -> Block:
@@ -98,7 +98,9 @@ def _inserts() -> Block:
         {"inserts_per_s": 3990.0, "qps": 15400.0, **target},
         {"inserts_per_s": 3120.0, "qps": 21900.0, **target},
     )
-    spots = {(row, column): Spot(each) for column, pair in enumerate((loads, queries)) for row, each in enumerate(pair)}
+    spots = {
+        (row, column): LayoutCell(each) for column, pair in enumerate((loads, queries)) for row, each in enumerate(pair)
+    }
     return Block("insert benchmark", (("my8028",), ("pg16",)), (("l.i0",), ("q1000.1",)), spots)
 
 
@@ -108,7 +110,7 @@ def _times() -> Block:
         "pg16": (88.2, 11.6, 0.1, 0.0999, 0.0001, *[0.0] * 5),
     }
     spots = {
-        (row, 0): Spot({"max_query_seconds": longest}, times={"query": shares[name]})
+        (row, 0): LayoutCell({"max_query_seconds": longest}, times={"query": shares[name]})
         for row, (name, longest) in enumerate((("my8028", 0.013), ("pg16", 0.054)))
     }
     return Block("response times by class", tuple((name,) for name in shares), spots=spots, point="q1000.1")
@@ -129,7 +131,7 @@ def _recall() -> Block:
 def _probes() -> Block:
     lines = [line.split() for line in PROBES["cached"].splitlines()]
     spots = {
-        (row, column): Spot({"get_min": float(text)})
+        (row, column): LayoutCell({"get_min": float(text)})
         for row, (_, *seconds) in enumerate(lines)
         for column, text in enumerate(seconds)
     }
@@ -149,8 +151,11 @@ def _counters() -> Block:
 def _load() -> Block:
     loaded = {"qps": 50000.0, "seconds": 200.0, "insert_seconds": 150.0, "index_seconds": 50.0}
     settled = {"data_bytes": 1.9 * 2**30, "index_bytes": 0.2 * 2**30, "database_bytes": 2.6 * 2**30}
-    spots = {(0, 0): Spot(loaded), (0, 1): Spot(settled), (0, 2): Spot({"database_bytes": 2.9 * 2**30}),
-             **{(1, column): Spot(status="failed") for column in range(3)}}  # fmt: skip
+    spots = {
+        (0, column): LayoutCell(values)
+        for column, values in enumerate((loaded, settled, {"database_bytes": 2.9 * 2**30}))
+    }
+    spots |= {(1, column): LayoutCell(status="failed") for column in range(3)}
     return Block(
         "load and sizes", (("mysql",), ("myrocks",)), (("load",), ("settle",), ("insert",)), spots, ("server",)
     )

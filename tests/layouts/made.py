@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.table import Table
-from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout import Block, LayoutCell
 
 
 def subjects(values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:
@@ -14,8 +14,8 @@ def subjects(values: Mapping[str, Mapping[str, float] | str], **said: object) ->
     return Block("t", tuple((name,) for name in values), spots=spots, **said)  # type: ignore[arg-type]
 
 
-def spot(said: Mapping[str, float] | str) -> Spot:
-    return Spot(status=said) if isinstance(said, str) else Spot(said)
+def spot(said: Mapping[str, float] | str) -> LayoutCell:
+    return LayoutCell(status=said) if isinstance(said, str) else LayoutCell(said)
 
 
 def texts(table: Table) -> list[str]:
@@ -25,7 +25,7 @@ def texts(table: Table) -> list[str]:
 def compared(rows: Mapping[str, Sequence[float]], columns: Sequence[str]) -> Block:
     """QPS of steps by build, with the ratios to the first."""
     spots = {
-        (row, column): Spot({"qps": rate}, ratios={"qps": rate / rates[0]})
+        (row, column): LayoutCell({"qps": rate}, ratios={"qps": rate / rates[0]})
         for row, rates in enumerate(rows.values())
         for column, rate in enumerate(rates)
     }

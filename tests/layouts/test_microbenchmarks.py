@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stepgrid.layouts import absolute, before_after, cpu, errors, groups, load, per_operation
 from stepgrid.model.table import Table
-from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats.text import table as text
 from tests.layouts.made import subjects, texts
 
@@ -26,7 +26,7 @@ def block(rows: Sequence[tuple[str, str]], figures: Sequence[Sequence[Figures]],
     for row, line in enumerate(figures):
         for column, found in enumerate(line):
             spots[row, column] = (
-                Spot(status=found) if isinstance(found, str) else Spot(found, ratios=_ratio(line, found))
+                LayoutCell(status=found) if isinstance(found, str) else LayoutCell(found, ratios=_ratio(line, found))
             )
     return Block(
         "t", tuple(rows), tuple((arm,) for arm in arms), spots, ("step", "range"), ("server",), base="server=mysql",
@@ -116,8 +116,8 @@ def test_a_load_and_the_sizes_behind_it() -> None:
     loaded = {"qps": 50000.0, "seconds": 2.0, "insert_seconds": 1.5, "index_seconds": 0.5, "data_bytes": 16384.0}
     settled = {"data_bytes": 5.0 * 2**20, "index_bytes": 2.0**20, "database_bytes": 150.0 * 2**20}
     spots = {
-        (0, 0): Spot(loaded), (0, 1): Spot(settled), (0, 2): Spot({"database_bytes": 200.0 * 2**20}),
-        (1, 0): Spot(status="failed"), (1, 1): Spot(status="missing"), (1, 2): Spot(status="missing"),
+        (0, 0): LayoutCell(loaded), (0, 1): LayoutCell(settled), (0, 2): LayoutCell({"database_bytes": 200.0 * 2**20}),
+        (1, 0): LayoutCell(status="failed"), (1, 1): LayoutCell(status="missing"), (1, 2): LayoutCell(status="missing"),
     }  # fmt: skip
     made = Block(
         "load and sizes", (("mysql",), ("myrocks",)), (("load",), ("settle",), ("insert",)), spots, ("server",)
@@ -133,7 +133,7 @@ def test_a_load_and_the_sizes_behind_it() -> None:
 
 
 def test_a_load_alone_has_the_sizes_that_it_knows() -> None:
-    spots = {(0, 0): Spot({"insert_seconds": 1.0, "database_bytes": 2.0**20})}
+    spots = {(0, 0): LayoutCell({"insert_seconds": 1.0, "database_bytes": 2.0**20})}
     (found,) = load.tables(Block("t", (("mysql",),), (("load",),), spots, ("server",)))
     assert texts(found) == ["mysql - - 1 - - - 1 MiB 1 MiB"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
-from stepgrid.plugins.layout import Block, Spot
+from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from tests.layouts.made import compared, subjects, texts
 
@@ -152,7 +152,7 @@ sd128k 0.001 0.107 0.070 0.254""",
 def test_seconds_of_a_probe(workload: str) -> None:
     lines = [line.split() for line in PROBES[workload].splitlines()]
     spots = {
-        (row, column): Spot({"getmin": float(text)})
+        (row, column): LayoutCell({"getmin": float(text)})
         for row, (_, *seconds) in enumerate(lines)
         for column, text in enumerate(seconds)
     }
@@ -166,7 +166,7 @@ def test_seconds_of_a_probe(workload: str) -> None:
 def test_sizes_after_a_load_of_linkbench() -> None:
     sizes = {"InnoDB": 257, "InnoDB, compressed": 168, "MyRocks": 85}
     spots = {
-        (row, 0): Spot({"database_bytes": size * 2.0**30}, ratios={"database_bytes": size / 257})
+        (row, 0): LayoutCell({"database_bytes": size * 2.0**30}, ratios={"database_bytes": size / 257})
         for row, size in enumerate(sizes.values())
     }
     block = Block("t", tuple((name,) for name in sizes), spots=spots, metrics=("database_bytes",))

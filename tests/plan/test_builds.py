@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.language import lock_file
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.plan.builds import Made
+from stepgrid.plan.builds import ExistingBuild
 from stepgrid.plan.compilation import compile_spec
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
@@ -33,15 +33,15 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC)
 
-    def planned(pins: Mapping[str, str], made: Mapping[str, Made] | None = None) -> PlannedBuild:
+    def planned(pins: Mapping[str, str], made: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
         lock_file.path("a.yaml").write_text(lock_file.text(pins))
         return compile_spec("a.yaml", None, HOST, made=(made or {}).get).builds[0]
 
     return planned
 
 
-def made(*digests: str, here: bool = True) -> Made:
-    return Made(frozenset({GFLAGS, *digests}), here)
+def made(*digests: str, here: bool = True) -> ExistingBuild:
+    return ExistingBuild(frozenset({GFLAGS, *digests}), here)
 
 
 def test_pins_of_what_was_built_are_the_build_that_there_is(planned: Planned) -> None:
@@ -83,7 +83,7 @@ def test_a_build_of_this_checkout_comes_before_one_that_was_made_elsewhere(plann
 
 
 def test_without_a_lock_file_no_store_is_asked(planned: Planned) -> None:
-    def refuse(node: str) -> Made | None:
+    def refuse(node: str) -> ExistingBuild | None:
         raise AssertionError(node)
 
     planned({})

@@ -2,10 +2,10 @@
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.steps.setup import Setup
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.plan.stage_tree import Setups
 
-CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Where("a.yaml", 1, 1))
+CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Location("a.yaml", 1, 1))
 
 
 def test_one_object_for_all_steps_that_share_a_setup() -> None:

@@ -5,13 +5,13 @@ import pytest
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.plan.actions import planned
-from stepgrid.plan.preview import Node, Outlook, to_json
+from stepgrid.plan.preview import Node, Preview, to_json
 
 PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
 
 
-def outlook(*nodes: Node) -> Outlook:
-    return Outlook(PLAN, nodes, 0.0, None)
+def outlook(*nodes: Node) -> Preview:
+    return Preview(PLAN, nodes, 0.0, None)
 
 
 def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:

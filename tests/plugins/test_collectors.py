@@ -9,7 +9,7 @@ import pytest
 from stepgrid.collectors.perf_stat import FILE, USER
 from stepgrid.collectors.perf_stat import METRICS as COUNTED
 from stepgrid.expand.steps.collectors import SETTINGS
-from stepgrid.plugins.collector import Drawing, Target
+from stepgrid.plugins.collector import DrawingCollector, Target
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import COLLECTORS
 
@@ -96,4 +96,6 @@ def test_every_count_is_a_metric() -> None:
 
 
 def test_only_a_recording_is_drawn() -> None:
-    assert [name for name in COLLECTORS.names() if isinstance(COLLECTORS.get(name), Drawing)] == ["perf_record"]
+    assert [name for name in COLLECTORS.names() if isinstance(COLLECTORS.get(name), DrawingCollector)] == [
+        "perf_record"
+    ]

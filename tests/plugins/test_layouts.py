@@ -16,10 +16,10 @@ from stepgrid.layouts import (
     relative,
     response_times,
 )
-from stepgrid.layouts.insert_benchmark import Marked
+from stepgrid.layouts.insert_benchmark import ColouredValue
 from stepgrid.layouts.shared import insert_metrics
 from stepgrid.plugins.drivers import tables
-from stepgrid.plugins.layout import Block, Layout, Spot
+from stepgrid.plugins.layout import Block, Layout, LayoutCell
 from stepgrid.plugins.registry import LAYOUTS
 from tests.layouts.made import compared, spot, subjects, texts
 
@@ -54,7 +54,7 @@ def test_groups_of_microbenchmarks_with_short_names() -> None:
 
 def test_a_base_that_is_a_row_leaves_the_columns_their_names() -> None:
     ratios = {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.25, (1, 1): 0.5}
-    spots = {place: Spot({"qps": 9.0}, ratios={"qps": ratio}) for place, ratio in ratios.items()}
+    spots = {place: LayoutCell({"qps": 9.0}, ratios={"qps": ratio}) for place, ratio in ratios.items()}
     block = Block(
         "relative QPS", (("6.29.5",), ("9.9.3",)), (("fillseq",), ("overwrite",)), spots, ("build",), base="6.29.5"
     )
@@ -71,7 +71,7 @@ def test_cells_without_figures_say_why() -> None:
 
 
 def test_several_metrics_over_columns_are_a_table_each() -> None:
-    spots = {(0, 0): Spot({"qps": 100, "lsm_bytes": 3 * 2**30}), (0, 1): Spot({"qps": 50.25})}
+    spots = {(0, 0): LayoutCell({"qps": 100, "lsm_bytes": 3 * 2**30}), (0, 1): LayoutCell({"qps": 50.25})}
     block = Block("t", (("x",),), (("a",), ("b",)), spots, ("step",), metrics=("qps", "lsm_bytes"))
     found = figures.tables(block)
     assert [(table.block, texts(table)) for table in found] == [
@@ -82,13 +82,13 @@ def test_several_metrics_over_columns_are_a_table_each() -> None:
 
 def test_a_level_that_shrank_by_less_than_is_shown_has_no_sign() -> None:
     rows = ({"level": "L7", "write_new_bytes": -0.03 * 2**30}, {"level": "L6", "write_new_bytes": -0.3 * 2**30})
-    (found,) = compaction.tables(Block("t", (("a",),), spots={(0, 0): Spot({}, levels=rows)}))
+    (found,) = compaction.tables(Block("t", (("a",),), spots={(0, 0): LayoutCell({}, levels=rows)}))
     assert texts(found) == ["L7 0.0", "L6 -0.3"]
 
 
 def test_units_of_what_a_table_calls_otherwise_stand_below() -> None:
     called = {"qps": "o/s", "gets_per_s": "get/s", "device_read_mb_per_s": "rMB/s"}
-    spots = {(0, 0): Spot({"qps": 5, "gets_per_s": 4, "device_read_mb_per_s": 2.5, "p99_us": 7})}
+    spots = {(0, 0): LayoutCell({"qps": 5, "gets_per_s": 4, "device_read_mb_per_s": 2.5, "p99_us": 7})}
     block = Block("t", (("a",),), spots=spots, row_axes=("x",), metrics=(*called, "p99_us"), called=called)
     (found,) = figures.tables(block)
     assert [(column.name, column.unit) for column in found.columns[1:]] == [
@@ -136,7 +136,7 @@ LEVELS = (
 
 
 def test_compaction_by_level_and_in_all() -> None:
-    block = Block("t", (("a",), ("b",)), spots={(0, 0): Spot({"qps": 1}, levels=LEVELS), (1, 0): spot("failed")})
+    block = Block("t", (("a",), ("b",)), spots={(0, 0): LayoutCell({"qps": 1}, levels=LEVELS), (1, 0): spot("failed")})
     (table,) = compaction.tables(block)
     assert [column.name for column in table.columns] == ["Level", "Files", "Size", "Write(GB)", "KeyIn"]
     assert texts(table) == ["L0 2/0 1.50 MB 0.3 -", "Sum 4/1 2.00 GB - 1662K"]
@@ -144,13 +144,19 @@ def test_compaction_by_level_and_in_all() -> None:
 
 
 def test_what_fails_its_rate_is_grey_and_counts_for_no_colour() -> None:
-    column = [Marked(100), Marked(60), Marked(90), Marked(500, kept=False), Marked(None)]
+    column = [
+        ColouredValue(100),
+        ColouredValue(60),
+        ColouredValue(90),
+        ColouredValue(500, kept=False),
+        ColouredValue(None),
+    ]
     assert insert_benchmark.coloured(column) == ["best", "worst", "best", "sla", ""]
 
 
 def test_nothing_is_bad_where_all_is_alike() -> None:
-    assert insert_benchmark.coloured([Marked(100), Marked(80)]) == ["best", ""]
-    assert insert_benchmark.coloured([Marked(5), Marked(5)]) == ["", ""]
+    assert insert_benchmark.coloured([ColouredValue(100), ColouredValue(80)]) == ["best", ""]
+    assert insert_benchmark.coloured([ColouredValue(5), ColouredValue(5)]) == ["", ""]
 
 
 @pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.6, True), (3799.4, False), (None, True)])
@@ -161,10 +167,10 @@ def test_a_rate_is_sustained_from_95_percent_of_it(rate: float | None, kept: boo
 def test_the_insert_benchmark_by_step() -> None:
     target = insert_benchmark.TARGET
     spots = {
-        (0, 0): Spot({"inserts_per_s": 103093}),
-        (1, 0): Spot({"inserts_per_s": 81967}),
-        (0, 1): Spot({"inserts_per_s": 998, "qps": 5000, target: 1000}),
-        (1, 1): Spot({"inserts_per_s": 800, "qps": 9000, target: 1000}),
+        (0, 0): LayoutCell({"inserts_per_s": 103093}),
+        (1, 0): LayoutCell({"inserts_per_s": 81967}),
+        (0, 1): LayoutCell({"inserts_per_s": 998, "qps": 5000, target: 1000}),
+        (1, 1): LayoutCell({"inserts_per_s": 800, "qps": 9000, target: 1000}),
     }
     block = Block("t", (("rx56",), ("rx80",)), (("l.i0",), ("q1000",)), spots)
     throughput, relative, rates, *_ = insert_benchmark.tables(block)
@@ -195,7 +201,7 @@ def test_the_longest_is_that_of_the_queries_where_there_are_any() -> None:
 
 
 def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them() -> None:
-    spots = {(0, 0): Spot({"server_virtual_bytes": 2.0**34}), (1, 0): Spot({"tables_bytes": 2.0**30})}
+    spots = {(0, 0): LayoutCell({"server_virtual_bytes": 2.0**34}), (1, 0): LayoutCell({"tables_bytes": 2.0**30})}
     seldom = insert_metrics.tables(Block("t", (("a",), ("b",)), (("l.i0",),), spots))[0]
     usual = insert_metrics.tables(Block("t", (("b",),), (("l.i0",),), {(0, 0): spots[1, 0]}))[0]
     assert " ".join(column.name for column in usual.columns) == (
@@ -211,7 +217,10 @@ def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them()
 def test_the_shares_of_classes_of_response_times() -> None:
     shares = (99.999, 0.0, 0.0, 0.0, 0.0008, 0.0, 0.0, 0.0, 0.0, 0.0002)
     values = {"max_query_seconds": 17.5, "max_us": 2000.0}
-    spots = {(0, 0): Spot(values, times={"query": shares, "": (100.0, *[0.0] * 9)}), (1, 0): Spot(status="failed")}
+    spots = {
+        (0, 0): LayoutCell(values, times={"query": shares, "": (100.0, *[0.0] * 9)}),
+        (1, 0): LayoutCell(status="failed"),
+    }
     query, every = response_times.tables(Block("t", (("a",), ("b",)), spots=spots, point="q100"))
     names = "256us 1ms 4ms 16ms 64ms 256ms 1s 4s 16s gt max tag"
     assert " ".join(column.name for column in query.columns) == names

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.plugins.server import Serving
+from stepgrid.plugins.server import ServerEngine
 from stepgrid.plugins.server_counters import counted, difference
 
 TABLES: dict[str, list[Mapping[str, Any]]] = {
@@ -45,13 +45,13 @@ class Asked:
 )
 def test_what_a_name_stands_for(named: str, found: dict[str, float]) -> None:
     server = cast(Any, Asked())
-    assert counted(cast(Serving, server), server, named) == found
+    assert counted(cast(ServerEngine, server), server, named) == found
 
 
 def test_a_name_that_stands_for_nothing() -> None:
     server = cast(Any, Asked())
     with pytest.raises(LookupError) as caught:
-        counted(cast(Serving, server), server, "a.b")
+        counted(cast(ServerEngine, server), server, "a.b")
     assert caught.value.args[0] == "the server has no counter and no table `a.b`"
 
 

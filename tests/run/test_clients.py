@@ -7,7 +7,7 @@ from dataclasses import replace
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.workflow.remaining_work import Work
+from stepgrid.workflow.remaining_work import RemainingWork
 from tests.run import finished
 from tests.run.conftest import BUILD, make_stage, make_step
 
@@ -67,7 +67,7 @@ def test_a_stage_waits_for_the_clients_of_all_that_it_may_run_again(tmp_path):
     plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD, CLIENT), (load, read), {"id": "h"}, Report())
     store = Store(tmp_path)
     finished.result(store, load)
-    work = Work(plan, store, StatusReader(store, plan).read())
+    work = RemainingWork(plan, store, StatusReader(store, plan).read())
     assert work.lacking == {"b-1", "b-c", "s-read"}
     marks = [str(tmp_path / "marks" / "p" / "builds" / each.name) for each in (BUILD, CLIENT)]
     assert (work.before("s-load"), work.before("s-read")) == (marks, marks)

@@ -35,7 +35,7 @@ def no_deadline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_a_duration_or_the_next_such_time_of_day(text: str, seconds: float) -> None:
     found = run_end_time.read(text, NOON)
-    assert found == run_end_time.Until(NOON + seconds, text.strip())
+    assert found == run_end_time.RunEndTime(NOON + seconds, text.strip())
 
 
 @pytest.mark.parametrize("text", ["", "6", "0h", "-1h", "run", "24:00", "12:60", "1h 30", "6 parsecs", "h", "12:30:00"])

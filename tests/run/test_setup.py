@@ -30,7 +30,7 @@ def host(tmp_path, monkeypatch):
 
 def test_nothing_asked_is_nothing_done():
     done = launch.launched(COMMAND, {})
-    assert done == launch.Launched(COMMAND, {})
+    assert done == launch.LaunchPlan(COMMAND, {})
     assert done.argv == COMMAND.argv
 
 
@@ -68,7 +68,7 @@ def test_a_tool_that_is_not_here(host, monkeypatch):
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(cgroup, "can_limit", lambda: True)
-    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.Launched(COMMAND, {"memory": 1 << 30}, 1 << 30, 0)
+    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.LaunchPlan(COMMAND, {"memory": 1 << 30}, 1 << 30, 0)
     monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
         launch.launched(COMMAND, {"memory": 1 << 30})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.processes.supervision import Ended
+from stepgrid.host.processes.supervision import ProcessEnd
 from stepgrid.plugins.drivers import running
 from stepgrid.run.step_record import complaint
 
@@ -15,8 +15,8 @@ FATAL = (
 )
 
 
-def _ended(status: int) -> Ended:
-    return Ended(status, False, "", "", 1.0, 0.5, 0.5, 0)
+def _ended(status: int) -> ProcessEnd:
+    return ProcessEnd(status, False, "", "", 1.0, 0.5, 0.5, 0)
 
 
 @pytest.mark.parametrize(

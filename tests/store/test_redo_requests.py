@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.model.status import NodeStatus, Result, Status, Work
+from stepgrid.model.status import ActiveWork, NodeStatus, Result, Status
 from stepgrid.store import redo_requests, retractions
 from stepgrid.store.status.attempts import tried
 from stepgrid.store.store import Store
@@ -92,7 +92,7 @@ def test_a_note_that_cannot_be_read_takes_it_out_all_the_same(store: Store) -> N
     new = result(store)
     (new / "retracted.json").write_text("{")
     assert store.result("s-1") is None
-    assert retractions.of(new) == retractions.Retracted("its note cannot be read", "someone", "")
+    assert retractions.of(new) == retractions.Retraction("its note cannot be read", "someone", "")
 
 
 def test_all_that_was_tried(store: Store) -> None:
@@ -102,7 +102,7 @@ def test_all_that_was_tried(store: Store) -> None:
     new, last = result(store), result(store)
     retractions.retract(store, last, "why not")
     running, killed = store.new_attempt("s-1"), store.new_attempt("s-1")
-    node = NodeStatus("s-1", "t", Status.DONE, result=Result(new), work=Work((1,), running))
+    node = NodeStatus("s-1", "t", Status.DONE, result=Result(new), work=ActiveWork((1,), running))
     found = tried(store, node)
     assert [(each.folder, each.standing) for each in found] == [
         (old, "older"),

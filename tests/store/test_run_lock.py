@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stepgrid.host.locks import Busy, holders
+from stepgrid.host.locks import LockBusy, holders
 from stepgrid.store import run_lock
 from stepgrid.store.store import Store
 
@@ -16,7 +16,7 @@ def store(tmp_path):
 def test_a_run_excludes_another_and_says_what_it_is(store):
     before = datetime.now(UTC)
     with run_lock.run_lock(store, "a.yaml"):
-        with pytest.raises(Busy) as busy, run_lock.run_lock(store, "b.yaml"):
+        with pytest.raises(LockBusy) as busy, run_lock.run_lock(store, "b.yaml"):
             pass
         found = run_lock.active(store, busy.value.holders)
     assert (found.pid, found.spec) == (os.getpid(), "a.yaml")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.trash import Left
-from stepgrid.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.store.trash import UnmovedPath
+from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
 from tests.store.test_unreferenced import put
 
-NOTHING = Needed((), (), ())
+NOTHING = NeededNames((), (), ())
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "outputs")
 
 
-def moved(store: Store, needed: Needed = NOTHING) -> list[Left]:
+def moved(store: Store, needed: NeededNames = NOTHING) -> list[UnmovedPath]:
     return trash.move(store, unreferenced(entries(store), needed))
 
 
@@ -61,7 +61,7 @@ def test_the_mark_goes_and_the_rest_stays(store: Store) -> None:
     gone, stays = put(store, "results", "s-1"), put(store, "results", "s-2")
     for folder in (gone, stays):
         store.set_mark(folder.name, folder / "inner")
-    assert moved(store, Needed((), (), {"s-2"})) == []
+    assert moved(store, NeededNames((), (), {"s-2"})) == []
     assert not gone.exists()
     assert not store.mark("s-1").is_symlink()
     assert stays.is_dir()
@@ -75,7 +75,7 @@ def test_summaries_of_plans_that_had_a_result_are_made_again(store: Store) -> No
     (folder / "stages.jsonl").write_text('{"id":"s-1","title":"t"}\n')
     stamp = store.summary("p") / "made-by-0"
     stamp.parent.mkdir(parents=True)
-    for change in (lambda: moved(store, Needed({"p"}, (), ())), lambda: trash.restore(store)):
+    for change in (lambda: moved(store, NeededNames({"p"}, (), ())), lambda: trash.restore(store)):
         stamp.touch()
         change()
         assert not stamp.exists()
@@ -145,14 +145,14 @@ def test_images_stay_on_their_file_system(tmp_path: Path) -> None:
 def test_what_a_job_uses_is_left_and_named(store: Store) -> None:
     folder, other = put(store, "images", "s-1"), put(store, "images", "s-2")
     with locked(store.lock("s-1")):
-        assert moved(store) == [Left(folder, "it is in use")]
+        assert moved(store) == [UnmovedPath(folder, "it is in use")]
     assert folder.is_dir()
     assert not other.exists()
 
 
 @pytest.mark.parametrize("held", ["run", "import", "import-legacy", "trash"])
 def test_it_is_alone(held: str, store: Store) -> None:
-    with locked(store.lock(held)), pytest.raises(Busy), trash.alone(store):
+    with locked(store.lock(held)), pytest.raises(LockBusy), trash.alone(store):
         pass
     with trash.alone(store):
         pass
@@ -162,7 +162,7 @@ def test_a_trash_that_is_a_link_is_not_used(store: Store, tmp_path: Path) -> Non
     folder = put(store, "results", "s-1")
     (tmp_path / "elsewhere" / "precious" / "results" / "s-2").mkdir(parents=True)
     (store.root / "trash").symlink_to(tmp_path / "elsewhere")
-    assert moved(store) == [Left(folder, f"{store.root / 'trash'} is a link")]
+    assert moved(store) == [UnmovedPath(folder, f"{store.root / 'trash'} is a link")]
     assert (trash.restore(store), trash.empty(store)) == ((0, []), 0)
     assert (tmp_path / "elsewhere" / "precious" / "results" / "s-2").is_dir()
 

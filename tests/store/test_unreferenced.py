@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.store.store import Store
-from stepgrid.store.unreferenced import Needed, entries, unreferenced
+from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
 
-NOTHING = Needed((), (), ())
+NOTHING = NeededNames((), (), ())
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def put(store: Store, kind: str, name: str) -> Path:
 def test_what_is_needed_is_not_listed(store: Store) -> None:
     for kind, name in (("results", "s-1"), ("results", "s-2"), ("attempts", "b-1"), ("plans", "p"), ("summary", "q")):
         put(store, kind, name)
-    found = unreferenced(entries(store), Needed({"p"}, {"b-1"}, {"s-1"}))
+    found = unreferenced(entries(store), NeededNames({"p"}, {"b-1"}, {"s-1"}))
     assert [(each.kind, each.name) for each in found] == [("results", "s-2"), ("summary", "q")]
     assert all(each.bytes >= 5000 for each in found)
 
@@ -57,5 +57,5 @@ def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> 
         path.write_text("{}")
     for build in ("b-1", "b-2"):
         (store.records() / build).mkdir(parents=True)
-    found = unreferenced(entries(store), Needed((), {"b-1"}, {"s-1"}, {"of-1"}))
+    found = unreferenced(entries(store), NeededNames((), {"b-1"}, {"s-1"}, {"of-1"}))
     assert [(each.kind, each.name) for each in found] == [("records", "b-2"), ("asked", "s-2"), ("learnt", "of-2")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Past, Run
+from stepgrid.summarize.data.parquet_reader import PastFigure, Run
 
 START = datetime(2026, 11, 20, 10)
 
@@ -46,9 +46,9 @@ def past(
     restored: bool = True,
     host: str | None = "here",
     plan: str = "other",
-) -> Past:
+) -> PastFigure:
     """`age`: of two results of a load the older has the higher one."""
     place = (f"s-{cell}-{load}-0", 0)
-    return Past(
+    return PastFigure(
         place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, plan, f"2026-11-{20 - age}"
     )

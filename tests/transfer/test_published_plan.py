@@ -11,7 +11,7 @@ from stepgrid.collect.tables import table_views
 from stepgrid.model.figures import Buckets, Figures, ParseError, rows
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import changed
 from stepgrid.store.store import Store
@@ -19,11 +19,11 @@ from stepgrid.transfer.published_plan import imported, planned
 from stepgrid.transfer.published_results import publish
 
 
-def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Measured:
-    return Measured(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
+def measured(build: str, step: str, qps: float = 1.0, **more: object) -> ImportedStep:
+    return ImportedStep(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
 
 
-def collected(store: Store, steps: list[Measured]) -> dict[str, NodeStatus]:
+def collected(store: Store, steps: list[ImportedStep]) -> dict[str, NodeStatus]:
     """By the stage's title."""
     plan = planned("sysbench", "title", "dir", steps).plan
     known = StatusReader(store, plan).read().nodes
@@ -63,7 +63,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
         levels=[{"level": "L0", "files": 3.0}],
         histograms=[Buckets("read", [0.0, 256.0], [256.0, 300.0], [9, 1]), Buckets("", [0.0], [1.0], [2])],
     )
-    steps = [Measured("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
+    steps = [ImportedStep("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
     made = planned("sysbench", "title", "dir", steps)
     publish(store, made)

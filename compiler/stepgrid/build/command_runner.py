@@ -20,7 +20,7 @@ _SUBREAPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("subreape
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CommandResult:
     status: int
     stdout: str
     stderr: str
@@ -43,12 +43,12 @@ class Commands:
         quiet: bool = False,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Completed:
+    ) -> CommandResult:
         """Keeps what it says, for short answers. `quiet` keeps that out of the log."""
         began = self._began(argv, cwd)
         given = environment_variables.client(str(self.folder.absolute()), env or {})
         status, out, err = _kept(argv, timeout, cwd or self.folder, given, None)
-        done = Completed(status, *(text.decode(errors="replace") for text in (out, err)))
+        done = CommandResult(status, *(text.decode(errors="replace") for text in (out, err)))
         if not quiet:
             self.note(done.stdout + done.stderr)
         self._ended(status, began)

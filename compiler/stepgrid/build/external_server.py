@@ -12,7 +12,7 @@ from stepgrid.language.site.site_file import DEFAULT
 from stepgrid.model.plan import SERVER, PlannedBuild, runs_already
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins import engines
-from stepgrid.plugins.server import Access, Answering, Connection
+from stepgrid.plugins.server import Access, Connection, ExternalServerEngine
 
 _LOCAL = ("localhost", "127.0.0.1")  # by the first, MySQL's library means a socket of its own choice
 
@@ -68,9 +68,9 @@ def access(build: PlannedBuild, said: SiteServer, storage: str = "") -> Access:
     )
 
 
-def answering(name: str) -> Answering:
+def answering(name: str) -> ExternalServerEngine:
     found = engines.engine(name)
-    if not isinstance(found, Answering):
+    if not isinstance(found, ExternalServerEngine):
         raise LookupError(f"this version measures no server of {name} that already runs")
     return found
 
@@ -89,7 +89,7 @@ class UnansweredError(Exception):
         self.said = said
 
 
-def connected(engine: Answering, access: Access, shown: str, seconds: float | None = None) -> Connection:
+def connected(engine: ExternalServerEngine, access: Access, shown: str, seconds: float | None = None) -> Connection:
     """`shown`: the server, for a sentence."""
     allowed = float(os.environ.get("STEPGRID_READY") or ALLOWED) if seconds is None else seconds
     end = time.monotonic() + allowed

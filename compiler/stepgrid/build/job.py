@@ -82,7 +82,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     _refuse_moved(build)
     checked = check(order, material, made)
     seconds = time.monotonic() - began
-    record.write(order, record.Finished(source.route, recipe.name, material, made, checked, seconds))
+    record.write(order, record.FinishedBuild(source.route, recipe.name, material, made, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
     return f"built in {number_format.seconds(seconds)}, {checked.identity.version}{assertions}"
 

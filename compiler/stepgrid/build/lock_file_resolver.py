@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Resolving
+from stepgrid.build.source import ResolvableSource
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
 from stepgrid.language.builds.sources import key, moves, parts
@@ -22,7 +22,7 @@ from stepgrid.plugins.engines import engine
 _SHA256 = 64  # digits
 
 
-class Wanted(NamedTuple):
+class MovingSource(NamedTuple):
     """A source that moves, with a build that takes it along, and the names of all that do, families too."""
 
     source: Mapping[str, Any]
@@ -39,14 +39,14 @@ class Answers:
     failed: dict[str, str] = field(default_factory=dict)  # that gave no answer, and why
 
 
-def wanted(plans: Iterable[Plan]) -> dict[str, Wanted]:
-    found: dict[str, Wanted] = {}
+def wanted(plans: Iterable[Plan]) -> dict[str, MovingSource]:
+    found: dict[str, MovingSource] = {}
     for plan in plans:
         for build in plan.builds:
             names = _names(plan, build)
             for source in filter(moves, parts(build.source)):
                 before = found[key(source)].names if key(source) in found else ()
-                found[key(source)] = Wanted(source, build, {*before, *names})
+                found[key(source)] = MovingSource(source, build, {*before, *names})
     return dict(sorted(found.items()))
 
 
@@ -56,7 +56,7 @@ def _names(plan: Plan, build: PlannedBuild) -> set[str]:
     return own | {name.removesuffix(f"-{build.version}") for name in own}
 
 
-def ask(asked: Mapping[str, Wanted], held: Mapping[str, str], site: Site, say: Callable[[str], None]) -> Answers:
+def ask(asked: Mapping[str, MovingSource], held: Mapping[str, str], site: Site, say: Callable[[str], None]) -> Answers:
     """`say` is told what is looked at, which may take a while."""
     answers = Answers()
     for name, each in asked.items():
@@ -80,7 +80,7 @@ def resolve(source: Mapping[str, Any], build: PlannedBuild, site: Site) -> str:
         folder = Path(name)
         asking = cast(Built, engine(build.engine))  # nothing is built: its planning half will do
         order = Order(replace(build, pins={}), asking, folder, Commands(folder / "log", folder), site)
-        return route.resolve(source, order) if isinstance(route, Resolving) else _checksum(source, order)
+        return route.resolve(source, order) if isinstance(route, ResolvableSource) else _checksum(source, order)
 
 
 def _checksum(source: Mapping[str, Any], order: Order) -> str:

@@ -13,7 +13,7 @@ from stepgrid.model.plan import Json, PlannedBuild
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class BuiltPrograms:
     """The programs of a build, below its folder or on the machine."""
 
     programs: Mapping[str, tuple[str, ...]]  # argv prefix: paths relative to the build's folder or absolute
@@ -33,13 +33,13 @@ class Recipe(Protocol):
         """A build of its engine."""
         ...
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         """What is not needed to run the programs is removed: a tree of 2 GB does not stay."""
         ...
 
 
 @runtime_checkable
-class Making(Protocol):
+class RecipeProvider(Protocol):
     """An engine whose builds are made by recipes of its own, where they are not ready."""
 
     def recipes(self) -> Sequence[Recipe]:
@@ -47,7 +47,7 @@ class Making(Protocol):
         ...
 
 
-class Place(NamedTuple):
+class SearchFolder(NamedTuple):
     """A folder that programs would look for where they were compiled to lie."""
 
     fact: str
@@ -57,24 +57,24 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledPrograms:
     """What is known of an engine's programs in a prefix, beside the names of those that a build must have."""
 
     clients: tuple[str, ...] = ()  # a route without them leaves a build that another one's clients ask
     older_names: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, Json] | None = None  # packages that published binaries want and newer machines lack
-    places: Callable[[Path, Path], Iterable[Place]] = lambda base, libraries: ()
+    places: Callable[[Path, Path], Iterable[SearchFolder]] = lambda base, libraries: ()
 
 
 @runtime_checkable
-class Packaged(Protocol):
+class PackagedEngine(Protocol):
     """An engine whose programs come in packages, jars or wheels."""
 
-    def installed(self) -> Installed: ...
+    def installed(self) -> InstalledPrograms: ...
 
 
 @runtime_checkable
-class Extending(Protocol):
+class ExtensibleEngine(Protocol):
     """An engine whose packages may bring extensions."""
 
     def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.programs import RECORD
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.build.verification import Checked
+from stepgrid.build.verification import CheckedBuild
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plugins.engine import OptionInfo
 
@@ -20,16 +20,16 @@ CATALOGUE = "catalogue.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedBuild:
     route: str
     recipe: str
     material: Material
-    made: Made
-    checked: Checked
+    made: BuiltPrograms
+    checked: CheckedBuild
     seconds: float
 
 
-def write(order: Order, finished: Finished) -> None:
+def write(order: Order, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
         _dump(order.folder / CATALOGUE, {option.name: _option(option) for option in catalogue.values()})
@@ -43,7 +43,7 @@ def _option(option: OptionInfo) -> dict[str, Json]:
     return known | {name: value for name, value in told.items() if value}
 
 
-def record(build: PlannedBuild, finished: Finished) -> dict[str, Any]:
+def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
     identity, material, made = finished.checked.identity, finished.material, finished.made
     return {
         "id": build.id,
@@ -65,7 +65,7 @@ def record(build: PlannedBuild, finished: Finished) -> dict[str, Any]:
     }
 
 
-def quality(finished: Finished) -> dict[str, Json]:
+def quality(finished: FinishedBuild) -> dict[str, Json]:
     """Two builds whose qualities are equal compare without a caveat."""
     said = {**finished.material.quality, **finished.made.quality}
     return {**said, "assertions": finished.checked.identity.assertions}

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
-from stepgrid.plugins.server import Described
+from stepgrid.plugins.server import ServerDescription
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Material:
     quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
     facts: Mapping[str, Json] = field(default_factory=dict)
     advice: str = ""  # what to do when the binary's version is not the declared one
-    described: Described | None = None  # of a server that already runs: there is no binary to be asked
+    described: ServerDescription | None = None  # of a server that already runs: there is no binary to be asked
 
 
 class Source(Protocol):
@@ -48,7 +48,7 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Resolving(Protocol):
+class ResolvableSource(Protocol):
     """A source that can tell what it is now without fetching it; others are fetched for that."""
 
     def resolve(self, source: Mapping[str, Json], order: Order) -> str:

@@ -12,7 +12,7 @@ from stepgrid.build.command_runner import Commands
 from stepgrid.language.builds.sources import key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
-from stepgrid.plugins.engine import Built, Declared
+from stepgrid.plugins.engine import Built, DeclaredBuilds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Order:
     @property
     def programs(self) -> tuple[str, ...]:
         """What it must provide: an engine says it, or the build itself does."""
-        own = self.engine.program_paths(self.build.recipe) if isinstance(self.engine, Declared) else ()
+        own = self.engine.program_paths(self.build.recipe) if isinstance(self.engine, DeclaredBuilds) else ()
         return self.engine.programs or tuple(own) or (Path(str(self.build.source.get("system", ""))).name,)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.model.plan import PlannedBuild
@@ -18,16 +18,16 @@ UNTOLD = "unknown"  # neither the binary nor the spec says which version it is
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBuild:
     identity: Identity
     catalogue: Mapping[str, OptionInfo] | None  # None: it cannot be asked
 
 
-def check(order: Order, material: Material, made: Made) -> Checked:
+def check(order: Order, material: Material, made: BuiltPrograms) -> CheckedBuild:
     engine, said = order.engine, material.described
     if said is not None:
         _compare(order.build, said.identity.version, material.advice, "the server")
-        return Checked(said.identity, said.options)
+        return CheckedBuild(said.identity, said.options)
 
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
         argv = (*absolute(order.folder, made.programs[program]), *arguments)
@@ -43,7 +43,7 @@ def check(order: Order, material: Material, made: Made) -> Checked:
     catalogue = engine.catalogue(run)
     if catalogue is not None and not catalogue:
         raise BuildError(f"{engine.name} {identity.version} lists no options: nothing could be checked against it")
-    return Checked(identity, catalogue)
+    return CheckedBuild(identity, catalogue)
 
 
 def _compare(build: PlannedBuild, said: str, advice: str, who: str = "the binary") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.host_lock import path
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.noise.tuning import counted, restore
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.summarize.formats import json_text
@@ -49,7 +49,7 @@ def _restore() -> int:
     try:
         with locked(path(), shared=True, wait=False):
             back, failed = restore(path())
-    except Busy as busy:
+    except LockBusy as busy:
         who = ", ".join(map(str, busy.holders)) or "unknown"
         print(f"a run measures now (process {who}): it puts its settings back when it ends")
         return STOPPED

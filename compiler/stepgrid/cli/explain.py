@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.cli.shared.cell_selection import Nothing, found
+from stepgrid.cli.shared.cell_selection import SelectionError, found
 from stepgrid.cli.shared.plan_text import may_be_size, value
 from stepgrid.model.plan import (
     FILES,
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         return 1
     try:
         print("\n".join(told(plan, found(plan, args.cell), args.step, args.all)))
-    except Nothing as nothing:
+    except SelectionError as nothing:
         print(nothing, file=sys.stderr)
         return 2
     return 0
@@ -102,7 +102,7 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
     if not chosen:
         from stepgrid.language.problems.problem import nearest
 
-        raise Nothing(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
+        raise SelectionError(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
     return chosen
 
 

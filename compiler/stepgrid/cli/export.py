@@ -20,7 +20,7 @@ from stepgrid.transfer import bundle, result_export
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.language.input_record import Witness
+    from stepgrid.language.input_record import InputRecord
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     return FINE
 
 
-def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: Witness) -> Mapping[str, Any]:
+def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: InputRecord) -> Mapping[str, Any]:
     bundle.check_name(args.file)
     if result_export.has_results(store, plan):
         _summarized(store, plan)

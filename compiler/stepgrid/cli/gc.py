@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.host.locks import Busy
+from stepgrid.host.locks import LockBusy
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
 from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.trash import Left
+from stepgrid.store.trash import UnmovedPath
 from stepgrid.store.unreferenced import KINDS, Entry, entries, unreferenced
 from stepgrid.summarize.formats.text import aligned
 
@@ -50,14 +50,14 @@ def run(args: argparse.Namespace) -> int:
     store = host_plan.store()
     try:
         return _restored(store) if args.restore else _emptied(store) if args.empty else _collected(store, args)
-    except Busy as busy:
+    except LockBusy as busy:
         who = ", ".join(map(str, busy.holders)) or "unknown"
         print(f"this checkout is in use (pid {who}): nothing was changed; try again later", file=sys.stderr)
         return REFUSED
 
 
 def _collected(store: Store, args: argparse.Namespace) -> int:
-    from stepgrid.cli.shared.references import Unreadable, references
+    from stepgrid.cli.shared.references import UnreadablePlan, references
 
     with ExitStack() as held:
         if args.yes and store.root.is_dir():
@@ -65,7 +65,7 @@ def _collected(store: Store, args: argparse.Namespace) -> int:
         listed = entries(store)  # before the plans: an import publishes its plan first
         try:
             known = references(store, _specs(args), _forgotten(args))
-        except Unreadable as unreadable:
+        except UnreadablePlan as unreadable:
             print(unreadable, file=sys.stderr)
             return WRONG
         if status := _refused(known, args):
@@ -127,7 +127,7 @@ def _emptied(store: Store) -> int:
     return FINE
 
 
-def _tell(left: Sequence[Left]) -> None:
+def _tell(left: Sequence[UnmovedPath]) -> None:
     for each in left:
         print(f"{each.path} stays: {each.why}", file=sys.stderr)
 

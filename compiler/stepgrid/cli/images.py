@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
@@ -92,7 +92,7 @@ def _evicted(store: Store, found: Sequence[Image], names: Sequence[str]) -> int:
             with locked(store.lock(image.stage), wait=False):
                 evict(store, image.stage, image.stage)
             print(f"removed {image.stage}, {size(image.own)}: {image.title}")
-        except Busy:
+        except LockBusy:
             left += 1
             print(f"left: {image.stage} is in use: {image.title}", file=sys.stderr)
     return FAILED if left else FINE

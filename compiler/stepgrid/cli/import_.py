@@ -21,7 +21,7 @@ from stepgrid.workflow import host_plan
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
-    from stepgrid.transfer.result_import import Taken
+    from stepgrid.transfer.result_import import ImportedResults
 
 FINE, USAGE, FAILED = 0, 2, 3
 
@@ -98,7 +98,7 @@ def _comes_to(plan: Plan) -> bool:
         return False
 
 
-def _told(taken: Taken) -> Iterator[str]:
+def _told(taken: ImportedResults) -> Iterator[str]:
     plan = taken.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield f"took {counted(len(taken.results), 'result')}, {counted(taken.attempts, 'attempt')}"

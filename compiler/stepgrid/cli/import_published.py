@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.units import counted
-from stepgrid.plugins.importer import Wrong
+from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer import published_folder
 from stepgrid.transfer.published_folder import BESIDE, read
@@ -18,10 +18,10 @@ from stepgrid.transfer.published_results import publish
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.plugins.importer import Beside
-    from stepgrid.transfer.published_folder import Found
-    from stepgrid.transfer.published_plan import Planned
-    from stepgrid.transfer.published_results import Taken
+    from stepgrid.plugins.importer import PublishedFigure
+    from stepgrid.transfer.published_folder import PublishedFolder
+    from stepgrid.transfer.published_plan import PublishedPlan
+    from stepgrid.transfer.published_results import ImportedPlan
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 SHOWN = 5  # files that are named
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     spec_arguments.wrong_site(args)
     try:
         return _imported(args)
-    except Wrong as found:
+    except FolderError as found:
         print(f"{found}\nnothing was imported{f'; {HINT}' if found.unknown else ''}", file=sys.stderr)
         return PROBLEMS
     except OSError as error:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 def _imported(args: argparse.Namespace) -> int:
     found = read(args.what, args.folder, args.skip_unknown)
     if args.legacy is not None and found.unsummarized and not args.skip_unknown:
-        raise Wrong(found.unsummarized, unknown=True)
+        raise FolderError(found.unsummarized, unknown=True)
     taken = publish(host_plan.store(), found.planned)
     print("\n".join((*_told(found.planned, taken), *_not_read(found))))
     if args.legacy is not None:
@@ -72,7 +72,7 @@ def _imported(args: argparse.Namespace) -> int:
     return _reported(found.planned.plan.digest)
 
 
-def _told(planned: Planned, taken: Taken) -> Iterator[str]:
+def _told(planned: PublishedPlan, taken: ImportedPlan) -> Iterator[str]:
     plan = planned.plan
     yield plan.title
     yield f"took {counted(len(taken.results), 'result')} of {counted(len(plan.builds), 'build')}"
@@ -80,7 +80,7 @@ def _told(planned: Planned, taken: Taken) -> Iterator[str]:
         yield f"left as they are here: {counted(len(taken.known), 'result')}"
 
 
-def _not_read(found: Found) -> Iterator[str]:
+def _not_read(found: PublishedFolder) -> Iterator[str]:
     yield from (f"left out: {each}" for each in found.left_out)
     if found.aside:
         yield f"not read, since they hold no result of their own: {_named(found.aside)}"
@@ -93,7 +93,7 @@ def _named(paths: Sequence[Path]) -> str:
     return f"{', '.join(path.name for path in paths[:SHOWN])}{more}"
 
 
-def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> Iterator[str]:
+def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[PublishedFigure]) -> Iterator[str]:
     yield f"{folder}: {counted(len(files), 'summary file')} as published"
     if beside:
         reasons = counted(len({each.why for each in beside}), "reason")

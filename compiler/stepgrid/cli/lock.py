@@ -21,7 +21,7 @@ from stepgrid.plan.compilation import scales
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.build.lock_file_resolver import Answers, Wanted
+    from stepgrid.build.lock_file_resolver import Answers, MovingSource
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]
 class _Job:
     args: argparse.Namespace
     spec: str
-    wanted: Mapping[str, Wanted]
+    wanted: Mapping[str, MovingSource]
     held: lock_file.Lock
 
     def unknown(self) -> str | None:
@@ -83,7 +83,7 @@ class _Job:
         left = [name for name in answers.moved if not self._updates(name)]
         return 3 if answers.failed else 1 if left else 0
 
-    def _is_asked(self, name: str, each: Wanted) -> bool:
+    def _is_asked(self, name: str, each: MovingSource) -> bool:
         """What is held is looked at where that costs little: a published artifact stays what it is."""
         return name not in self.held.pins or self._updates(name) or "git" in each.source
 

@@ -6,7 +6,7 @@ import argparse
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.status import Action, Status
-from stepgrid.plan.preview import Outlook, to_json
+from stepgrid.plan.preview import Preview, to_json
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.run_preview import outlook
@@ -38,5 +38,5 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(found: object) -> None:
-    assert isinstance(found, Outlook)
+    assert isinstance(found, Preview)
     print(json_text.text(to_json(found)))

@@ -37,12 +37,12 @@ def run(args: argparse.Namespace) -> int:
     folder = _tables(args)
     if folder is None:
         return PROBLEMS
-    from stepgrid.collect.tables.query import Wrong
+    from stepgrid.collect.tables.query import QueryError
     from stepgrid.collect.tables.table_views import NoTables
 
     try:
         _answer(args, folder)
-    except (Wrong, NoTables, OSError) as wrong:
+    except (QueryError, NoTables, OSError) as wrong:
         print(wrong, file=sys.stderr)
         return USAGE
     return FINE

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import cell_selection
-from stepgrid.cli.shared.cell_selection import Nothing
+from stepgrid.cli.shared.cell_selection import SelectionError
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         cells = cell_selection.cells_of(plan, args.cells)
         cell_selection.check_steps(plan, args.step)
-    except Nothing as wrong:
+    except SelectionError as wrong:
         return cell_selection.refused(wrong)
     load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
     stages, store = stage_selection.stages(cells, args.step, load), host_plan.store()

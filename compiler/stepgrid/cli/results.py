@@ -8,13 +8,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.shared import cell_selection
-from stepgrid.cli.shared.cell_selection import Nothing
+from stepgrid.cli.shared.cell_selection import SelectionError
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import duration
 from stepgrid.plan import stage_selection
 from stepgrid.store import redo_requests
-from stepgrid.store.status.attempts import Tried, tried
+from stepgrid.store.status.attempts import PastAttempt, tried
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         return plan
     try:
         cells = cell_selection.cells_of(plan, args.cells)
-    except Nothing as wrong:
+    except SelectionError as wrong:
         return cell_selection.refused(wrong)
     stages, store = stage_selection.stages(cells, load=True), host_plan.store()
     if args.format == "json":
@@ -54,12 +54,12 @@ def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
                 yield f"  again  {node.why}"
 
 
-def _tried(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[Tried]]]:
+def _tried(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[PastAttempt]]]:
     nodes = StatusReader(store, plan).read().nodes
     return ((nodes[stage], tried(store, nodes[stage])) for stage in stages)
 
 
-def _row(each: Tried) -> tuple[str, ...]:
+def _row(each: PastAttempt) -> tuple[str, ...]:
     started = (each.started or "").replace("T", " ")[:19]
     took = "" if each.seconds is None else duration(each.seconds)
     status = each.status if each.status not in (None, "done") else ""
@@ -68,7 +68,7 @@ def _row(each: Tried) -> tuple[str, ...]:
 
 
 def to_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, Any]]:
-    def entry(node: NodeStatus, found: Sequence[Tried]) -> dict[str, Any]:
+    def entry(node: NodeStatus, found: Sequence[PastAttempt]) -> dict[str, Any]:
         pending = redo_requests.pending(store, node.id)
         listed = [{**asdict(each), "folder": str(each.folder)} for each in found]
         again = pending and asdict(pending)

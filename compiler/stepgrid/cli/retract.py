@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.model.plan import STAGE_PREFIX
 from stepgrid.store import retractions
 from stepgrid.store.run_lock import NAME
@@ -17,7 +17,7 @@ from stepgrid.workflow import host_plan
 FINE, USAGE, FAILED = 0, 2, 3
 
 
-class Wrong(Exception):
+class RetractionError(Exception):
     """A result that there is not, or a call that cannot be meant: a sentence."""
 
 
@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> int:
         result = _named(store, args.result)
         with locked(store.lock(NAME), wait=False):
             print(_undone(store, result) if args.undo else _retracted(store, result, args.why))
-    except Wrong as wrong:
+    except RetractionError as wrong:
         print(wrong, file=sys.stderr)
         return USAGE
-    except Busy as busy:
+    except LockBusy as busy:
         who = ", ".join(map(str, busy.holders)) or "unknown"
         print(f"a run is active in this checkout (pid {who}): nothing was changed; try again later", file=sys.stderr)
         return FAILED
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _retracted(store: Store, result: Path, why: str | None) -> str:
     if not (why or "").strip():
-        raise Wrong("say why: the report does, beside the figures that are left")
+        raise RetractionError("say why: the report does, beside the figures that are left")
     if note := retractions.of(result):
-        raise Wrong(f"{result} is no result that counts: {note.said}")
+        raise RetractionError(f"{result} is no result that counts: {note.said}")
     retractions.retract(store, result, str(why))
     counts = store.result(result.parent.name)
     if counts is None:
@@ -59,7 +59,7 @@ def _retracted(store: Store, result: Path, why: str | None) -> str:
 
 def _undone(store: Store, result: Path) -> str:
     if retractions.of(result) is None:
-        raise Wrong(f"{result} was not retracted")
+        raise RetractionError(f"{result} was not retracted")
     retractions.undo(store, result)
     newest = store.result(result.parent.name) == result
     return f"{result} counts again" if newest else f"{result} is no longer retracted; a newer one counts"
@@ -74,4 +74,4 @@ def _named(store: Store, name: str) -> Path:
     for result in there:
         if result.name == parts[-1]:
             return result
-    raise Wrong(f"there is no result {name}: `stepgrid results SPEC` lists them, as STAGE/TIME")
+    raise RetractionError(f"there is no result {name}: `stepgrid results SPEC` lists them, as STAGE/TIME")

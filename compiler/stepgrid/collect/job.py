@@ -15,7 +15,7 @@ from stepgrid.collect.tables.parts import Parts
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Plan
-from stepgrid.model.status import Broken, NodeStatus, Status
+from stepgrid.model.status import BrokenRecord, NodeStatus, Status
 from stepgrid.plugins.metrics import METRICS, own
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import broken_text
@@ -51,7 +51,7 @@ def _read(
             return known | {each.node: _stuck(known[each.node], each) for each in left}, parts
 
 
-def _stuck(node: NodeStatus, broken: Broken) -> NodeStatus:
+def _stuck(node: NodeStatus, broken: BrokenRecord) -> NodeStatus:
     """One that could not be moved has no figures either."""
     return NodeStatus(node.id, node.title, Status.INTERRUPTED, broken_text(broken.folder, broken.why))
 

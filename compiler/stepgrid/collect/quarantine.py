@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
-from stepgrid.host.locks import Busy, holders, locked
-from stepgrid.model.status import Broken
+from stepgrid.host.locks import LockBusy, holders, locked
+from stepgrid.model.status import BrokenRecord
 from stepgrid.store.run_lock import NAME as RUN
 from stepgrid.store.store import Store
 
 NEXT = "; the next run measures it again"
 
 
-def quarantine(store: Store, broken: Broken) -> bool:
+def quarantine(store: Store, broken: BrokenRecord) -> bool:
     """Whether it is gone from the results. Not while another run goes on: its jobs may wait for the mark."""
     from stepgrid.store.status.integrity import set_aside  # much to import, and seldom needed
 
@@ -22,7 +22,7 @@ def quarantine(store: Store, broken: Broken) -> bool:
     try:
         with locked(store.lock(broken.node), wait=False):
             said = set_aside(store, broken, NEXT)
-    except (Busy, OSError):
+    except (LockBusy, OSError):
         return False
     if said:
         print(said, file=sys.stderr, flush=True)

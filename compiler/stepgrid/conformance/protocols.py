@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.lint.rule import Linting
+from stepgrid.lint.rule import RuleProvider
 
 SELF = "self"
 
@@ -29,7 +29,7 @@ def check(plugin: object, *protocols: Any) -> None:
 
 def check_rules(plugin: object) -> None:
     """Of one that has rules of its own."""
-    for rule in plugin.rules() if isinstance(plugin, Linting) else ():
+    for rule in plugin.rules() if isinstance(plugin, RuleProvider) else ():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.code), rule.code
         assert rule.summary, rule.code
         assert callable(rule.check), rule.code

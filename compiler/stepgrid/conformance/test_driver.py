@@ -16,9 +16,9 @@ from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
 from stepgrid.plugins import metrics
-from stepgrid.plugins.driver import Live, OnEngines, Printed, Tabled
+from stepgrid.plugins.driver import DefaultTables, ForeignEngines, LiveThroughput, StandaloneOutput
 from stepgrid.plugins.drivers import client, runnable, runs_on
-from stepgrid.plugins.metrics import METRICS, Measuring, Naming
+from stepgrid.plugins.metrics import METRICS, MetricProvider, OwnMetrics
 from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS
 
 HEAVY = ("duckdb", "numpy", "pydantic", "snakemake")
@@ -47,7 +47,7 @@ def test_its_kind_is_the_name_of_its_entry_point(driver: str) -> None:
 
 def test_it_runs_on_an_engine_that_is_installed(driver: str) -> None:
     found = DRIVERS.get(driver)
-    named = found.engines if isinstance(found, OnEngines) else ()
+    named = found.engines if isinstance(found, ForeignEngines) else ()
     assert [name for name in named if name not in ENGINES.names()] == []
     assert any(runs_on(driver, engine) for engine in ENGINES.names())
     assert client(driver) is None or client(driver) in ENGINES.names()
@@ -71,7 +71,7 @@ def test_a_command_imports_nothing_heavy(driver: str) -> None:
 
 def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
     found = DRIVERS.get(driver)
-    sets = found.metrics().sections if isinstance(found, Measuring) else {}
+    sets = found.metrics().sections if isinstance(found, MetricProvider) else {}
     for metric in (each for section in sets.values() for each in section):
         assert metric.name.isidentifier()
         assert metric.name == metric.name.lower()
@@ -86,7 +86,9 @@ def test_its_rules_have_codes(driver: str) -> None:
 
 def test_its_tables_are_layouts(driver: str) -> None:
     found = DRIVERS.get(driver)
-    assert [name for name in (found.tables if isinstance(found, Tabled) else ()) if name not in LAYOUTS.names()] == []
+    assert [
+        name for name in (found.tables if isinstance(found, DefaultTables) else ()) if name not in LAYOUTS.names()
+    ] == []
 
 
 def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample) -> None:
@@ -119,9 +121,9 @@ def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tm
 def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: Sample) -> None:
     _only(driver, sample)
     found = DRIVERS.get(driver)
-    if isinstance(found, Live):
+    if isinstance(found, LiveThroughput):
         assert all(rate >= 0 for _seconds, rate in found.live(sample.folder))
-    if isinstance(found, Printed):
+    if isinstance(found, StandaloneOutput):
         assert found.printed(sample.folder / "stdout")
 
 
@@ -132,7 +134,7 @@ def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
         runner = runnable(driver)
         assert runner is not None
         names = set(runner.parse(step.folder, step.settings).metrics)
-        own = found.own_metrics(step.settings) if isinstance(found, Naming) else {}
+        own = found.own_metrics(step.settings) if isinstance(found, OwnMetrics) else {}
         assert names, step.folder
         assert names <= {*METRICS, *own}
 

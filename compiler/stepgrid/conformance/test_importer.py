@@ -10,7 +10,7 @@ import pytest
 from stepgrid.conformance.protocols import check
 from stepgrid.conformance.samples import Sample
 from stepgrid.plugins import importer as protocols
-from stepgrid.plugins.importer import Faults, Wrong
+from stepgrid.plugins.importer import Faults, FolderError
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import DRIVERS, IMPORTERS
 
@@ -25,7 +25,7 @@ def test_its_steps_are_of_a_kind_that_is_installed(importer: str) -> None:
 
 def test_a_folder_without_results_has_none(importer: str, tmp_path: Path) -> None:
     found, said = IMPORTERS.get(importer), Faults()
-    with suppress(Wrong):
+    with suppress(FolderError):
         assert list(found.measured(found.read(tmp_path, said))) == []
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.model.table import Table
-from stepgrid.plugins.layout import Block, Layout, Spot
+from stepgrid.plugins.layout import Block, Layout, LayoutCell
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import LAYOUTS
 
 LACKING = ("failed", "unsupported", "missing", "elsewhere", "same as a", "")
 
 
-def block(*spots: Spot) -> Block:
+def block(*spots: LayoutCell) -> Block:
     """A row for each, and a column more that nobody measured."""
     rows = tuple((f"row {index}",) for index in range(len(spots)))
     at = {(row, 0): spot for row, spot in enumerate(spots)}
@@ -33,7 +33,7 @@ def test_it_is_a_layout_of_metrics_that_there_are(layout: str) -> None:
 @pytest.mark.parametrize("figures", [(), (1.0,), (1.0, 2.5e9, 0.0)], ids=["none", "one", "three"])
 def test_each_row_has_a_cell_for_each_column(layout: str, figures: tuple[float, ...]) -> None:
     names = LAYOUTS.get(layout).metrics or ("qps",)
-    given = [Spot(dict.fromkeys(names, value), ratios=dict.fromkeys(names, value)) for value in figures]
+    given = [LayoutCell(dict.fromkeys(names, value), ratios=dict.fromkeys(names, value)) for value in figures]
     for table in tables(layout, block(*given)):
         assert {len(row) for row in table.rows} <= {len(table.columns)}
 
@@ -41,11 +41,11 @@ def test_each_row_has_a_cell_for_each_column(layout: str, figures: tuple[float, 
 @pytest.mark.parametrize("status", LACKING)
 def test_what_is_missing_is_no_number(layout: str, status: str) -> None:
     """Whatever it shows in its place."""
-    for table in tables(layout, block(Spot(status=status))):
+    for table in tables(layout, block(LayoutCell(status=status))):
         numbers = [cell for row in table.rows for cell in row if cell.value is not None]
         assert numbers == []
 
 
 def test_it_is_the_same_each_time(layout: str) -> None:
-    given = block(Spot({"qps": 1.0}, ratios={"qps": 1.0}), Spot(status="failed"))
+    given = block(LayoutCell({"qps": 1.0}, ratios={"qps": 1.0}), LayoutCell(status="failed"))
     assert tables(layout, given) == tables(layout, given)

@@ -10,14 +10,14 @@ from typing import Any
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_names import Names
-from stepgrid.expand.expression_scope import NOTHING, UNSET, Reported, Scope
+from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Scope
 from stepgrid.language.builds.source_defaults import complete
 from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
 from stepgrid.language.option_scalars import described
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.nodes import Map, key_place, place, width
 from stepgrid.model.plan import SERVER, runs_already
-from stepgrid.plugins.engine import Declared, Published
+from stepgrid.plugins.engine import DeclaredBuilds, Published
 from stepgrid.plugins.engines import engine
 
 LISTED = frozenset({"debian"})  # takes several names
@@ -35,7 +35,7 @@ def _sourced(build: Build, names: Names, problems: Problems) -> Build:
     scope = Scope(names.of_build(build), {}, {}, problems)
     try:
         found = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
-    except Reported:
+    except AlreadyReported:
         return build
     sound = _check(build, found, problems)
     source = _located({key: _written(value) for key, value in found.items()}, build.source, build.where)
@@ -54,7 +54,7 @@ def _written(value: Any) -> str | list[str] | dict[str, Any]:
     return str(plain).lower() if isinstance(plain, bool) else str(plain)
 
 
-def _located(source: dict[str, Any], nodes: Any, where: Where) -> dict[str, Any]:
+def _located(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, Any]:
     """A local tree is meant from the file that names it, as includes and patches are."""
     for key, value in source.items():
         node = nodes.get(key) if isinstance(nodes, Mapping) else None
@@ -116,7 +116,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
     of = engine(build.engine)
-    if lacking := of.lacking(found, build.recipe) if isinstance(of, Declared) else None:
+    if lacking := of.lacking(found, build.recipe) if isinstance(of, DeclaredBuilds) else None:
         message = f"build `{build.family}` {lacking}"
         problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
     if runs_already(found) and not of.server:
@@ -140,7 +140,7 @@ def _patched(build: Build, kind: str | None, problems: Problems) -> None:
         problems.add("patch-without-tree", patch.where, message, hint, width(patch))
 
 
-def _stands(build: Build, fault: Fault) -> tuple[Any, Where]:
+def _stands(build: Build, fault: Fault) -> tuple[Any, Location]:
     """The value that a fault is of, and where what holds it stands."""
     holder, around = build.source, build.where
     for key in fault.inside:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from stepgrid.expand.definitions import Defined, place_of_build
+from stepgrid.expand.definitions import ResolvedDefinitions, place_of_build
 from stepgrid.expand.inheritance import chain
 from stepgrid.language import models
 from stepgrid.language.builds.flags import flag_faults
 from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
-from stepgrid.plugins.engine import Declared
+from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.engines import engine as engine_named
 from stepgrid.plugins.engines import systems
 from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
@@ -34,7 +34,7 @@ class Build:
     source: Mapping[str, Any]
     options: tuple[Any, ...]
     params: tuple[Mapping[str, Any], ...]  # nearest last
-    where: Where
+    where: Location
     patches: tuple[Text, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
     service: Service | None = None  # of a server program that no engine here knows
@@ -47,7 +47,7 @@ class Build:
         return () if self.service is None else OF_SERVICES
 
 
-def resolve(document: Document, defined: Defined, problems: Problems) -> list[Build]:
+def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
     builds: list[Build] = []
     for family, definition in document.spec.builds.items():
         if not definition.abstract:
@@ -55,20 +55,20 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[Bu
     return _unique(builds, problems)
 
 
-def members(family: str, document: Document, defined: Defined, problems: Problems) -> list[Build]:
+def members(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
     """What one definition comes to, the spec's own or an include's: a build for each of its versions."""
     known = [*document.spec.builds, *defined.builds]
     links = _links(family, document, defined, problems)
     return _members(family, links, known, place_of_build(document, family), problems)
 
 
-def outline(family: str, document: Document, defined: Defined) -> tuple[str | None, list[str]]:
+def outline(family: str, document: Document, defined: ResolvedDefinitions) -> tuple[str | None, list[str]]:
     """Its engine, and the names of its builds. What is wrong with it is said where it is used."""
     links = _links(family, document, defined, Problems())
     return _last(links, "engine"), [name for name, _ in _versions(family, links)]
 
 
-def _links(family: str, document: Document, defined: Defined, problems: Problems) -> list[models.Build]:
+def _links(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[models.Build]:
     own = document.spec.builds
 
     def parent(child: str, name: str) -> models.Build | None:
@@ -79,7 +79,7 @@ def _links(family: str, document: Document, defined: Defined, problems: Problems
 
 
 def _members(
-    family: str, links: Sequence[models.Build], known: Sequence[str], where: Where, problems: Problems
+    family: str, links: Sequence[models.Build], known: Sequence[str], where: Location, problems: Problems
 ) -> list[Build]:
     engine = _last(links, "engine")
     versions = _once(family, _versions(family, links), where, problems)
@@ -98,7 +98,7 @@ def _members(
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
     flags, known_systems = recipe.get("flags", {}), systems(str(engine))
     of_systems, found = flag_faults(flags, known_systems) if known_systems else (), engine_named(str(engine))
-    for fault in found.flag_faults(flags) if isinstance(found, Declared) else of_systems:
+    for fault in found.flag_faults(flags) if isinstance(found, DeclaredBuilds) else of_systems:
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"
@@ -113,10 +113,10 @@ def _members(
 def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
     """The nearest, as a whole."""
     found: Service | None = _last(links, "service")
-    if found is None or isinstance(engine_named(engine), Declared):
+    if found is None or isinstance(engine_named(engine), DeclaredBuilds):
         return found
-    where = place(found.argv[0], Where("", 1, 1))
-    others = "` or `".join(name for name in ENGINES.names() if isinstance(engine_named(name), Declared))
+    where = place(found.argv[0], Location("", 1, 1))
+    others = "` or `".join(name for name in ENGINES.names() if isinstance(engine_named(name), DeclaredBuilds))
     message = f"build `{family}`: `service` is for the engine `{others}`, found `{engine}`"
     hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
     problems.add("wrong-source", where, message, hint)
@@ -136,7 +136,9 @@ def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str
     return [(family, "")]
 
 
-def _once(family: str, versions: Iterable[tuple[str, str]], where: Where, problems: Problems) -> list[tuple[str, str]]:
+def _once(
+    family: str, versions: Iterable[tuple[str, str]], where: Location, problems: Problems
+) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for name, version in versions:
         if name in found:
@@ -156,7 +158,7 @@ def _source(links: Sequence[models.Build]) -> dict[str, Any]:
     return source
 
 
-def _check(family: str, engine: Text | None, others: Sequence[str], where: Where, problems: Problems) -> bool:
+def _check(family: str, engine: Text | None, others: Sequence[str], where: Location, problems: Problems) -> bool:
     if engine is None and problems.unread:
         return False
     if engine is None:

@@ -9,22 +9,22 @@ from stepgrid.expand import build_sources, builds, definitions, external_servers
 from stepgrid.expand.axes import axis
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.choice import Choice
-from stepgrid.expand.axes.step_range import Reach
+from stepgrid.expand.axes.step_range import StepRange
 from stepgrid.expand.builds import Build
 from stepgrid.expand.client_builds import Clients
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.grid import Also, Grid
 from stepgrid.expand.hardware import Differs, Machines, stands_in_for_none
-from stepgrid.expand.step_entry import Checkpoint, Item
+from stepgrid.expand.step_entry import Checkpoint, StepEntry
 from stepgrid.expand.steps import collectors, probes, step_list
-from stepgrid.expand.steps.evaluation import Ground
-from stepgrid.expand.steps.files import Attached
+from stepgrid.expand.steps.evaluation import EvaluationContext
+from stepgrid.expand.steps.files import AttachedFiles
 from stepgrid.expand.steps.inputs import Inputs
 from stepgrid.expand.steps.option_layers import Layers
 from stepgrid.expand.steps.resolved_step import Segment
 from stepgrid.expand.steps.segments import Sequences
-from stepgrid.expand.unknown_params import Unknown, unknown_params
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.expand.unknown_params import UnknownParams, unknown_params
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Seq, Text, place
 
@@ -59,7 +59,7 @@ def expand(
     items = step_list.resolve(document, defined, problems)
     machines.learn(axes)
     chosen = axis.chosen_builds(document, every, problems)
-    steps = [item for item in items if isinstance(item, Item)]
+    steps = [item for item in items if isinstance(item, StepEntry)]
     probes.check(document, steps, every, problems)
     collectors.check(document, steps, problems)
     if not chosen and not problems.errors:
@@ -67,18 +67,18 @@ def expand(
     if not (chosen and items):
         problems.stop_on_errors()
     sound = not problems.errors  # what follows from an earlier fault is not said as well
-    reach, names = Reach(axes, items, problems), Names(axes, machines)
+    reach, names = StepRange(axes, items, problems), Names(axes, machines)
     spec, whole = document.spec, document.nodes
     grid = Grid(chosen, every, axes, names, problems, whole.at.get("sweep", whole.where))
-    wanted = Text(only, Where("--only", 1, 1)) if only else None
+    wanted = Text(only, Location("--only", 1, 1)) if only else None
     choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, wanted, problems)
     unknown = _unknown(document, axes, items, defined)
     layers = Layers(defined.options, problems)
     clients = Clients(document, defined, problems)
-    files = Attached(document, problems), Inputs(document, problems)
-    ground = Ground(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
+    files = AttachedFiles(document, problems), Inputs(document, problems)
+    ground = EvaluationContext(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     made = [dict.fromkeys(choice.build for choice in choices), clients.used]
     used, brought = (build_sources.builds(each, names, problems) for each in made)
@@ -112,11 +112,14 @@ def _no_builds(document: Document, problems: Problems) -> None:
 
 
 def _unknown(
-    document: Document, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], defined: definitions.Defined
-) -> Unknown:
+    document: Document,
+    axes: Sequence[Axis],
+    items: Sequence[StepEntry | Checkpoint],
+    defined: definitions.ResolvedDefinitions,
+) -> UnknownParams:
     if not all(item.name for item in items):  # the one that could not be read may take it
-        return Unknown((), frozenset())
-    steps = [item for item in items if isinstance(item, Item)]
+        return UnknownParams((), frozenset())
+    steps = [item for item in items if isinstance(item, StepEntry)]
     return unknown_params(document.spec, axes, steps, defined.options, document.nodes.where)
 
 

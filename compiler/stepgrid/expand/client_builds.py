@@ -8,27 +8,27 @@ from typing import NamedTuple, NoReturn
 
 from stepgrid.expand import builds
 from stepgrid.expand.builds import Build
-from stepgrid.expand.definitions import Defined
-from stepgrid.expand.expression_scope import Reported
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.expand.definitions import ResolvedDefinitions
+from stepgrid.expand.expression_scope import AlreadyReported
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import CLIENT
 
 
-class Asked(NamedTuple):
+class ClientRequest(NamedTuple):
     """What a step says of its client."""
 
     name: str
     engine: str  # that it must be of
     step: str
-    where: Where
+    where: Location
     said: bool  # else it is the driver's own default
 
 
 class Clients:
     """Each is resolved when the first step asks for it: what no step names is not built."""
 
-    def __init__(self, document: Document, defined: Defined, problems: Problems) -> None:
+    def __init__(self, document: Document, defined: ResolvedDefinitions, problems: Problems) -> None:
         self._document, self._defined, self._problems = document, defined, problems
         self._found: dict[str, Build] = {}
 
@@ -36,7 +36,7 @@ class Clients:
     def used(self) -> list[Build]:
         return list(self._found.values())
 
-    def named(self, asked: Asked) -> Build:
+    def named(self, asked: ClientRequest) -> Build:
         """Reported, when there is no such build."""
         if asked.name not in self._found:
             self._found[asked.name] = self._resolved(asked)
@@ -45,7 +45,7 @@ class Clients:
             self._refuse_engine(asked, found.engine)
         return found
 
-    def _resolved(self, asked: Asked) -> Build:
+    def _resolved(self, asked: ClientRequest) -> Build:
         family = self._family(asked)
         engine, names = self._outlines[family]
         if engine != asked.engine and engine is not None:
@@ -57,11 +57,11 @@ class Clients:
         found = builds.members(family, self._document, self._defined, self._problems)
         build = next((each for each in found if each.name == name), None)
         if build is None:
-            raise Reported(f"{asked.name} is no build")  # what is wrong with its definition is said
+            raise AlreadyReported(f"{asked.name} is no build")  # what is wrong with its definition is said
         self._refuse_what_nobody_takes(build)
         return build
 
-    def _family(self, asked: Asked) -> str:
+    def _family(self, asked: ClientRequest) -> str:
         """The definition that a name is of: a build of several versions is named with the version."""
         outlines = self._outlines
         if asked.name in outlines:
@@ -80,9 +80,9 @@ class Clients:
     def _names(self, engine: str) -> list[str]:
         return [name for of, names in self._outlines.values() if of == engine for name in names]
 
-    def _refuse_unknown(self, asked: Asked) -> NoReturn:
+    def _refuse_unknown(self, asked: ClientRequest) -> NoReturn:
         if self._problems.unread:  # it may be defined there
-            raise Reported(f"{asked.name} is not defined")
+            raise AlreadyReported(f"{asked.name} is not defined")
         known = self._names(asked.engine)
         message, hint = f"there is no build `{asked.name}`", nearest(asked.name, known)
         if not asked.said:
@@ -92,15 +92,15 @@ class Clients:
             hint = f"include or `define:` a build of the engine {asked.engine}"
         self._refuse(asked, message, hint, undefined=True)
 
-    def _refuse_engine(self, asked: Asked, engine: str) -> NoReturn:
+    def _refuse_engine(self, asked: ClientRequest, engine: str) -> NoReturn:
         message = f"`{asked.name}` is a build of {engine}; the client of step `{asked.step}` is one of {asked.engine}"
         self._refuse(asked, message, nearest(asked.name, self._names(asked.engine)))
 
-    def _refuse(self, asked: Asked, message: str, hint: str, undefined: bool = False) -> NoReturn:
+    def _refuse(self, asked: ClientRequest, message: str, hint: str, undefined: bool = False) -> NoReturn:
         code = "undefined-name" if undefined else "wrong-setting"
         width = len(asked.name) if asked.said else len(asked.step)
         self._problems.add(code, asked.where, message, hint, width)
-        raise Reported(message)
+        raise AlreadyReported(message)
 
     def _refuse_what_nobody_takes(self, build: Build) -> None:
         """They would be a step's: passed over in silence they seem to be in force."""

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stepgrid.language.models import Build, Definitions, Hardware, OptionSet, Step
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document, definition_where
 from stepgrid.language.yaml.nodes import Map, Node, Seq
 
 
-class Defined(NamedTuple):
+class ResolvedDefinitions(NamedTuple):
     hardware: Mapping[str, Hardware]
     builds: Mapping[str, Build]
     options: Mapping[str, OptionSet]
     workloads: Mapping[str, tuple[Step, ...]]
 
 
-def gather(document: Document, problems: Problems) -> Defined:
-    tables: dict[str, dict[str, Any]] = {kind: {} for kind in Defined._fields}
-    places: dict[tuple[str, str], Where] = {}
+def gather(document: Document, problems: Problems) -> ResolvedDefinitions:
+    tables: dict[str, dict[str, Any]] = {kind: {} for kind in ResolvedDefinitions._fields}
+    places: dict[tuple[str, str], Location] = {}
     for nodes, definitions in _sources(document):
         for kind, table in tables.items():
             for name, definition in getattr(definitions, kind).items():
@@ -30,10 +30,10 @@ def gather(document: Document, problems: Problems) -> Defined:
                     problems.add("defined-twice", where, f"`{name}` is already defined at {first}", width=len(name))
                 else:
                     table[name], places[kind, name] = definition, where
-    return Defined(**tables)
+    return ResolvedDefinitions(**tables)
 
 
-def place_of_build(document: Document, name: str) -> Where:
+def place_of_build(document: Document, name: str) -> Location:
     """Where it is defined: the spec's own `builds` come first."""
     own = document.nodes.get("builds")
     if isinstance(own, Map) and name in own.at:

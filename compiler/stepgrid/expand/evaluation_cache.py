@@ -9,12 +9,12 @@ from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from stepgrid.expand.axes.choice import Choice
-from stepgrid.expand.expression_scope import Reported
+from stepgrid.expand.expression_scope import AlreadyReported
 
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
+class EvaluationCache(Generic[T]):
     """A function of a choice's build and of its points on `axes`. A fault that it reported is one for all of them."""
 
     __slots__ = ("_compute", "_faults", "_found", "_key")
@@ -35,10 +35,10 @@ class Once(Generic[T]):
 
     def _work_out(self, key: Any, choice: Choice) -> T:
         if key in self._faults:
-            raise Reported(self._faults[key])
+            raise AlreadyReported(self._faults[key])
         try:
             value = self._found[key] = self._compute(choice)
-        except Reported as fault:
+        except AlreadyReported as fault:
             self._faults[key] = str(fault)
             raise
         return value

@@ -9,23 +9,23 @@ from typing import Any, NamedTuple
 from stepgrid.language import option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import CycleError, ExpressionError
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.nodes import Map, Seq, Text, place, width
 
 
-class Reported(ExpressionError):
+class AlreadyReported(ExpressionError):
     """A fault that is among the problems already."""
 
 
-class Nothing:
+class NoMatch:
     """No value of a list matched: the layer below decides."""
 
 
-class Unset:
+class EngineDefault:
     """The engine's (or driver's) own default."""
 
 
-NOTHING, UNSET = Nothing(), Unset()
+NOTHING, UNSET = NoMatch(), EngineDefault()
 CONDITIONAL = {"when", "value", "when_unsupported"}  # the keys of a value that depends on something
 
 
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """One layer's word on one option or param."""
 
     node: Any
-    where: Where
+    where: Location
     when: tuple[Text, ...] = ()  # of the sets that it stands in
     unsupported: str = "error"
 
@@ -107,11 +107,11 @@ class Scope:
 
     def _each(self, nodes: Iterable[Any], worked_out: Callable[[Any], Any]) -> list[Any]:
         """Reported, when one of them is wrong; then all that are have been said."""
-        found, faults = list[Any](), list[Reported]()
+        found, faults = list[Any](), list[AlreadyReported]()
         for node in nodes:
             try:
                 found.append(worked_out(node))
-            except Reported as fault:
+            except AlreadyReported as fault:
                 faults.append(fault)
         if faults:
             raise faults[0]
@@ -146,7 +146,7 @@ class Scope:
 
     def _check_policy(self, said: Any) -> None:
         if said is not None and said != "drop":
-            where = place(said, Where("", 1, 1))
+            where = place(said, Location("", 1, 1))
             found = f"`{said}`" if isinstance(said, str) else "a list or a map"
             message = f"`when_unsupported`: expected `drop`, found {found}"
             hint = "without it an option that the binary lacks is an error"
@@ -157,14 +157,14 @@ class Scope:
         if key in self._known:
             return self._known[key]
         if key in self._faults:
-            raise Reported(self._faults[key])
+            raise AlreadyReported(self._faults[key])
         if key in self._busy:
             circle = " → ".join([*self._busy[self._busy.index(key) :], key])
             raise CycleError(f"values go round: {circle}")
         self._busy.append(key)
         try:
             self._known[key] = self._top(getattr(self, kind).get(name, ()))
-        except Reported as fault:
+        except AlreadyReported as fault:
             self._faults[key] = str(fault)  # once for all values that look at it
             raise
         finally:
@@ -196,13 +196,13 @@ class Scope:
     def _at(self, node: Text, action: Callable[[], Any]) -> Any:
         try:
             return action()
-        except Reported:
+        except AlreadyReported:
             raise
         except ExpressionError as error:
             code = "value-cycle" if isinstance(error, CycleError) else "undefined-name" if error.name else "expression"
             hint = self._hint(node, error.name) if error.name else error.hint
             self._problems.add(code, node.where, str(error), hint, len(node))
-            raise Reported(str(error)) from None
+            raise AlreadyReported(str(error)) from None
 
     def _hint(self, expression: str, name: str) -> str:
         if name == "version" and "build" in self.names:

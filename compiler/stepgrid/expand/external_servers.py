@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.steps.resolved_step import Segment
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map
 from stepgrid.model.plan import runs_already
@@ -40,7 +40,7 @@ def _asked(segments: Sequence[Segment]) -> Iterator[str]:
                 yield MEMORY
 
 
-def _said(document: Document, points: Sequence[Point], asked: str) -> tuple[Where, int]:
+def _said(document: Document, points: Sequence[Point], asked: str) -> tuple[Location, int]:
     """The last point that says it, else the spec."""
     for point in reversed(points):
         if _says(point, asked):

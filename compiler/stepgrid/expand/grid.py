@@ -10,19 +10,19 @@ from typing import TypeAlias
 
 from stepgrid.expand.axes.axis import Axis, named
 from stepgrid.expand.axes.choice import BUILD, Choice
-from stepgrid.expand.axes.dependencies import Reads, mentioned
+from stepgrid.expand.axes.dependencies import Dependencies, mentioned
 from stepgrid.expand.axes.label import Label
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.builds import Build
-from stepgrid.expand.evaluation_cache import Once
+from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
-from stepgrid.expand.expression_scope import Reported, Scope
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.expand.expression_scope import AlreadyReported, Scope
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.nodes import Text, key_place
 
 MOST_CELLS = 200_000  # with their repeats
 
-Also: TypeAlias = tuple[Mapping[str, Text], Where]  # axis -> label, and where the entry stands
+Also: TypeAlias = tuple[Mapping[str, Text], Location]  # axis -> label, and where the entry stands
 
 
 class Grid:
@@ -33,12 +33,12 @@ class Grid:
         axes: Sequence[Axis],
         names: Names,
         problems: Problems,
-        where: Where | None = None,
+        where: Location | None = None,
     ) -> None:
         self._where = where
         self._builds, self._every, self._axes = builds, every, axes
         self._names, self._problems = names, problems
-        self._reads = Reads(names.positions(range(len(axes))))
+        self._reads = Dependencies(names.positions(range(len(axes))))
 
     def choices(
         self, exclude: Sequence[Text], also: Sequence[Also], only: Text | None = None, times: int = 1
@@ -84,7 +84,7 @@ class Grid:
                 return found
         return self._builds
 
-    def _stands(self, position: int, axis: Axis) -> Once[bool]:
+    def _stands(self, position: int, axis: Axis) -> EvaluationCache[bool]:
         """Whether the `when` of a choice's point on an axis holds."""
 
         def holds(choice: Choice) -> bool:
@@ -93,13 +93,13 @@ class Grid:
 
         return self._once([point.when for point in axis.points if point.when is not None], holds, position)
 
-    def _once(self, expressions: Iterable[Text], compute: Callable[[Choice], bool], *own: int) -> Once[bool]:
-        return Once(self._reads.axes(mentioned(*expressions)) | set(own), compute)
+    def _once(self, expressions: Iterable[Text], compute: Callable[[Choice], bool], *own: int) -> EvaluationCache[bool]:
+        return EvaluationCache(self._reads.axes(mentioned(*expressions)) | set(own), compute)
 
     def _matches(self, expression: Text, choice: Choice) -> bool:
         try:
             return Scope(self._names.of(choice), {}, {}, self._problems).holds(expression)
-        except Reported:
+        except AlreadyReported:
             return True
 
     def _with(self, choices: list[Choice], also: Sequence[Also]) -> list[Choice]:

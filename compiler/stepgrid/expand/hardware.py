@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.points import Point
-from stepgrid.expand.definitions import Defined
+from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.language.models import Hardware
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.validation import describe, validated
 from stepgrid.language.yaml.nodes import Map, Text, place
@@ -32,7 +32,7 @@ class Machines:
     def __init__(
         self,
         document: Document,
-        defined: Defined,
+        defined: ResolvedDefinitions,
         host: Mapping[str, Any],
         problems: Problems,
         differs: Differs = stands_in_for_none,
@@ -54,7 +54,7 @@ class Machines:
         named = [self._of_points[point] for point in points if point in self._of_points]
         return named[-1] if named else self.base
 
-    def _facts(self, given: Any, where: Where) -> Mapping[str, Any]:
+    def _facts(self, given: Any, where: Location) -> Mapping[str, Any]:
         if given is None or given == HERE:
             return {**self._host, "declared": False}
         found = self._described(given, where)
@@ -63,7 +63,7 @@ class Machines:
             facts.setdefault("id", str(given))
         return self._or_stand_in({**facts, "declared": True}, place(given, where))
 
-    def _or_stand_in(self, facts: Mapping[str, Any], where: Where) -> Mapping[str, Any]:
+    def _or_stand_in(self, facts: Mapping[str, Any], where: Location) -> Mapping[str, Any]:
         differing = self._differs(facts)
         if not differing:
             return facts
@@ -72,7 +72,7 @@ class Machines:
         self._problems.warn("other-hardware", where, message, "results are kept under this host's own id")
         return {**facts, "real": self._host}
 
-    def _described(self, given: Any, where: Where) -> Hardware | None:
+    def _described(self, given: Any, where: Location) -> Hardware | None:
         if isinstance(given, Map):
             return validated(Hardware, given, self._problems)
         if isinstance(given, Text) and given in self._defined.hardware:

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.yaml.nodes import Text
 
 UNKNOWN = ""  # the name of what could not be read
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class StepEntry:
     """One entry of the list: a step, from its definition and its use (nearest last)."""
 
     name: str
     kind: str
     position: int
-    where: Where
+    where: Location
     links: tuple[Step, ...]
     options: tuple[Any, ...]  # of all links, nearest last
     base: str = ""  # the name without what `times` and `for` add to it
@@ -39,4 +39,4 @@ class Item:
 class Checkpoint(NamedTuple):
     name: str
     position: int
-    where: Where
+    where: Location

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.language.expressions.evaluator import references
 from stepgrid.language.models import OptionSet, Spec
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.nodes import Text
 from stepgrid.plugins.drivers import driver
 
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 
 
-class Unknown(NamedTuple):
-    params: Sequence[tuple[str, Where]]
+class UnknownParams(NamedTuple):
+    params: Sequence[tuple[str, Location]]
     known: frozenset[str]
 
     @property
@@ -35,8 +35,8 @@ class Unknown(NamedTuple):
 
 
 def unknown_params(
-    spec: Spec, axes: Sequence[Axis], steps: Iterable[Item], sets: Mapping[str, OptionSet], nowhere: Where
-) -> Unknown:
+    spec: Spec, axes: Sequence[Axis], steps: Iterable[StepEntry], sets: Mapping[str, OptionSet], nowhere: Location
+) -> UnknownParams:
     """`sets`: all that there are; those of an include count where the spec names them."""
     listed = list(steps)
     texts = list(_texts([spec, listed]))
@@ -44,12 +44,12 @@ def unknown_params(
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
     known |= {attribute for text in texts for name, attribute in references(text) if name == "params"}
     given = [(name, where) for name, where in _given(spec, axes, nowhere) if name not in known]
-    return Unknown(given, frozenset(known))
+    return UnknownParams(given, frozenset(known))
 
 
-def _given(spec: Spec, axes: Sequence[Axis], nowhere: Where) -> Iterator[tuple[str, Where]]:
+def _given(spec: Spec, axes: Sequence[Axis], nowhere: Location) -> Iterator[tuple[str, Location]]:
     for given in (spec.params, *(build.params for build in spec.builds.values())):
-        at: Mapping[str, Where] = getattr(given, "at", {})
+        at: Mapping[str, Location] = getattr(given, "at", {})
         yield from ((name, at.get(name, nowhere)) for name in given)
     for axis in axes:
         for point in axis.points:  # a value of a list has no key of its own: the axis speaks for it
@@ -79,7 +79,7 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _texts(inner)
-    elif isinstance(value, Item):
+    elif isinstance(value, StepEntry):
         yield from _texts(value.links)
     elif hasattr(value, "__dict__"):
         yield from _texts({**value.__dict__, **(getattr(value, "model_extra", None) or {})})

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.host.locks import Busy, described, locked
+from stepgrid.host.locks import LockBusy, described, locked
 from stepgrid.host.locks import holders as lock_holders
 from stepgrid.host.noise.tuning import restore_left
 from stepgrid.host.processes import cgroup
@@ -28,7 +28,7 @@ def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
 
 def clear_up() -> None:
     """At the end of a run one of whose jobs was killed: it may be long until somebody comes after it."""
-    with suppress(Busy, OSError), host_lock(shared=True, wait=False):
+    with suppress(LockBusy, OSError), host_lock(shared=True, wait=False):
         cgroup.sweep()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 Waiting = Callable[[list[int]], None]
 
 
-class Busy(Exception):
+class LockBusy(Exception):
     """The lock is held by others, and the caller did not want to wait."""
 
     def __init__(self, holders: list[int]) -> None:
@@ -61,7 +61,7 @@ def _lock(descriptor: int, path: Path, kind: int, wait: bool, waiting: Waiting |
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         if not wait:
-            raise Busy(holders(path)) from None
+            raise LockBusy(holders(path)) from None
         if waiting:
             waiting(holders(path))
         fcntl.flock(descriptor, kind)
@@ -133,7 +133,7 @@ def _where(pid: int) -> str:
 LOCKS = Path("/proc/locks")
 
 
-class Held:
+class HeldLock:
     def __init__(self) -> None:
         self._by_inode = _holders()
 

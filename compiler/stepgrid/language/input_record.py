@@ -9,19 +9,19 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 
-class Witness(NamedTuple):
+class InputRecord(NamedTuple):
     files: dict[str, str | None]  # path -> digest of the content that was read; None = there was no file
     programs: dict[str, str]  # name -> what held it still
     trees: dict[str, tuple[str, str]]  # path -> a mark that is cheap to compare, what held it still
     inputs: dict[str, tuple[str, str]]  # path -> a mark likewise, the checksum
 
 
-_watching: ContextVar[Witness | None] = ContextVar("watching", default=None)
+_watching: ContextVar[InputRecord | None] = ContextVar("watching", default=None)
 
 
 @contextmanager
-def watching() -> Iterator[Witness]:
-    found = Witness({}, {}, {}, {})
+def watching() -> Iterator[InputRecord]:
+    found = InputRecord({}, {}, {}, {})
     token = _watching.set(found)
     try:
         yield found

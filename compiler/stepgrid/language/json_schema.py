@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from stepgrid.language.models import Library, Spec
-from stepgrid.language.short_form_schema import NAME, Forms, Path, absorbed, beside, forms, redirected, stays
+from stepgrid.language.short_form_schema import NAME, Path, ShortForms, absorbed, beside, forms, redirected, stays
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
@@ -101,7 +101,7 @@ class _Writer:
         self.inside(schema, path)
         return self._taking(schema, forms(path), path)
 
-    def _taking(self, schema: Schema, found: Forms, path: Path) -> Schema:
+    def _taking(self, schema: Schema, found: ShortForms, path: Path) -> Schema:
         more: list[Schema] = []
         if found.item:
             more.append(self._items(schema))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.language import input_record
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map, Text, place, width
 
@@ -25,7 +25,7 @@ class Lock(NamedTuple):
     pins: Mapping[
         str, str
     ]  # source (stepgrid.language.builds.sources.key) -> a commit, or a checksum with `sha256:` before it
-    at: Mapping[str, Where]  # where each stands
+    at: Mapping[str, Location]  # where each stands
 
 
 def path(spec: str) -> Path:

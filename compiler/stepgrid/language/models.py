@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.language.builds.service import Service
 from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
-from stepgrid.language.problems.problem import Where as Place
+from stepgrid.language.problems.problem import Location as Place
 from stepgrid.language.yaml.nodes import Map, Node
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepgrid.language import short_forms
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.loader import parse_value
 from stepgrid.language.yaml.merge import merge
 from stepgrid.language.yaml.nodes import Map, Node, Seq
@@ -16,7 +16,7 @@ FILE = "--set"
 def override(nodes: Map, sets: Sequence[str], problems: Problems) -> Map:
     for number, text in enumerate(sets, 1):
         path, equals, value = text.partition("=")
-        where = Where(FILE, number, 1)
+        where = Location(FILE, number, 1)
         if not equals or not all(path.split(".")):
             problems.add("set-form", where, f"`{text}` is not PATH=VALUE", "for example: params.keys=1M")
             continue
@@ -42,7 +42,7 @@ def _list_on(nodes: Map, keys: Sequence[str]) -> tuple[int, Seq] | None:
 
 
 def _layered(
-    keys: list[str], listed: tuple[int, Seq], value: Node, where: Where, problems: Problems
+    keys: list[str], listed: tuple[int, Seq], value: Node, where: Location, problems: Problems
 ) -> tuple[list[str], Node]:
     """One option more, over those that a list of options has; any other list is set as a whole."""
     number, found = listed
@@ -54,6 +54,6 @@ def _layered(
     return above, found
 
 
-def _nested(path: Sequence[str], value: Node, where: Where) -> Map:
+def _nested(path: Sequence[str], value: Node, where: Location) -> Map:
     inner = value if len(path) == 1 else _nested(path[1:], value, where)
     return Map({path[0]: inner}, where, {path[0]: where})

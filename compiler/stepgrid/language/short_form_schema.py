@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.language import short_forms
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
 
 NAME = "a-name-of-no-key"
-WHERE = Where("", 1, 1)
+WHERE = Location("", 1, 1)
 
 Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class ShortForms:
     """What may stand at a place for what its model says: each names the key that it becomes, "" for a list's item."""
 
     text: bool = False
@@ -25,9 +25,9 @@ class Forms:
     entries: str | None = None  # a map of names, which becomes the value of this key
 
 
-def forms(path: Path) -> Forms:
+def forms(path: Path) -> ShortForms:
     map_ = _tried(path, _map({NAME: _map({})}))
-    return Forms(
+    return ShortForms(
         text=not isinstance(_tried(path, Text("x", WHERE)), Text | None),
         listed=_key_of(_tried(path, Seq([Text("x", WHERE)], WHERE))),
         item=isinstance(map_, Seq),

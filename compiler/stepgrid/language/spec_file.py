@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.language import input_record, short_forms
 from stepgrid.language.override import override
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.validation import describe, mended
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.merge import merge
@@ -123,7 +123,7 @@ def _expanded(loaded: Map) -> Map:
     return nodes
 
 
-def definition_where(source: Map, kind: str, name: str) -> Where:
+def definition_where(source: Map, kind: str, name: str) -> Location:
     """Where `define: {kind: {name: …}}` stands in a file."""
     define = source.get("define")
     group = define.get(kind) if isinstance(define, Map) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text, place, renamed, replaced, width, without
 
 if TYPE_CHECKING:
@@ -204,12 +204,12 @@ def _walk(root: Node, path: Sequence[str | int]) -> Node:
     return node
 
 
-def _key(parent: Node, key: str | int) -> Where:
+def _key(parent: Node, key: str | int) -> Location:
     if isinstance(parent, Map) and key in parent.at:
         return parent.at[str(key)]
     if isinstance(parent, Seq) and isinstance(key, int) and key < len(parent.at):
         return parent.at[key]
-    return place(parent, Where("", 1, 1))
+    return place(parent, Location("", 1, 1))
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stepgrid.model.level_headings import HEADINGS
 from stepgrid.model.table import Cell, Column, Table, status_cell
-from stepgrid.plugins.layout import Block, Layout, Level, Spot
+from stepgrid.plugins.layout import Block, Layout, LayoutCell, Level
 
 LEVEL, SUM = "level", "Sum"
 
@@ -42,7 +42,7 @@ def _known(levels: Sequence[Level]) -> list[str]:
     return [head for head in HEADINGS if any(level.get(head) is not None for level in levels)]
 
 
-def _cells(level: Level, heads: Sequence[str], spot: Spot | None = None) -> list[Cell]:
+def _cells(level: Level, heads: Sequence[str], spot: LayoutCell | None = None) -> list[Cell]:
     if spot is not None and spot.status:
         return [status_cell(spot.status) for _ in heads]
     return [_cell(level, head) for head in heads]
@@ -57,7 +57,7 @@ def _cell(level: Level, head: str) -> Cell:
     return Cell(f"{text}/{compacting:.0f}" if head == "files" and isinstance(compacting, int | float) else text)
 
 
-def _sum(spot: Spot) -> Level:
+def _sum(spot: LayoutCell) -> Level:
     return next((level for level in spot.levels if level[LEVEL] == SUM), {})
 
 

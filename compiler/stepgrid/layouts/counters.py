@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, Spot, cell, legend
+from stepgrid.plugins.layout import Block, Layout, LayoutCell, cell, legend
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",
@@ -39,7 +39,7 @@ def _counted(block: Block) -> list[str]:
     return names[: block.top]
 
 
-def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequence[str]) -> Table:
+def _relative(block: Block, subjects: Sequence[tuple[str, LayoutCell]], names: Sequence[str]) -> Table:
     (base, least), *others = subjects
     rows = (
         (*(_ratio(spot, least, name) for _, spot in others), Cell(block.call(name)))
@@ -50,12 +50,12 @@ def _relative(block: Block, subjects: Sequence[tuple[str, Spot]], names: Sequenc
     return block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=())
 
 
-def _absolute(spot: Spot, name: str) -> Cell:
+def _absolute(spot: LayoutCell, name: str) -> Cell:
     value = spot.values.get(name)
     return cell(spot, None if value is None else f"{value:.0f}" if value >= 100 or value % 1 == 0 else f"{value:.3f}")
 
 
-def _ratio(spot: Spot, base: Spot, name: str) -> Cell:
+def _ratio(spot: LayoutCell, base: LayoutCell, name: str) -> Cell:
     value = spot.values.get(name)
     return cell(spot, None if value is None else relative(value, base.values[name]))
 

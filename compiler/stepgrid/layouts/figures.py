@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, LayoutCell, cell
 from stepgrid.plugins.metrics import unit
 
 QPS = "qps"
@@ -44,7 +44,7 @@ def _by_column(block: Block, metric: str, several: bool) -> Table:
     return block.table((*label_heads(block), *heads), rows, part, before=_before(block), notes=notes)
 
 
-def figure(block: Block, spot: Spot, metric: str) -> Cell:
+def figure(block: Block, spot: LayoutCell, metric: str) -> Cell:
     if block.base is None:
         value = spot.values.get(metric)
         return cell(spot, None if value is None else number_format.figure(value, unit(metric)), value)

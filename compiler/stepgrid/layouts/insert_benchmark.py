@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepgrid.layouts.shared import insert_metrics
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell, fixed
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, LayoutCell, cell, fixed
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 SUSTAINED = 0.95  # of the target
@@ -31,11 +31,11 @@ def sustained(rate: float | None, target: float | None) -> bool:
     return rate is None or target is None or round(rate) >= round(SUSTAINED * target)
 
 
-def _kept(spot: Spot) -> bool:
+def _kept(spot: LayoutCell) -> bool:
     return sustained(spot.values.get(INSERTS), spot.values.get(TARGET))
 
 
-def speed(spot: Spot) -> float | None:
+def speed(spot: LayoutCell) -> float | None:
     """Of a step that queries its queries/s; of one that only inserts its rows/s."""
     return spot.values.get(QPS, spot.values.get(INSERTS))
 
@@ -48,11 +48,11 @@ def _throughput(block: Block) -> Table:
 
 def _coloured(block: Block, column: int) -> list[Cell]:
     spots = [block.spot(row, column) for row in range(len(block.rows))]
-    kinds = coloured([Marked(None if spot.status else speed(spot), _kept(spot)) for spot in spots])
+    kinds = coloured([ColouredValue(None if spot.status else speed(spot), _kept(spot)) for spot in spots])
     return [_cell(spot, kind) for spot, kind in zip(spots, kinds, strict=True)]
 
 
-def _cell(spot: Spot, kind: str) -> Cell:
+def _cell(spot: LayoutCell, kind: str) -> Cell:
     plain = fixed(spot, speed(spot), 0)
     return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
 
@@ -76,7 +76,7 @@ def _target(block: Block, column: int) -> Cell:
     return Cell(number_format.fixed(next((each for each in known if each is not None), None), 0) or "-")
 
 
-def _rate(spot: Spot) -> Cell:
+def _rate(spot: LayoutCell) -> Cell:
     plain = fixed(spot, spot.values.get(INSERTS), 0)
     return plain if plain.kind or _kept(spot) else Cell(f"{plain.text}*", "worst")
 
@@ -97,12 +97,12 @@ def _below(block: Block) -> tuple[str, ...]:
     return () if all(_kept(spot) for spot in block.spots.values()) else (BELOW,)
 
 
-class Marked(NamedTuple):
+class ColouredValue(NamedTuple):
     value: float | None
     kept: bool = True  # the rate that was asked of it; one that did not counts for nothing here
 
 
-def coloured(column: Sequence[Marked]) -> list[str]:
+def coloured(column: Sequence[ColouredValue]) -> list[str]:
     """What failed its rate is grey; of the others red up to a quarter above the lowest, green in the upper quarter."""
     known = [each.value for each in column if each.kept and each.value is not None]
     if not known:
@@ -110,7 +110,7 @@ def coloured(column: Sequence[Marked]) -> list[str]:
     return [_kind(each, min(known), max(known)) for each in column]
 
 
-def _kind(each: Marked, low: float, high: float) -> str:
+def _kind(each: ColouredValue, low: float, high: float) -> str:
     if not each.kept or each.value is None:
         return FAILED if not each.kept else ""
     margin = QUARTER * (high - low)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stepgrid.layouts.figures import label_heads, labels
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Column, Table
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, Spot, cell
+from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, LayoutCell, cell
 
 INSERTS = "insert_seconds"  # only a load has it
 SIZES = {"data_bytes": "data", "index_bytes": "indexes", "database_bytes": "files"}
@@ -33,14 +33,14 @@ def tables(block: Block) -> list[Table]:
     return [block.table((*label_heads(block), *loads, *sizes), lines, notes=notes)] if lines else []
 
 
-def _spots(block: Block, row: int) -> list[Spot]:
+def _spots(block: Block, row: int) -> list[LayoutCell]:
     """From the load on, in the order of the steps."""
     spots = [spot for spot in block.line(row) if spot.status != ABSENT]
     first = next((index for index, spot in enumerate(spots) if INSERTS in spot.values or spot.status), None)
     return [] if first is None else spots[first:]
 
 
-def _cells(spots: Sequence[Spot]) -> list[Cell]:
+def _cells(spots: Sequence[LayoutCell]) -> list[Cell]:
     """The last step has the sizes at the end, the one before it those after the load, which does not know them yet."""
     load, before, end = spots[0], spots[-2] if len(spots) > 1 else spots[0], spots[-1]
     rates = [_cell(load, name) for name in _LOAD]
@@ -48,7 +48,7 @@ def _cells(spots: Sequence[Spot]) -> list[Cell]:
     return [*rates, *sizes, _cell(end, "database_bytes")]
 
 
-def _cell(spot: Spot, metric: str) -> Cell:
+def _cell(spot: LayoutCell, metric: str) -> Cell:
     found = spot.values.get(metric)
     return cell(spot, None if found is None else number_format.figure(found, "B" if metric in SIZES else ""), found)
 

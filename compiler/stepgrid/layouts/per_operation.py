@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, Spot, cell, fixed
+from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed
 
 HEADS = ("cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s")
 DIGITS = {"cpu/o": 6, "cs/o": 3, "o/s": 0}
@@ -32,7 +32,7 @@ def tables(block: Block) -> list[Table]:
     return found
 
 
-def _base(block: Block, subjects: list[tuple[str, Spot]]) -> tuple[str, Spot] | None:
+def _base(block: Block, subjects: list[tuple[str, LayoutCell]]) -> tuple[str, LayoutCell] | None:
     """The first that has figures, where the table names no other."""
     named = [each for each in subjects if _is(each[0], block.base)]
     return next((each for each in (*named, *subjects) if not each[1].status and each[1].values), None)
@@ -43,7 +43,7 @@ def _is(name: str, base: str | None) -> bool:
     return base is not None and (name == base or base.endswith(f"={name}"))
 
 
-def absolute_cells(spot: Spot) -> list[Cell]:
+def absolute_cells(spot: LayoutCell) -> list[Cell]:
     found = per_operation(spot.values)
     return [
         fixed(spot, found.get(head), DIGITS[head]) if head in DIGITS else cell(spot, _short(found.get(head)))
@@ -56,12 +56,12 @@ def _short(value: float | None) -> str | None:
     return None if value is None else f"{float(f'{value:.3f}'):.6g}"
 
 
-def _relative(spot: Spot, base: Spot) -> list[Cell]:
+def _relative(spot: LayoutCell, base: LayoutCell) -> list[Cell]:
     """Of the figures as they are shown: a thousandth of a read that is rounded away is none."""
     return [_ratio(spot, mine, theirs) for mine, theirs in zip(absolute_cells(spot), absolute_cells(base), strict=True)]
 
 
-def _ratio(spot: Spot, mine: Cell, theirs: Cell) -> Cell:
+def _ratio(spot: LayoutCell, mine: Cell, theirs: Cell) -> Cell:
     if mine.kind or theirs.kind:
         return cell(spot, None)
     return Cell(number_format.ratio_to(float(mine.text), float(theirs.text)))

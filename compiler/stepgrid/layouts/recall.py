@@ -12,7 +12,7 @@ LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
 RECALL, QPS = "recall", "qps"
 
 
-class Found(NamedTuple):
+class RecallPoint(NamedTuple):
     recall: float
     qps: float
     name: str
@@ -28,14 +28,16 @@ def tables(block: Block) -> list[Table]:
     return [table, *best(block, found)] if table.rows else []
 
 
-def points(block: Block) -> list[Found]:
+def points(block: Block) -> list[RecallPoint]:
     """The highest recall first, and of equal ones the fastest."""
     spots = [(name, spot.values) for name, spot in block.subjects() if not spot.status]
-    known = [Found(values[RECALL], values[QPS], name) for name, values in spots if RECALL in values and QPS in values]
+    known = [
+        RecallPoint(values[RECALL], values[QPS], name) for name, values in spots if RECALL in values and QPS in values
+    ]
     return sorted(known, key=lambda each: (-round(each.recall, 3), -each.qps, each.name))
 
 
-def best(block: Block, found: Sequence[Found]) -> list[Table]:
+def best(block: Block, found: Sequence[RecallPoint]) -> list[Table]:
     """One table of the fastest point for each limit; recall counts as it is shown, with three digits."""
     rows = []
     for limit in LIMITS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from stepgrid.model import number_format
 from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, Spot, cell, fixed
+from stepgrid.plugins.layout import Block, Layout, LayoutCell, cell, fixed
 
 FEW = "nonzero"  # some, and fewer than three decimals show
 LEGEND = (
@@ -28,7 +28,7 @@ def _table(block: Block, operation: str) -> Table:
     return block.table(columns((*NAMES, "max"), ["tag"]), rows, operation, notes=(*block.notes, *LEGEND))
 
 
-def _cells(spot: Spot, operation: str) -> list[Cell]:
+def _cells(spot: LayoutCell, operation: str) -> list[Cell]:
     shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
     return [*(cell(spot, percent(share)) for share in shares), fixed(spot, _longest(spot.values, operation), 3)]
 

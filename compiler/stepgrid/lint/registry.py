@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stepgrid.lint import checkpoints, comparison, measured_steps, refs
-from stepgrid.lint.rule import Linting, Rule
-from stepgrid.lint.step_rules import EachStep
+from stepgrid.lint.rule import Rule, RuleProvider
+from stepgrid.lint.step_rules import StepRule
 from stepgrid.plugins import drivers, engines
 
 _OF_ANY_SPEC = (measured_steps, comparison, refs, checkpoints)
@@ -15,7 +15,7 @@ _OF_ANY_SPEC = (measured_steps, comparison, refs, checkpoints)
 def rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:
     """Each once, in no particular order."""
     owners = (*map(engines.engine, engine_names), *map(drivers.driver, kinds))
-    own = (rule for owner in owners if isinstance(owner, Linting) for rule in owner.rules())
+    own = (rule for owner in owners if isinstance(owner, RuleProvider) for rule in owner.rules())
     return list(dict.fromkeys((*own, *(rule for family in _OF_ANY_SPEC for rule in family.RULES))))
 
 
@@ -32,4 +32,4 @@ def options_read(some: Iterable[Rule]) -> frozenset[str]:
 
 def _reads(rule: Rule) -> tuple[str, ...]:
     check = rule.check
-    return (*rule.reads, *((*check.reads, *check.needs) if isinstance(check, EachStep) else ()))
+    return (*rule.reads, *((*check.reads, *check.needs) if isinstance(check, StepRule) else ()))

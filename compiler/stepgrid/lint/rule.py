@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 
 if TYPE_CHECKING:
     from stepgrid.lint.subject import Subject
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Finding:
     """One place that a rule does not like. `cells`: positions of the cells that it concerns; None = the spec."""
 
-    where: Where
+    where: Location
     message: str
     hint: str = ""
     cells: Collection[int] | None = None
@@ -36,7 +36,7 @@ class Rule:
 
 
 @runtime_checkable
-class Linting(Protocol):
+class RuleProvider(Protocol):
     """An engine or a driver with rules of its own, for the specs that use it."""
 
     def rules(self) -> Sequence[Rule]: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from stepgrid.expand.cells import Expansion
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map
 from stepgrid.lint import registry
@@ -32,8 +32,8 @@ def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
 
 def _merged(findings: Iterable[Finding]) -> list[tuple[Finding, set[int]]]:
     """One for each place: its first finding, with the cells of all."""
-    first: dict[Where, Finding] = {}
-    cells: dict[Where, set[int]] = {}
+    first: dict[Location, Finding] = {}
+    cells: dict[Location, set[int]] = {}
     for found in findings:
         first.setdefault(found.where, found)
         cells.setdefault(found.where, set()).update(found.cells or ())

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map, key_place, place
 
@@ -18,16 +18,16 @@ _MADE = re.compile(r"(\[.*\])?(\.\d+)?(\.warmup)?$", re.DOTALL)  # what `for`, `
 class Places:
     def __init__(self, document: Document, expansion: Expansion) -> None:
         self._document, self._expansion = document, expansion
-        self._parsed: dict[str, Where] = {}
-        self._steps: dict[tuple[str, str | None], Where] = {}
+        self._parsed: dict[str, Location] = {}
+        self._steps: dict[tuple[str, str | None], Location] = {}
 
-    def parsed(self, text: str) -> Where:
+    def parsed(self, text: str) -> Location:
         """`file:line:column`, as an option carries it."""
         if text not in self._parsed:
-            self._parsed[text] = Where.read(text)
+            self._parsed[text] = Location.read(text)
         return self._parsed[text]
 
-    def key(self, *path: str) -> Where:
+    def key(self, *path: str) -> Location:
         """Where a key of the spec stands, or the nearest that is there."""
         node: Any = self._document.nodes
         where = self._document.nodes.at.get("title", self._document.nodes.where)
@@ -37,14 +37,14 @@ class Places:
             where, node = node.at[name], node[name]
         return where
 
-    def of_step(self, step: str, setting: str | None) -> Where:
+    def of_step(self, step: str, setting: str | None) -> Location:
         """Where a step's setting was said (step, its definition, axis, params), or where the step is named."""
         known = (step, setting)
         if known not in self._steps:
             self._steps[known] = self._find(step, setting)
         return self._steps[known]
 
-    def _find(self, step: str, setting: str | None) -> Where:
+    def _find(self, step: str, setting: str | None) -> Location:
         named = list(self._named(step)) or list(self._named(_MADE.sub("", step)))
         if setting is not None:
             for where in self._said(named, setting):
@@ -55,7 +55,7 @@ class Places:
                     return name.where
         return self.key("steps")
 
-    def _said(self, named: list[Step], setting: str) -> Iterator[Where]:
+    def _said(self, named: list[Step], setting: str) -> Iterator[Location]:
         for found in named:
             for given in (found.model_extra or {}, found.params):
                 if setting in given:
@@ -66,7 +66,7 @@ class Places:
             if setting in params:
                 yield key_place(params[setting], self.key("params", setting))
 
-    def _on_axes(self, setting: str) -> Iterator[Where]:
+    def _on_axes(self, setting: str) -> Iterator[Location]:
         for axis in self._expansion.axes:
             for point in axis.points:
                 given: Mapping[str, Any] = point.params or {}

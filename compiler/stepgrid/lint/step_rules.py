@@ -22,7 +22,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class EachStep:
+class StepRule:
     """`judge` sees what it `reads` and `needs`; it is not asked where something that it needs is not given."""
 
     reads: tuple[str, ...]
@@ -54,8 +54,8 @@ class EachStep:
         return found
 
 
-def each_step(reads: Sequence[str], judge: Callable[[Facts], Verdict | None], needs: Sequence[str] = ()) -> EachStep:
-    return EachStep(tuple(reads), judge, tuple(needs))
+def each_step(reads: Sequence[str], judge: Callable[[Facts], Verdict | None], needs: Sequence[str] = ()) -> StepRule:
+    return StepRule(tuple(reads), judge, tuple(needs))
 
 
 def _findings(subject: Subject, varying: Sequence[str], verdicts: dict[tuple[Any, ...], Verdict]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
-from stepgrid.plugins.driver import Describing
+from stepgrid.plugins.driver import StepDescriber
 from stepgrid.plugins.drivers import driver
 
 Place: TypeAlias = tuple[int, int]
@@ -76,7 +76,7 @@ class Table:
         for row in self.rows:
             if (key := (id(row.step.settings), id(row.build))) not in known:
                 kind = driver(row.step.head.kind)
-                told = kind.facts(row.step.settings.values, row.build) if isinstance(kind, Describing) else {}
+                told = kind.facts(row.step.settings.values, row.build) if isinstance(kind, StepDescriber) else {}
                 known[key] = told
         return [known[id(row.step.settings), id(row.build)] for row in self.rows]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.expand.cells import Cell, Expansion
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.lint.spec_places import Places
 from stepgrid.lint.step_table import Row, Table
@@ -32,7 +32,7 @@ class Subject:
         points = zip(self.expansion.axes, choice.points, strict=True)
         return {"build": choice.build.name, **{axis.name: point.label for axis, point in points if point is not None}}
 
-    def where(self, row: Row, name: str) -> Where:
+    def where(self, row: Row, name: str) -> Location:
         """Where an option or a setting (`step.NAME`), the `step` or its `build` was said."""
         if name == "build":
             return row.build.where

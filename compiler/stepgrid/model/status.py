@@ -11,18 +11,18 @@ from typing import Any, TypeAlias
 from stepgrid.model.plan import BUILD_PREFIX, Outline, OutlinedStage, Plan, PlannedStage
 
 
-class Word(StrEnum):
+class StatusWord(StrEnum):
     """With its meaning, which help and documentation repeat."""
 
     meaning: str
 
-    def __new__(cls, word: str, meaning: str) -> Word:
+    def __new__(cls, word: str, meaning: str) -> StatusWord:
         made = str.__new__(cls, word)
         made._value_, made.meaning = word, meaning
         return made
 
 
-class Status(Word):
+class Status(StatusWord):
     DONE = "done", "it has a result that counts"
     UNSUPPORTED = "unsupported", "the binary lacks an option that it needs"
     RUNNING = "running", "its job measures it, or makes it"
@@ -34,7 +34,7 @@ class Status(Word):
     ELSEWHERE = "elsewhere", "another machine of the plan measures it"
 
 
-class Action(Word):
+class Action(StatusWord):
     MEASURE = "measure", "it runs: there is no result"
     RETRY = "retry", "it runs again: the newest attempt gave no result"
     REDO = "redo", "it is measured again, beside its result: somebody asked for it, or `compare_within` did"
@@ -64,7 +64,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenRecord:
     """A result or build that counts no more: it does not hold what it must."""
 
     node: str
@@ -86,7 +86,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ActiveWork:
     """Somebody at work on a build or stage."""
 
     pids: tuple[int, ...]
@@ -100,7 +100,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class AttemptEnd:
     """How the newest attempt ended, where it left no result."""
 
     status: Status  # failed, interrupted
@@ -130,8 +130,8 @@ class NodeStatus:
     result: Result | None = None
     log: Path | None = None  # of what failed
     seconds: float | None = None  # that it took, or will take; None where that is unknown
-    work: Work | None = None
-    end: End | None = None
+    work: ActiveWork | None = None
+    end: AttemptEnd | None = None
 
     @property
     def is_build(self) -> bool:
@@ -188,7 +188,7 @@ class PlanStatus:
     run: ActiveRun | None
     nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run
     eta: Eta
-    broken: Sequence[Broken] = ()
+    broken: Sequence[BrokenRecord] = ()
     foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
 
     def of(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:

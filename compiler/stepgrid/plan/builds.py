@@ -13,14 +13,14 @@ from stepgrid.plan import identity
 from stepgrid.plan.pins import Pins
 
 
-class Made(NamedTuple):
+class ExistingBuild(NamedTuple):
     """A build that exists."""
 
     digests: Collection[str]  # commits and checksums of all that it was made of
     here: bool  # in this checkout; else its results were imported, with its record
 
 
-OfStore: TypeAlias = Callable[[str], Made | None]  # by the build's id
+OfStore: TypeAlias = Callable[[str], ExistingBuild | None]  # by the build's id
 
 
 def planned(build: Build, pins: Pins, made: OfStore) -> PlannedBuild:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from stepgrid.expand.axes.choice import BUILD, Choice
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.steps.resolved_step import Head, Segment
+from stepgrid.expand.steps.resolved_step import Segment, StepHead
 from stepgrid.model.canonical_json import flat
 from stepgrid.model.plan import CellStep, Json, PlannedCell
 from stepgrid.plan import identity
@@ -15,7 +15,7 @@ from stepgrid.plan.stage_tree import Root, Tree
 
 CELL_PREFIX = "c-"
 
-Heads: TypeAlias = tuple[tuple[Head, ...], ...]
+Heads: TypeAlias = tuple[tuple[StepHead, ...], ...]
 
 
 class Cells:

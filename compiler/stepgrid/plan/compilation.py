@@ -11,7 +11,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
 from stepgrid.language import lock_file
-from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
+from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
 from stepgrid.language.spec_file import read
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map
@@ -84,7 +84,7 @@ def check_scales(
         problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
 
 
-def _key(problem: Problem) -> tuple[str, Where, str]:
+def _key(problem: Problem) -> tuple[str, Location, str]:
     return problem.code, problem.where, problem.message
 
 

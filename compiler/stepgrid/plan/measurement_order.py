@@ -13,7 +13,7 @@ ORDERS: tuple[Order, ...] = ("randomized", "interleaved", "as_written")
 Key: TypeAlias = tuple[int | str, ...]
 
 
-class Ordered(Protocol):
+class Rankable(Protocol):
     """What a rank is made of; a PlannedStage is one."""
 
     @property
@@ -26,7 +26,7 @@ class Ordered(Protocol):
     def run(self) -> int: ...
 
 
-def ranks(stages: Sequence[Ordered], order: Order, seed: int) -> dict[str, int]:
+def ranks(stages: Sequence[Rankable], order: Order, seed: int) -> dict[str, int]:
     """Rank of each stage, from 0; a parent always ranks before its children.
 
     randomized: complete blocks, one per repeat; in a block the loads first, then the rest, each shuffled by the seed.
@@ -37,7 +37,7 @@ def ranks(stages: Sequence[Ordered], order: Order, seed: int) -> dict[str, int]:
     return {stage: rank for rank, stage in enumerate(_parents_first(stages, keys))}
 
 
-def _key(stage: Ordered, position: int, order: Order, seed: int) -> Key:
+def _key(stage: Rankable, position: int, order: Order, seed: int) -> Key:
     block: Key = (stage.load, stage.run, int(stage.parent is not None))
     match order:
         case "randomized":
@@ -50,7 +50,7 @@ def _key(stage: Ordered, position: int, order: Order, seed: int) -> Key:
     raise ValueError(f"order: expected one of {', '.join(ORDERS)}, not {order!r}")
 
 
-def _parents_first(stages: Sequence[Ordered], keys: Mapping[str, Key]) -> Iterator[str]:
+def _parents_first(stages: Sequence[Rankable], keys: Mapping[str, Key]) -> Iterator[str]:
     """The least key whose parent is out already, again and again."""
     children = defaultdict(list)
     for stage in stages:

@@ -46,7 +46,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class Preview:
     plan: Plan
     nodes: Sequence[Node]  # builds, then stages in the order in which they run
     saved: float
@@ -80,7 +80,7 @@ def _sum(values: Sequence[_Number | None]) -> _Number | None:
     return None if values and not known else sum(known)
 
 
-def to_json(outlook: Outlook) -> dict[str, Any]:
+def to_json(outlook: Preview) -> dict[str, Any]:
     plan = outlook.plan
     return {
         "spec": plan.spec,
@@ -120,7 +120,7 @@ def _input(each: Input) -> dict[str, Any]:
     return {"field": each.field, **there, "where": each.where or None}
 
 
-def _totals(outlook: Outlook) -> dict[str, Any]:
+def _totals(outlook: Preview) -> dict[str, Any]:
     running, plan, power = outlook.running, outlook.plan, outlook.power
     states = Counter(node.status.status for node in outlook.nodes)
     acts = Counter(node.status.action for node in outlook.nodes)

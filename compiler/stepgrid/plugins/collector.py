@@ -29,7 +29,7 @@ class Collector(Protocol):
 
 
 @runtime_checkable
-class Drawing(Protocol):
+class DrawingCollector(Protocol):
     """What is made of it when the steps are over, since making it takes time that belongs to none of them."""
 
     def script(self, tool: str, folder: Path) -> Sequence[str]:

@@ -76,7 +76,7 @@ class PackageRunner(PackageDriver):
 
 
 @runtime_checkable
-class Running(Protocol):
+class RunningDriver(Protocol):
     """The running half."""
 
     parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
@@ -89,21 +89,21 @@ class Running(Protocol):
 
 
 @runtime_checkable
-class OnEngines(Protocol):
+class ForeignEngines(Protocol):
     """A kind that runs on engines of other packages, which do not name it."""
 
     engines: tuple[str, ...]
 
 
 @runtime_checkable
-class Tabled(Protocol):
+class DefaultTables(Protocol):
     """A kind whose steps have tables in a report whose spec names none."""
 
     tables: tuple[str, ...]  # layouts; one that would be empty is left out
 
 
 @runtime_checkable
-class Live(Protocol):
+class LiveThroughput(Protocol):
     """A kind that can tell how fast a step is while it runs."""
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
@@ -126,7 +126,7 @@ class DeclaredBuild(Protocol):
 
 
 @runtime_checkable
-class Describing(Protocol):
+class StepDescriber(Protocol):
     """A kind that knows more of a step than its settings say: for rules about steps."""
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
@@ -135,7 +135,7 @@ class Describing(Protocol):
 
 
 @runtime_checkable
-class Complains(Protocol):
+class FailureExplainer(Protocol):
     """A kind whose program says in its output why it failed."""
 
     def complaint(self, folder: Path) -> str | None:
@@ -144,7 +144,7 @@ class Complains(Protocol):
 
 
 @runtime_checkable
-class Finds(Protocol):
+class HitRates(Protocol):
     """A kind that says how many of its lookups should find a key: a read that finds nothing is no figure of a read."""
 
     def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
@@ -153,7 +153,7 @@ class Finds(Protocol):
 
 
 @runtime_checkable
-class Targeting(Protocol):
+class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
@@ -176,7 +176,7 @@ class Client(Protocol):
 
 
 @runtime_checkable
-class WithFiles(Protocol):
+class StepFiles(Protocol):
     """A kind whose steps need files: they are in the step's folder when its command starts."""
 
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
@@ -188,7 +188,7 @@ class WithFiles(Protocol):
 
 
 @runtime_checkable
-class WithInputs(Protocol):
+class InputFiles(Protocol):
     """A kind whose commands read files where they lie: what is in them is part of the identity.
 
     Its setting `files` lists them; the names are no part of the identity.
@@ -204,7 +204,7 @@ class WithInputs(Protocol):
 
 
 @runtime_checkable
-class WithPlaceholders(Protocol):
+class Placeholders(Protocol):
     """A kind with settings in whose words names in braces are filled in."""
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -213,7 +213,7 @@ class WithPlaceholders(Protocol):
 
 
 @runtime_checkable
-class Printed(Protocol):
+class StandaloneOutput(Protocol):
     """A kind whose output can be read without the step that made it: `stepgrid parse KIND FILE`."""
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
@@ -221,5 +221,5 @@ class Printed(Protocol):
         ...
 
 
-class Runner(Driver, Running, Protocol):
+class Runner(Driver, RunningDriver, Protocol):
     """Both halves: a kind that this version runs."""

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import cast
 
-from stepgrid.plugins.driver import Client, Driver, OnEngines, Runner, Running, Tabled, WithFiles, WithInputs
+from stepgrid.plugins.driver import (
+    Client,
+    DefaultTables,
+    Driver,
+    ForeignEngines,
+    InputFiles,
+    Runner,
+    RunningDriver,
+    StepFiles,
+)
 from stepgrid.plugins.registry import DRIVERS, ENGINES
 
 
@@ -24,7 +33,7 @@ def driver(kind: str) -> Driver:
 def tables(kind: str) -> tuple[str, ...]:
     """The layouts that the report of a kind of step shows where the spec names no tables."""
     found = driver(kind)
-    return found.tables if isinstance(found, Tabled) else ()
+    return found.tables if isinstance(found, DefaultTables) else ()
 
 
 @cache
@@ -35,7 +44,7 @@ def runs_on(kind: str, engine: str) -> bool:
 
 def _engines(kind: str) -> tuple[str, ...]:
     found = driver(kind)
-    return found.engines if isinstance(found, OnEngines) else ()
+    return found.engines if isinstance(found, ForeignEngines) else ()
 
 
 @cache
@@ -46,24 +55,24 @@ def client(kind: str) -> str | None:
 
 
 @cache
-def with_files(kind: str) -> WithFiles | None:
+def with_files(kind: str) -> StepFiles | None:
     """A kind whose steps need files."""
     found = driver(kind)
-    return found if isinstance(found, WithFiles) else None
+    return found if isinstance(found, StepFiles) else None
 
 
 @cache
-def with_inputs(kind: str) -> WithInputs | None:
+def with_inputs(kind: str) -> InputFiles | None:
     """A kind whose commands read files of the spec's author."""
     found = driver(kind)
-    return found if isinstance(found, WithInputs) else None
+    return found if isinstance(found, InputFiles) else None
 
 
 @cache
 def runnable(kind: str) -> Runner | None:
     """What running needs of a kind; None where this version only checks and plans it."""
     found = driver(kind)
-    return cast("Runner", found) if isinstance(found, Running) else None
+    return cast("Runner", found) if isinstance(found, RunningDriver) else None
 
 
 def running(kind: str) -> Runner:

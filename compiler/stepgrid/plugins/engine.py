@@ -59,7 +59,7 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Building(Protocol):
+class EngineBuilder(Protocol):
     """The building half."""
 
     programs: tuple[str, ...]  # what a build must provide
@@ -72,14 +72,14 @@ class Building(Protocol):
 
 
 @runtime_checkable
-class Compiled(Protocol):
+class CompiledEngine(Protocol):
     """An engine that this version compiles from a source tree."""
 
     systems: tuple[str, ...]  # the build systems that do it, the default first
 
 
 @runtime_checkable
-class Declared(Protocol):
+class DeclaredBuilds(Protocol):
     """An engine whose builds say in their `flags:` what makes them and which programs they have.
 
     They may declare a `service` as well.
@@ -135,7 +135,7 @@ class Checking(Protocol):
         ...
 
 
-class Built(Engine, Building, Protocol):
+class Built(Engine, EngineBuilder, Protocol):
     """Both halves: an engine that this version builds."""
 
 

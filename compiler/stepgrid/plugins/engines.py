@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from stepgrid.plugins.engine import Building, Built, Compiled, Engine
+from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import Serving
+from stepgrid.plugins.server import ServerEngine
 
 
 def names() -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def engine(name: str) -> Engine:
 def buildable(name: str) -> Built | None:
     """What builds need of an engine; None where this version only checks and plans it."""
     found = engine(name)
-    return cast(Built, found) if isinstance(found, Building) else None
+    return cast(Built, found) if isinstance(found, EngineBuilder) else None
 
 
 def building(name: str) -> Built:
@@ -35,13 +35,13 @@ def building(name: str) -> Built:
 def systems(name: str) -> tuple[str, ...]:
     """The build systems that compile an engine, the default first; none of one that is never compiled."""
     found = engine(name)
-    return found.systems if isinstance(found, Compiled) else ()
+    return found.systems if isinstance(found, CompiledEngine) else ()
 
 
-def served(name: str) -> Serving | None:
+def served(name: str) -> ServerEngine | None:
     """What runs need of an engine that is a server; None of one that lives in the step's own program."""
     found = engine(name)
-    return found if isinstance(found, Serving) else None
+    return found if isinstance(found, ServerEngine) else None
 
 
 def runnable(name: str) -> bool:

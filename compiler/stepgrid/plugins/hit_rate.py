@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.driver import Finds
+from stepgrid.plugins.driver import HitRates
 from stepgrid.plugins.drivers import driver
 
 FOUND, EXPECTED = "found_pct", "found_expected_pct"  # metrics
@@ -21,7 +21,7 @@ def expected(steps: Sequence[PlannedStep]) -> list[float | None]:
     found: list[float | None] = [None] * len(steps)
     for kind in {step.kind for step in steps}:
         of = driver(kind)
-        rates = of.hit_rates(steps) if isinstance(of, Finds) else ()
+        rates = of.hit_rates(steps) if isinstance(of, HitRates) else ()
         for at, rate in enumerate(rates):
             if steps[at].kind == kind and rate is not None:
                 found[at] = 100 * rate

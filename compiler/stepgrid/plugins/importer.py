@@ -14,7 +14,7 @@ Records = TypeVar("Records")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ImportedStep:
     """One step of one run: what the store gets of it."""
 
     build: str  # the column of the published tables: build.config
@@ -34,7 +34,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class PublishedFigure:
     """A published figure and ours, where the published rule is another one."""
 
     file: str  # of the summary
@@ -52,7 +52,7 @@ class Importer(Protocol[Records]):
         """All of the folder; every fault goes to `faults`, and nothing is half read for it."""
         ...
 
-    def measured(self, records: Records) -> Sequence[Measured]:
+    def measured(self, records: Records) -> Sequence[ImportedStep]:
         """In the order that tables have them: builds in theirs, the first is the base; steps in theirs."""
         ...
 
@@ -60,9 +60,9 @@ class Importer(Protocol[Records]):
         """The published summary files, by name. A byte that is no UTF-8 is a surrogate."""
         ...
 
-    def beside(self, records: Records) -> Sequence[Beside]: ...
+    def beside(self, records: Records) -> Sequence[PublishedFigure]: ...
 
-    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+    def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         """Results that the published summaries have no place for."""
         ...
 
@@ -76,7 +76,7 @@ class Importer(Protocol[Records]):
 LONGEST = 100  # characters that are shown of a line
 
 
-class Mistake(NamedTuple):
+class ImportProblem(NamedTuple):
     path: Path
     line: int | None  # from 1; None: of the whole file or folder
     message: str
@@ -91,14 +91,14 @@ class Mistake(NamedTuple):
         return f"{self.sentence}\n  | {_shown(self.text)}" if self.text.strip() else self.sentence
 
 
-def in_order(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
+def in_order(mistakes: Iterable[ImportProblem]) -> tuple[ImportProblem, ...]:
     return tuple(sorted(mistakes, key=lambda each: (str(each.path), each.line or 0)))
 
 
-class Wrong(Exception):
+class FolderError(Exception):
     """A folder that cannot be imported, with everything that is wrong with it. `unknown`: it may be left out."""
 
-    def __init__(self, faults: Iterable[Mistake], unknown: bool = False) -> None:
+    def __init__(self, faults: Iterable[ImportProblem], unknown: bool = False) -> None:
         self.faults = in_order(faults)
         self.unknown = unknown
         super().__init__("\n".join(map(str, self.faults)))
@@ -108,31 +108,31 @@ class Faults:
     """Collects what is wrong, what is not understood, and which files were read."""
 
     def __init__(self) -> None:
-        self._found: dict[Mistake, None] = {}
-        self._unknown: dict[tuple[Path, str], list[Mistake]] = {}
+        self._found: dict[ImportProblem, None] = {}
+        self._unknown: dict[tuple[Path, str], list[ImportProblem]] = {}
         self.read: set[Path] = set()
         self.cut: list[Path] = []  # whose last line is half a line, which is not read
 
     def add(self, path: Path, line: int | None, message: str, text: str = "") -> None:
-        self._found[Mistake(path, line, message, text)] = None
+        self._found[ImportProblem(path, line, message, text)] = None
 
     def add_unknown(self, path: Path, line: int | None, message: str, text: str = "") -> None:
         """What is not understood. Lines of a file that lack the same are told once, and counted."""
-        self._unknown.setdefault((path, message), []).append(Mistake(path, line, message, text))
+        self._unknown.setdefault((path, message), []).append(ImportProblem(path, line, message, text))
 
-    def __iter__(self) -> Iterator[Mistake]:
+    def __iter__(self) -> Iterator[ImportProblem]:
         return iter(self._found)
 
     @property
-    def unknown(self) -> list[Mistake]:
+    def unknown(self) -> list[ImportProblem]:
         return [_first_of(alike) for alike in self._unknown.values()]
 
     def stop(self) -> None:
         if self._found:
-            raise Wrong((*self._found, *self.unknown))
+            raise FolderError((*self._found, *self.unknown))
 
 
-def _first_of(alike: list[Mistake]) -> Mistake:
+def _first_of(alike: list[ImportProblem]) -> ImportProblem:
     first, many = alike[0], len(alike)
     if many == 1:
         return first

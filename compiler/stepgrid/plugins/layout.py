@@ -17,7 +17,7 @@ ROOM = 40  # characters that the names of all columns may take
 FIGURES = "figures"  # the layout of a table that names none
 
 
-class Spot(NamedTuple):
+class LayoutCell(NamedTuple):
     """A cell of the sweep at one step."""
 
     values: Mapping[str, float] = {}  # by metric
@@ -29,7 +29,7 @@ class Spot(NamedTuple):
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
 
 
-NOWHERE = Spot(status=ABSENT)  # not in the sweep
+NOWHERE = LayoutCell(status=ABSENT)  # not in the sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Block:
     title: str
     rows: tuple[tuple[str, ...], ...]  # labels
     columns: tuple[tuple[str, ...], ...] = ((),)
-    spots: Mapping[At, Spot] = field(default_factory=dict)  # by row and column
+    spots: Mapping[At, LayoutCell] = field(default_factory=dict)  # by row and column
     row_axes: tuple[str, ...] = ()
     column_axes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Block:
     unnamed: str = ""  # what a spot is called that no axis touches: the build
     ratio_of: Callable[[At, At, str], float | None] | None = None  # of one spot to another
 
-    def spot(self, row: int, column: int = 0) -> Spot:
+    def spot(self, row: int, column: int = 0) -> LayoutCell:
         return self.spots.get((row, column), NOWHERE)
 
     def row(self, index: int) -> str:
@@ -60,13 +60,13 @@ class Block:
     def column(self, index: int) -> str:
         return named(self.columns[index], self.column_axes)
 
-    def subjects(self) -> list[tuple[str, Spot]]:
+    def subjects(self) -> list[tuple[str, LayoutCell]]:
         """Row by row, where a layout has a line for each spot: those that the sweep has."""
         places = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
         named_spots = [(self._subject(*place), self.spot(*place)) for place in places]
         return [(name, spot) for name, spot in named_spots if spot.status != ABSENT]
 
-    def line(self, row: int) -> list[Spot]:
+    def line(self, row: int) -> list[LayoutCell]:
         """All of a row."""
         return [self.spot(row, column) for column in range(len(self.columns))]
 
@@ -111,7 +111,7 @@ def named(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
     return " ".join(said)
 
 
-def cell(spot: Spot, text: str | None, value: float | None = None) -> Cell:
+def cell(spot: LayoutCell, text: str | None, value: float | None = None) -> Cell:
     """What stands for a figure that a spot has or not."""
     if spot.status:
         return status_cell(spot.status)
@@ -126,7 +126,7 @@ def legend(names: Sequence[str], room: int = ROOM) -> tuple[list[str], tuple[str
     return heads, tuple(f"{head} : {name}" for head, name in zip(heads, names, strict=True))
 
 
-def fixed(spot: Spot, value: float | None, digits: int) -> Cell:
+def fixed(spot: LayoutCell, value: float | None, digits: int) -> Cell:
     return cell(spot, number_format.fixed(value, digits))
 
 

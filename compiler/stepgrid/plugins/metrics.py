@@ -23,14 +23,14 @@ from stepgrid.plugins.registry import COLLECTORS, DRIVERS
 
 
 @runtime_checkable
-class Measuring(Protocol):
+class MetricProvider(Protocol):
     """A driver or collector with metrics that no other has, or that stand in columns of published tables."""
 
     def metrics(self) -> MetricSet: ...
 
 
 @runtime_checkable
-class Naming(Protocol):
+class OwnMetrics(Protocol):
     """A driver whose steps give metrics their names."""
 
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
@@ -39,7 +39,7 @@ class Naming(Protocol):
 def _of_plugins() -> Iterator[MetricSet]:
     """By name, drivers first."""
     every = [*map(DRIVERS.get, sorted(DRIVERS.names())), *map(COLLECTORS.get, sorted(COLLECTORS.names()))]
-    yield from (each.metrics() for each in every if isinstance(each, Measuring))
+    yield from (each.metrics() for each in every if isinstance(each, MetricProvider))
 
 
 _PLUGINS = tuple(_of_plugins())
@@ -100,7 +100,7 @@ def own(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for step in steps:
         kind = drivers.driver(step.kind)
-        for name, metric in kind.own_metrics(step.settings).items() if isinstance(kind, Naming) else ():
+        for name, metric in kind.own_metrics(step.settings).items() if isinstance(kind, OwnMetrics) else ():
             found.setdefault(name, metric)
     return {name: found[name] for name in sorted(found.keys() - METRICS.keys())}
 

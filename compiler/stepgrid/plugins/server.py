@@ -43,7 +43,7 @@ class Access(NamedTuple):
         return {name: str(getattr(self, name)) for name in (*names, "user", "database")}
 
 
-class Home(NamedTuple):
+class ServerHome(NamedTuple):
     """Where one server lives."""
 
     programs: Mapping[str, Sequence[str]]  # program name -> argv prefix, from the build record
@@ -56,7 +56,7 @@ class Home(NamedTuple):
     account: str = ""  # who its runner is to the server; empty: by the name that the runner has
 
 
-class Seen(NamedTuple):
+class IdleReading(NamedTuple):
     """One thing that must be idle before an engine is quiet, as it is now."""
 
     what: str  # "pending compactions", "dirty pages"
@@ -76,14 +76,14 @@ class Effective(NamedTuple):
     differs: Mapping[str, str]  # of those that were asked for: name -> a sentence about what became of it
 
 
-class Described(NamedTuple):
+class ServerDescription(NamedTuple):
     """What a server that already runs says that it is."""
 
     identity: Identity
     options: Mapping[str, OptionInfo]  # its settings; what each has now stands for a default
 
 
-class Since(NamedTuple):
+class ServerStart(NamedTuple):
     """Since when a server runs, and as which process, as it says."""
 
     seconds: float  # that it has been up
@@ -127,26 +127,26 @@ def for_each(tables: Sequence[str], connect: Callable[[], Connection], statement
 
 
 @runtime_checkable
-class Serving(Protocol):
+class ServerEngine(Protocol):
     stop: signal.Signals  # what ends it gracefully
     socket: str  # the name of its socket's file
     port: int
     user: str  # that clients are
     database: str  # that they use; it is there when the server is ready
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         """Name of a file in the home's folder -> its text, rendered from templates/."""
         ...
 
-    def initialize(self, home: Home) -> Sequence[Command]:
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
         """What makes an empty data directory; run one after the other, once for a database."""
         ...
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         """What is run before each start, also on a restored database: its password is another one by now."""
         ...
 
-    def serve(self, home: Home) -> Command:
+    def serve(self, home: ServerHome) -> Command:
         """The server, in the foreground."""
         ...
 
@@ -172,13 +172,13 @@ class Serving(Protocol):
         """Brings the optimizer's statistics up to date; vacuums where there is something to vacuum."""
         ...
 
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
         """What is looked at until all of it is idle."""
         ...
 
 
 @runtime_checkable
-class Announced(Protocol):
+class ClientEnvironment(Protocol):
     """A server engine whose own clients find a server by variables of their environment."""
 
     secret_variables: tuple[str, ...]  # of those: what is written down has them without a value
@@ -187,7 +187,7 @@ class Announced(Protocol):
 
 
 @runtime_checkable
-class Bounded(Protocol):
+class ServerTimeouts(Protocol):
     """A server whose spec says how long it may take to be ready and to end; one that must be killed has lost data."""
 
     ready_within: float  # seconds
@@ -199,7 +199,7 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
-class Answering(Protocol):
+class ExternalServerEngine(Protocol):
     """A server engine of which one that already runs can be measured."""
 
     port: int
@@ -210,11 +210,11 @@ class Answering(Protocol):
 
     def connect(self, access: Access) -> Connection: ...
 
-    def described(self, connection: Connection) -> Described:
+    def described(self, connection: Connection) -> ServerDescription:
         """IdentityError where it is another engine's."""
         ...
 
-    def since(self, connection: Connection) -> Since: ...
+    def since(self, connection: Connection) -> ServerStart: ...
 
     def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
         """Its settings are whatever somebody gave it: those asked for are held against them by value."""

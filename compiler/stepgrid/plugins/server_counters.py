@@ -8,12 +8,12 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from stepgrid.plugins.server import Connection, Serving
+from stepgrid.plugins.server import Connection, ServerEngine
 
 _TABLE = re.compile(r"\w+(\.\w+)*")
 
 
-def counted(engine: Serving, connection: Connection, named: str) -> dict[str, float]:
+def counted(engine: ServerEngine, connection: Connection, named: str) -> dict[str, float]:
     """Name -> value, as it is now. LookupError: this server has nothing of that name."""
     own = engine.counters(connection)
     chosen = {name: value for name, value in own.items() if name == named or fnmatchcase(name, named)}

@@ -11,23 +11,23 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 DATA, INDEX = "data_bytes", "index_bytes"  # sizes, by the metrics that they are
 
 
-class Told(NamedTuple):
+class ServerStatistics(NamedTuple):
     counters: Mapping[str, float] = NOTHING  # what only grows: the difference says something
     gauges: Mapping[str, float] = NOTHING  # what is as it is at the moment
     sizes: Mapping[str, float] = NOTHING  # B, by metric
     text: str = ""  # for people: kept as it is
 
 
-class Look(NamedTuple):
+class StatisticsReader(NamedTuple):
     name: str  # in a warning, and of the file of its text
-    read: Callable[[], Told]
+    read: Callable[[], ServerStatistics]
 
 
 # What leaves the least trace in the others' counters comes last: after a step they are read in the opposite order.
-Looks = Sequence[Look]
+Looks = Sequence[StatisticsReader]
 
 
-def apart(seen: Mapping[str, float], gauges: Sequence[str]) -> Told:
+def apart(seen: Mapping[str, float], gauges: Sequence[str]) -> ServerStatistics:
     """`gauges`: patterns of names."""
     still = {name: value for name, value in seen.items() if any(fnmatchcase(name, each) for each in gauges)}
-    return Told({name: value for name, value in seen.items() if name not in still}, still)
+    return ServerStatistics({name: value for name, value in seen.items() if name not in still}, still)

@@ -42,24 +42,24 @@ class ServerSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class ActionFields:
     """What an action must be given, and what it may be."""
 
     required: frozenset[str]
     optional: frozenset[str]
 
 
-def uses(required: str, optional: str = "") -> Uses:
-    return Uses(frozenset(required.split()), frozenset(optional.split()))
+def uses(required: str, optional: str = "") -> ActionFields:
+    return ActionFields(frozenset(required.split()), frozenset(optional.split()))
 
 
-class ByAction(ServerSettings):
+class ActionSettings(ServerSettings):
     """The field ACTION comes first; with a value that ACTIONS lacks, everything is used."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     ACTION: ClassVar[str] = "action"
-    ACTIONS: ClassVar[Mapping[str, Uses]] = {}
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {}
     ALWAYS: ClassVar[frozenset[str]] = frozenset({"storage_engine"})
 
     @model_validator(mode="before")

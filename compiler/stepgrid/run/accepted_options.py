@@ -18,14 +18,14 @@ Catalogue = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedOptions:
     """The options that a step runs with, and those that were left out because the binary lacks them."""
 
     options: Mapping[str, Value]
     dropped: tuple[str, ...] = ()
 
 
-def check(job: Job, stage: PlannedStage) -> list[Accepted]:
+def check(job: Job, stage: PlannedStage) -> list[AcceptedOptions]:
     """One per step. A build without a catalogue is not checked: what it knows cannot be told."""
     catalogue = _catalogue(job, stage.build)
     for step in stage.steps:
@@ -59,7 +59,7 @@ def _faults(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Iterato
             pass  # its stage says so
 
 
-def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepted:
+def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> AcceptedOptions:
     known = {name: described(job.build.engine, name, catalogue) for name in step.options}
     lacking = [name for name, info in known.items() if info is None]
     for name in lacking:
@@ -68,7 +68,7 @@ def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepte
     for name, info in known.items():
         _refuse_value(job, step, name, step.options[name], info or {})
     kept = {name: option.value for name, option in step.options.items() if name not in lacking}
-    return Accepted(kept, tuple(lacking))
+    return AcceptedOptions(kept, tuple(lacking))
 
 
 def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: Catalogue) -> None:

@@ -15,7 +15,7 @@ from stepgrid.host import facts
 from stepgrid.host.disk_errors import is_disk_full
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.host.processes.orphans import MARK
 from stepgrid.model.status import Status
@@ -102,7 +102,7 @@ def refuse(job: Job, error: OSError) -> StageError:
     failure = StageError(sentence(job.store) if full else f"the system refused: {error}")
     if full:
         reserve.release(job.store)
-    with suppress(OSError, Busy), locked(job.store.lock(node), wait=False):
+    with suppress(OSError, LockBusy), locked(job.store.lock(node), wait=False):
         last = job.store.attempts(node)[-1:]
         begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)
         write_failure(begun or job.store.new_attempt(node), node, failure, Status.FAILED)

@@ -12,7 +12,7 @@ from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.child_process import MissingError, how
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.model.site import Site
-from stepgrid.plugins.collector import Drawing
+from stepgrid.plugins.collector import DrawingCollector
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.run.collectors import FOLDER, RECORD, note
 
@@ -33,14 +33,14 @@ def _drawn(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for path in sorted(folder.glob(f"steps/*/{FOLDER}/*/{RECORD}")):
         record = json.loads(path.read_text(encoding="utf-8"))
         kind = record.get("collector")
-        if kind and not record["warning"] and isinstance(COLLECTORS.get(kind), Drawing):
+        if kind and not record["warning"] and isinstance(COLLECTORS.get(kind), DrawingCollector):
             yield path.parent, record
 
 
 def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
     """Why there is no drawing."""
     kind, script = COLLECTORS.get(record["collector"]), folder / "script"
-    assert isinstance(kind, Drawing)
+    assert isinstance(kind, DrawingCollector)
     script.mkdir()
     words = kind.script(site.tool(kind.tool), folder)
     try:

@@ -15,7 +15,7 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process
 from stepgrid.host.processes.supervision import Watch, environment
-from stepgrid.host.sampling.process_group import Group
+from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.command_line import argv
@@ -32,7 +32,7 @@ class CollectorError(Exception):
 
 
 @dataclass(slots=True)
-class Collecting:
+class ActiveCollectors:
     """Around one step. `server`: the process group of the engine, where the step is only its client."""
 
     asked: Sequence[Mapping[str, Any]]
@@ -73,7 +73,9 @@ class Collecting:
         folder.mkdir(parents=True)
         env = environment({})
         try:
-            words = self._argv(asked, Target(tuple(sorted(Group(engine).members())) or (engine,), folder), engine)
+            words = self._argv(
+                asked, Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder), engine
+            )
             write_json(folder / "command.json", {"argv": list(words), "environment": env})
             process = child_process.spawn(words, env, folder)
         except (CollectorError, child_process.MissingError) as error:
@@ -122,9 +124,9 @@ class _Running:
 @contextmanager
 def collecting(
     setup: Mapping[str, Any], context: Context, site: Site, server: int | None, journal: Callable[[str, int], None]
-) -> Iterator[Collecting]:
+) -> Iterator[ActiveCollectors]:
     asked = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
-    found = Collecting(asked, context, site, server, journal)
+    found = ActiveCollectors(asked, context, site, server, journal)
     try:
         yield found
     finally:

@@ -9,12 +9,12 @@ from stepgrid.plan.actions import replays
 from stepgrid.plan.files.plan_file import outline
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
-from stepgrid.store.images.verification import Looks
+from stepgrid.store.images.verification import ImageVerifier
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 
 
-class Late(Exception):
+class DeadlineError(Exception):
     """It has waited until it was too late to start."""
 
 
@@ -33,13 +33,13 @@ def late(store: Store, plan: str, stage: PlannedStage) -> bool:
 def refuse_late(store: Store, plan: str, stage: PlannedStage) -> None:
     """After a wait for the host."""
     if late(store, plan, stage):
-        raise Late("when the host was free it was too late to start before the run is to stop")
+        raise DeadlineError("when the host was free it was too late to start before the run is to stop")
 
 
 def _seconds(store: Store, plan: str, stage: str) -> float | None:
     """With those that are run again first."""
     found = outline(store.plan(plan))
     nodes, parents = StatusReader(store, found).read().nodes, {each.id: each.parent for each in found.stages}
-    again = replays(stage, parents, lambda node: nodes[node].result is not None, Looks(store).damage)
+    again = replays(stage, parents, lambda node: nodes[node].result is not None, ImageVerifier(store).damage)
     parts = [nodes[node].seconds for node in (stage, *(node for node, _ in again))]
     return None if None in parts else sum(part or 0.0 for part in parts)

@@ -16,7 +16,7 @@ from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 
 
-class Made(NamedTuple):
+class InstalledBuild(NamedTuple):
     """A build that is there."""
 
     record: Mapping[str, Any]  # build.json
@@ -33,7 +33,7 @@ class Job:
     plan: str
     stage: PlannedStage
     site: Site = field(default_factory=Site)
-    _made: dict[str, Made] = field(default_factory=dict, repr=False, compare=False)
+    _made: dict[str, InstalledBuild] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, store: Store, plan: str, stage: str, site: Site | None = None) -> Job:
@@ -57,12 +57,12 @@ class Job:
         """The engine's: program -> argv prefix, with absolute paths."""
         return self.made(self.stage.build).programs
 
-    def made(self, build: str) -> Made:
+    def made(self, build: str) -> InstalledBuild:
         """The engine's build, or that of a step's client."""
         if build not in self._made:
             record, folder = self._record(build), self.store.build(build).resolve()
             programs = {name: absolute(folder, prefix) for name, prefix in record.get("programs", {}).items()}
-            self._made[build] = Made(record, programs)
+            self._made[build] = InstalledBuild(record, programs)
         return self._made[build]
 
     def _record(self, build: str) -> Mapping[str, Any]:

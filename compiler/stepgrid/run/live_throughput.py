@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.plugins.driver import Live
+from stepgrid.plugins.driver import LiveThroughput
 from stepgrid.plugins.drivers import driver
 
 
@@ -15,7 +15,7 @@ def readings(kind: str, folder: Path) -> Sequence[tuple[float, float]]:
         found = driver(kind)
     except LookupError:  # of another version
         return ()
-    return found.live(folder) if isinstance(found, Live) else ()
+    return found.live(folder) if isinstance(found, LiveThroughput) else ()
 
 
 def current(kind: str, folder: Path) -> float | None:

@@ -18,7 +18,7 @@ from stepgrid.plugins.command_line import argv
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server_counters import difference
 from stepgrid.run.server.process import LAST_WORDS
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.step_files import attach
 
 BEFORE, AFTER = "before", "after"
@@ -26,7 +26,7 @@ SQL = "stepgrid.drivers.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeReading:
     """What one probe saw."""
 
     seconds: float
@@ -34,35 +34,35 @@ class Probed:
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
+class ProbeRunner:
     """Around which step."""
 
     step: str
     context: Context
     deadline: float
-    server: Reached | None = None
+    server: ReachedServer | None = None
 
-    def run(self, setup: Mapping[str, Any], when: str) -> dict[str, Probed]:
+    def run(self, setup: Mapping[str, Any], when: str) -> dict[str, ProbeReading]:
         """Of one step: name -> what it saw, in their order."""
         return {probe["name"]: self._probed(probe, when) for probe in setup.get(when) or ()}
 
-    def _probed(self, probe: Mapping[str, Any], when: str) -> Probed:
+    def _probed(self, probe: Mapping[str, Any], when: str) -> ProbeReading:
         name, folder = str(probe["name"]), self.context.folder / "probes" / f"{when}-{probe['name']}"
         seen = self._asked(probe, name, folder) if "sql" in probe else self._commanded(probe, name, folder)
         about = {"seconds": seen.seconds, **({"counters": dict(seen.counters)} if probe.get("counters") else {})}
         write_json(folder / "probe.json", {"name": name, "when": when, **about})
         return seen
 
-    def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
+    def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> ProbeReading:
         """The time of the statement, without the connection's."""
         self._supervised(self._sql([probe["sql"]], probe.get("counters")), name, folder)
         said = self._said(name, folder)
-        return Probed(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
+        return ProbeReading(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
 
-    def _commanded(self, probe: Mapping[str, Any], name: str, folder: Path) -> Probed:
+    def _commanded(self, probe: Mapping[str, Any], name: str, folder: Path) -> ProbeReading:
         before = self._counted(probe, name, folder / "counters-before")
         seconds = self._supervised(Command(self._argv(probe["command"], name)), name, folder)
-        return Probed(seconds, difference(before, self._counted(probe, name, folder / "counters-after")))
+        return ProbeReading(seconds, difference(before, self._counted(probe, name, folder / "counters-after")))
 
     def _counted(self, probe: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, float]:
         if not probe.get("counters"):

@@ -17,18 +17,18 @@ _PART = r"\d+(?:\.\d+)?\s*[a-z]+"
 
 
 @dataclass(frozen=True, slots=True)
-class Until:
+class RunEndTime:
     at: float  # unix time
     text: str  # as it was given
 
 
-def read(text: str, now: float) -> Until | None:
+def read(text: str, now: float) -> RunEndTime | None:
     """None for what is neither a duration nor a time of day; a time of day is the next one."""
     given = text.strip()
     if clock := _CLOCK.fullmatch(given):
-        return Until(_next(int(clock[1]), int(clock[2]), now), given)
+        return RunEndTime(_next(int(clock[1]), int(clock[2]), now), given)
     seconds = _seconds(given)
-    return Until(now + seconds, given) if seconds else None
+    return RunEndTime(now + seconds, given) if seconds else None
 
 
 def use(given: object) -> None:
@@ -46,10 +46,10 @@ def use(given: object) -> None:
         os.environ[VARIABLE] = f"{found.at} {found.text}"
 
 
-def in_force() -> Until | None:
+def in_force() -> RunEndTime | None:
     at, _, text = os.environ.get(VARIABLE, "").partition(" ")
     try:
-        return Until(float(at), text)
+        return RunEndTime(float(at), text)
     except ValueError:
         return None
 

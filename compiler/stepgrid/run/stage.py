@@ -20,10 +20,10 @@ from stepgrid.host.machines import mismatch
 from stepgrid.host.noise.inspection import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.model.status import Broken, Status
+from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
-from stepgrid.run.deadline import Late, late, refuse_late
+from stepgrid.run.deadline import DeadlineError, late, refuse_late
 from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
 from stepgrid.run.images.disk_space import learn
@@ -67,7 +67,7 @@ def _set_aside_what_is_broken(job: Job) -> None:
     """Seldom: the run that starts the jobs has looked before."""
     for result in job.store.results(job.stage.id):
         if why := fault(result, job.stage):
-            print(set_aside(job.store, Broken(job.stage.id, result, why)), file=sys.stderr, flush=True)
+            print(set_aside(job.store, BrokenRecord(job.stage.id, result, why)), file=sys.stderr, flush=True)
 
 
 def _attempt(job: Job) -> bool:
@@ -79,7 +79,7 @@ def _attempt(job: Job) -> bool:
         status = _outcome(attempt)
     except StageError as failure:
         _failed(attempt, failure)
-    except Late as left:
+    except DeadlineError as left:
         status = Status.INTERRUPTED
         attempt.fail(StageError(str(left)), Status.INTERRUPTED)
     except Interrupted as signal:
@@ -99,7 +99,7 @@ def _outcome(attempt: Attempt) -> Status:
     except UnsupportedError as reason:
         attempt.publish(Status.UNSUPPORTED, str(reason))
         return Status.UNSUPPORTED
-    except (StageError, Late):
+    except (StageError, DeadlineError):
         raise
     except OSError as error:
         raise _refused(error, attempt.folder) from error

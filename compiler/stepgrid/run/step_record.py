@@ -9,20 +9,20 @@ from typing import Any, TypeAlias
 from stepgrid.host.disk_errors import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING
 from stepgrid.host.processes.child_process import killed_by
-from stepgrid.host.processes.supervision import Ended
+from stepgrid.host.processes.supervision import ProcessEnd
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins import hit_rate
-from stepgrid.plugins.driver import Complains, Runner
-from stepgrid.run.probes import Probed
+from stepgrid.plugins.driver import FailureExplainer, Runner
+from stepgrid.run.probes import ProbeReading
 from stepgrid.run.server.client_errors import refused
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 
 Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
 
 
 def complaint(
-    ended: Ended, deadline: float, folder: Path, data: Path, server: Reached | None, kind: Runner
+    ended: ProcessEnd, deadline: float, folder: Path, data: Path, server: ReachedServer | None, kind: Runner
 ) -> str | None:
     """None of a program that ended well."""
     if ended.exit == 0 and not ended.overdue:
@@ -38,7 +38,7 @@ def complaint(
         return said
     if ended.exit < 0:
         return f"it was killed by {killed_by(-ended.exit)}"
-    own = kind.complaint(folder) if isinstance(kind, Complains) else None
+    own = kind.complaint(folder) if isinstance(kind, FailureExplainer) else None
     return own or f"it ended with exit status {ended.exit}"
 
 
@@ -58,11 +58,11 @@ def wrong_output(kind: Runner, step: PlannedStep, folder: Path, data: Path, ran:
 
 def record(
     step: PlannedStep,
-    ended: Ended,
+    ended: ProcessEnd,
     deadline: float,
     message: str | None,
     dropped: Iterable[str],
-    timed: Mapping[str, Probed],
+    timed: Mapping[str, ProbeReading],
     seen: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """step.json; `seen`: how the program was found to run."""
@@ -88,6 +88,6 @@ def record(
     }
 
 
-def _halted(ended: Ended, server: Reached | None) -> str:
+def _halted(ended: ProcessEnd, server: ReachedServer | None) -> str:
     who = "its program" if ended.halted else "the server" if server and server.halted else ""
     return f"; {who} was halted (state T), by SIGSTOP or a debugger" if who else ""

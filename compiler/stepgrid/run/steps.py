@@ -17,27 +17,27 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.cgroup import caged
-from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
+from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
 from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
-from stepgrid.host.processes.supervision import Ended, MissingError, Watch, environment, supervise
+from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
 from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import engine, served
-from stepgrid.plugins.server import Announced
+from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.run import inputs, progress, step_record
-from stepgrid.run.accepted_options import Accepted
+from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collector_drawings import draw
-from stepgrid.run.collectors import Collecting, collecting
-from stepgrid.run.probes import AFTER, BEFORE, Probed, Probing
+from stepgrid.run.collectors import ActiveCollectors, collecting
+from stepgrid.run.probes import AFTER, BEFORE, ProbeReading, ProbeRunner
 from stepgrid.run.server import server_statistics
-from stepgrid.run.server.external_server import Running
+from stepgrid.run.server.external_server import ExternalServer
 from stepgrid.run.server.process import LAST_WORDS
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
 from stepgrid.run.step_files import attach, forget, keep
 
@@ -55,7 +55,7 @@ class Bench:
     data: Path
     replay: bool = False
 
-    def run(self, accepted: list[Accepted]) -> list[Mapping[str, Any]]:
+    def run(self, accepted: list[AcceptedOptions]) -> list[Mapping[str, Any]]:
         self._refuse_what_cannot_run()
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.BEFORE)
         try:
@@ -80,7 +80,7 @@ class Bench:
                 said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
                 raise StageError(said, step.name)
 
-    def _step(self, index: int, accepted: Accepted, server: Reached | None) -> Mapping[str, Any]:
+    def _step(self, index: int, accepted: AcceptedOptions, server: ReachedServer | None) -> Mapping[str, Any]:
         step = self.stage.steps[index]
         folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
         folder.mkdir(parents=True)
@@ -95,8 +95,8 @@ class _Step:
     bench: Bench
     step: PlannedStep
     folder: Path
-    accepted: Accepted
-    server: Reached | None
+    accepted: AcceptedOptions
+    server: ReachedServer | None
 
     def run(self) -> Mapping[str, Any]:
         try:
@@ -112,7 +112,7 @@ class _Step:
         deadline = seconds_allowed(done.command, kind.estimate(self.step.settings))
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
-        data = None if isinstance(self.server, Running) else self.bench.data
+        data = None if isinstance(self.server, ExternalServer) else self.bench.data
         sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
         self._statistics(server_statistics.BEFORE)
         ended = self._supervised(done, deadline, sampler, seen)
@@ -132,7 +132,7 @@ class _Step:
             raise self._failure(message)
         return record
 
-    def _supervised(self, done: Launched, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> Ended:
+    def _supervised(self, done: LaunchPlan, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> ProcessEnd:
         """`seen`: gets how the program was found to run."""
         beside, env = self.server.ours if self.server else None, environment(done.command.env)
         try:
@@ -144,7 +144,7 @@ class _Step:
         finally:
             forget(self.folder, done.command.secrets)
 
-    def _wrong(self, kind: Runner, ended: Ended, deadline: float) -> str | None:
+    def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""
         folder, data = self.folder, self.bench.data
         return (
@@ -171,7 +171,7 @@ class _Step:
 
         return started
 
-    def _collecting(self) -> AbstractContextManager[Collecting]:
+    def _collecting(self) -> AbstractContextManager[ActiveCollectors]:
         """A replay is nobody's figure."""
         attempt, asked = self.bench.attempt, {} if self.bench.replay else self.step.setup
         server = self.server.pid if self.server else None
@@ -184,7 +184,7 @@ class _Step:
 
         return collecting(asked, self._context(), attempt.job.site, server, journal)
 
-    def _command(self, kind: Runner) -> Launched:
+    def _command(self, kind: Runner) -> LaunchPlan:
         try:
             made = kind.command(self.step.settings, self.accepted.options, self._context())
             done = launched(made, self._launch)
@@ -203,7 +203,7 @@ class _Step:
 
     def _secret_variables(self) -> Sequence[str]:
         found: object = engine(self.server.access.engine) if self.server else None
-        return found.secret_variables if isinstance(found, Announced) else ()
+        return found.secret_variables if isinstance(found, ClientEnvironment) else ()
 
     def _context(self) -> Context:
         job, data = self.bench.attempt.job, self.bench.data
@@ -220,14 +220,16 @@ class _Step:
     @property
     def _device(self) -> str | None:
         """The database's, where something says so: of a server that ran before it is not that of our own files."""
-        return self.bench.attempt.job.site.device or (self.server.device if isinstance(self.server, Running) else None)
+        return self.bench.attempt.job.site.device or (
+            self.server.device if isinstance(self.server, ExternalServer) else None
+        )
 
     @property
     def _launch(self) -> Mapping[str, Any]:
         return cast(Mapping[str, Any], self.step.setup.get("launch") or {})
 
-    def _probe(self, when: str) -> dict[str, Probed]:
-        return Probing(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
+    def _probe(self, when: str) -> dict[str, ProbeReading]:
+        return ProbeRunner(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
 
     def _statistics(self, when: str) -> None:
         """Of the server. A replay is nobody's figure."""

@@ -18,13 +18,13 @@ from stepgrid.store.status.reader import build_status
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
-    from stepgrid.plan.builds import Made
+    from stepgrid.plan.builds import ExistingBuild
 
 RECORD, LOG = "build.json", "build.log"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredBuild:
     """What a store says of one build."""
 
     id: str
@@ -36,7 +36,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedUse:
     """What plans say of one build."""
 
     build: Mapping[str, Any] = field(default_factory=dict)
@@ -50,12 +50,14 @@ def ids(store: Store) -> list[str]:
     return sorted(found | {node for node in tried if store.attempts(node)})
 
 
-def kept(store: Store, build: str) -> Kept:
+def kept(store: Store, build: str) -> StoredBuild:
     node, folder = build_status(store, build), store.build(build)
     if node.status is Status.DONE:
-        return Kept(build, node.status, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder))
+        return StoredBuild(
+            build, node.status, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder)
+        )
     tried = store.attempts(build)[-1:]
-    return Kept(build, node.status, why=node.reason, log=_log(tried[0]) if tried else None)
+    return StoredBuild(build, node.status, why=node.reason, log=_log(tried[0]) if tried else None)
 
 
 def record(store: Store, build: str) -> dict[str, Any]:
@@ -72,9 +74,9 @@ def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
     return found
 
 
-def made(store: Store, build: str) -> Made | None:
+def made(store: Store, build: str) -> ExistingBuild | None:
     """What it was made of, as its record says; a record that cannot be read says nothing."""
-    from stepgrid.plan.builds import Made
+    from stepgrid.plan.builds import ExistingBuild
 
     aside = [attempt / RECORD for attempt in reversed(store.attempts(build)) if (attempt / RECORD).is_file()]
     for path in (store.build(build) / RECORD, store.records() / build / RECORD, *aside[:1]):
@@ -84,7 +86,7 @@ def made(store: Store, build: str) -> Made | None:
             input_record.saw(str(path), None)
             continue
         input_record.saw(str(path), said)
-        return Made(_digests(said), here=path.parent.parent != store.records())
+        return ExistingBuild(_digests(said), here=path.parent.parent != store.records())
     return None
 
 
@@ -95,14 +97,14 @@ def _digests(record: bytes) -> frozenset[str]:
         return frozenset()
 
 
-def planned(store: Store) -> dict[str, Planned]:
+def planned(store: Store) -> dict[str, PlannedUse]:
     """What the plans that are kept say of the builds that they name."""
-    found: dict[str, Planned] = {}
+    found: dict[str, PlannedUse] = {}
     for folder in sorted(_folders(store.plan("_").parent)):
         header = file_reader.read(folder / "plan.json")
         for build in header.get("builds", ()):
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
-            found[build["id"]] = Planned(build, specs | {str(header.get("spec", ""))})
+            found[build["id"]] = PlannedUse(build, specs | {str(header.get("spec", ""))})
     return found
 
 

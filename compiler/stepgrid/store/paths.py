@@ -12,7 +12,7 @@ STAMP = "made-by-"
 RETRACTED = "retracted.json"  # in a result that counts no more
 
 
-class Places:
+class StorePaths:
     """`data`: where databases are, in use and as images, for every checkout in a folder of its own."""
 
     def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:

@@ -35,7 +35,7 @@ def write(plan: Plan, folder: Path) -> None:
         new.rmdir()
 
 
-class Stored(NamedTuple):
+class StoredPlan(NamedTuple):
     """A plan that is kept, as its header says."""
 
     folder: Path
@@ -49,10 +49,10 @@ class Stored(NamedTuple):
         return self.folder.name
 
 
-def stored(store: Store) -> Iterator[Stored]:
+def stored(store: Store) -> Iterator[StoredPlan]:
     """A header that cannot be read says nothing: then there is no spec."""
     for folder in below(store.plan("_").parent):
         said = file_reader.read(folder / plan_file.HEADER)
         hardware = said.get("hardware") or {}
         machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
-        yield Stored(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)
+        yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)

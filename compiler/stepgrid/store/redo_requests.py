@@ -18,7 +18,7 @@ from stepgrid.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RedoRequest:
     stage: str
     who: str
     when: str
@@ -30,10 +30,10 @@ class Asked:
         return f"asked for by {self.who}, {self.when[:16].replace('T', ' ')} UTC{f': {self.why}' if self.why else ''}"
 
 
-def ask(store: Store, stage: str, why: str, by: str | None = None) -> Asked:
+def ask(store: Store, stage: str, why: str, by: str | None = None) -> RedoRequest:
     """The mark stays until a run begins: one that goes on may wait for it."""
     beside = tuple(result.name for result in store.all_results(stage))
-    made = Asked(stage, by or who(), datetime.now(UTC).isoformat(timespec="seconds"), why, beside)
+    made = RedoRequest(stage, by or who(), datetime.now(UTC).isoformat(timespec="seconds"), why, beside)
     make_folder(store.asked(stage).parent)
     write_json(store.asked(stage), asdict(made))
     return made
@@ -49,16 +49,16 @@ def note_import(store: Store, stage: str, result: str) -> None:
         write_json(store.asked(stage), asdict(found) | {"beside": [*found.beside, result]})
 
 
-def record(store: Store, stage: str) -> Asked | None:
+def record(store: Store, stage: str) -> RedoRequest | None:
     """What was asked for last, done or not."""
     try:
         raw: dict[str, Any] = json.loads(store.asked(stage).read_text(encoding="utf-8"))
-        return Asked(stage, str(raw["who"]), str(raw["when"]), str(raw["why"]), tuple(map(str, raw["beside"])))
+        return RedoRequest(stage, str(raw["who"]), str(raw["when"]), str(raw["why"]), tuple(map(str, raw["beside"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def pending(store: Store, stage: str) -> Asked | None:
+def pending(store: Store, stage: str) -> RedoRequest | None:
     """What is asked for and not done: all results are those that there were then. Without any it runs anyway."""
     found = record(store, stage)
     if found is None or store.result(stage) is None:
@@ -66,7 +66,7 @@ def pending(store: Store, stage: str) -> Asked | None:
     return found if {result.name for result in store.all_results(stage)} <= {*found.beside} else None
 
 
-def all_pending(store: Store, stages: Iterable[str] | None = None) -> dict[str, Asked]:
+def all_pending(store: Store, stages: Iterable[str] | None = None) -> dict[str, RedoRequest]:
     """Of these stages, or of all."""
     there = _stages(store) if stages is None else _stages(store) & set(stages)
     found = {stage: pending(store, stage) for stage in sorted(there)}

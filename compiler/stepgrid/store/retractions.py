@@ -15,7 +15,7 @@ from stepgrid.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Retracted:
+class Retraction:
     why: str
     who: str
     when: str
@@ -25,19 +25,19 @@ class Retracted:
         return f"retracted by {self.who}, {self.when[:16].replace('T', ' ')} UTC: {self.why}"
 
 
-def of(result: Path) -> Retracted | None:
+def of(result: Path) -> Retraction | None:
     """Nothing for one that counts; a note that cannot be read takes it out all the same."""
     path = result / RETRACTED
     if not path.is_file():
         return None
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        return Retracted(str(raw["why"]), str(raw["who"]), str(raw["when"]))
+        return Retraction(str(raw["why"]), str(raw["who"]), str(raw["when"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return Retracted("its note cannot be read", "someone", "")
+        return Retraction("its note cannot be read", "someone", "")
 
 
-def newest(store: Store, stage: str) -> Retracted | None:
+def newest(store: Store, stage: str) -> Retraction | None:
     """Of the newest result, where none counts."""
     found = store.all_results(stage)[-1:]
     return of(found[0]) if found else None
@@ -46,7 +46,7 @@ def newest(store: Store, stage: str) -> Retracted | None:
 def retract(store: Store, result: Path, why: str) -> None:
     """Summaries that may show it are out of date first: a kill in between costs a report, and no truth."""
     _before(store, result.parent.name)
-    write_json(result / RETRACTED, asdict(Retracted(why, who(), datetime.now(UTC).isoformat(timespec="seconds"))))
+    write_json(result / RETRACTED, asdict(Retraction(why, who(), datetime.now(UTC).isoformat(timespec="seconds"))))
 
 
 def undo(store: Store, result: Path) -> None:

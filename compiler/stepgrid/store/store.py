@@ -15,7 +15,7 @@ from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tr
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below, publish
-from stepgrid.store.paths import STAMP, Places
+from stepgrid.store.paths import STAMP, StorePaths
 
 LOOKED = "results-are-sound"
 ATTEMPT = timestamps.NAME
@@ -32,7 +32,7 @@ def _link(path: Path, target: Path) -> None:
     sync(path.parent)
 
 
-class Store(Places):
+class Store(StorePaths):
     def publish_plan(self, digest: str, write: Callable[[Path], None]) -> None:
         """`write` makes the plan's folder; a plan that is there already is the same plan."""
         target = self.plan(digest)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below
 from stepgrid.store.history.costs import folder_bytes
@@ -24,7 +24,7 @@ _HIDDEN = ".records"  # a folder of entries among the builds
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnmovedPath:
     """What could not be moved, and why."""
 
     path: Path
@@ -40,7 +40,7 @@ def alone(store: Store) -> Iterator[None]:
         yield
 
 
-def move(store: Store, entries: Iterable[Entry]) -> list[Left]:
+def move(store: Store, entries: Iterable[Entry]) -> list[UnmovedPath]:
     """Each by one rename: a kill in between loses nothing. Gives what stays where it is."""
     listed = list(entries)
     batch = timestamps.name(each.name for root in _roots(store) for each in below(root / NAME))
@@ -48,7 +48,7 @@ def move(store: Store, entries: Iterable[Entry]) -> list[Left]:
     return [left for each in listed if (left := _moved(store, each, batch))]
 
 
-def _moved(store: Store, entry: Entry, batch: str) -> Left | None:
+def _moved(store: Store, entry: Entry, batch: str) -> UnmovedPath | None:
     def change() -> str:
         trash = entry.root / NAME
         if trash.is_symlink() or not is_own(entry):
@@ -61,7 +61,7 @@ def _moved(store: Store, entry: Entry, batch: str) -> Left | None:
     return _changed(store, entry.name, entry.path, change)
 
 
-def restore(store: Store) -> tuple[int, list[Left]]:
+def restore(store: Store) -> tuple[int, list[UnmovedPath]]:
     """How many folders and files came back, and what stays in the trash. The newest comes first."""
     listed = list(_contents(store))
     out_of_date(store, {home.name for _, home in listed if home.parent.name == _RESULTS})
@@ -71,7 +71,7 @@ def restore(store: Store) -> tuple[int, list[Left]]:
     return len(listed) - len(left), left
 
 
-def _restored(store: Store, path: Path, home: Path) -> Left | None:
+def _restored(store: Store, path: Path, home: Path) -> UnmovedPath | None:
     return _changed(store, home.stem, path, lambda: "" if _returned(path, home) else f"{home} is there already")
 
 
@@ -123,18 +123,18 @@ def _roots(store: Store) -> list[Path]:
     return [root for root in roots if (root / NAME).is_dir() and not (root / NAME).is_symlink()]
 
 
-def _changed(store: Store, name: str, path: Path, change: Callable[[], str]) -> Left | None:
+def _changed(store: Store, name: str, path: Path, change: Callable[[], str]) -> UnmovedPath | None:
     """Under the lock of a stage or build; `change` says why it changed nothing."""
     lock = store.lock(name)
     try:
         with locked(lock, wait=False):
             why = change()
             lock.unlink(missing_ok=True)
-    except Busy:  # a job that outlived its run
+    except LockBusy:  # a job that outlived its run
         why = "it is in use"
     except OSError as error:
         why = error.strerror or str(error)
-    return Left(path, why) if why else None
+    return UnmovedPath(path, why) if why else None
 
 
 def _rename(path: Path, target: Path) -> None:

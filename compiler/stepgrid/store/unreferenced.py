@@ -15,7 +15,7 @@ IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the 
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededNames:
     """What specs need, by the names that it has in the store."""
 
     plans: Collection[str]
@@ -52,7 +52,7 @@ def entries(store: Store) -> list[Entry]:
     return [Entry(kind, path, root) for kind in KINDS for root, path in _paths(store, kind)]
 
 
-def unreferenced(listed: Collection[Entry], needed: Needed) -> list[Entry]:
+def unreferenced(listed: Collection[Entry], needed: NeededNames) -> list[Entry]:
     return [each for each in listed if not needed.has(each.kind, each.name)]
 
 

@@ -15,7 +15,7 @@ from stepgrid.summarize.claims.outcomes import Claim, claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, drift, measurement_gap, multiple_comparisons
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare
-from stepgrid.summarize.comparisons.evidence import Beside, evidence
+from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.data.measurements import Point, points
@@ -104,7 +104,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     intervals = ratio_intervals([table for each in sections for table in each.comparisons])
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
-    noise = claim_intervals.Beside(partial(beside.floor, axes), intervals.of)
+    noise = claim_intervals.ClaimEvidence(partial(beside.floor, axes), intervals.of)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -156,7 +156,9 @@ def _measured(tables: Tables) -> list[str]:
     return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
 
 
-def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: Beside) -> Section:
+def _section(
+    step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: ComparisonEvidence
+) -> Section:
     touching = comparison_axes.touching(axes, step)
     found = comparison_axes.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
     compared = [

@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Beside, Faults, Measured, Mistake, Wrong, in_order
+from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, in_order
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer.published_plan import Planned, planned, several
+from stepgrid.transfer.published_plan import PublishedPlan, planned, several
 
 SHOWN = 5  # files of a folder that are named
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    planned: Planned
+class PublishedFolder:
+    planned: PublishedPlan
     legacy: Mapping[str, str]
-    beside: Sequence[Beside]
-    left_out: Sequence[Mistake] = ()
-    unsummarized: Sequence[Mistake] = ()  # is in the results, and in no published summary
+    beside: Sequence[PublishedFigure]
+    left_out: Sequence[ImportProblem] = ()
+    unsummarized: Sequence[ImportProblem] = ()  # is in the results, and in no published summary
     aside: Sequence[Path] = ()  # files that are made of those that were read
     cut: Sequence[Path] = ()  # files whose last line is half a line
 
 
-def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
+def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder:
     """Wrong says everything that keeps it from being read."""
     faults = Faults()
     each = IMPORTERS.get(name)
@@ -36,34 +36,36 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> Found:
     aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
     left_out = in_order([*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])])
     if left_out and not skip_unknown:
-        raise Wrong(left_out, unknown=True)
+        raise FolderError(left_out, unknown=True)
     found = _planned(name, folder, measured, left_out)
     legacy, beside = each.legacy(records), each.beside(records)
-    return Found(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut)
+    return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut)
 
 
-def _check(name: str, folder: Path, measured: Sequence[Measured], faults: Faults) -> None:
+def _check(name: str, folder: Path, measured: Sequence[ImportedStep], faults: Faults) -> None:
     if not measured:
         faults.add(folder, None, f"there are no {name} results in it{_others(name, folder)}")
     for twice in several(measured):
         faults.add(folder, None, f"two results of {twice} in it: one may not stand for both")
     if list(faults):
-        raise Wrong(faults)
+        raise FolderError(faults)
 
 
-def _planned(name: str, folder: Path, measured: Sequence[Measured], left_out: Sequence[Mistake]) -> Planned:
+def _planned(
+    name: str, folder: Path, measured: Sequence[ImportedStep], left_out: Sequence[ImportProblem]
+) -> PublishedPlan:
     whole = folder.resolve()
     title = f"{name} results of {whole.parent.name}/{whole.name}"
     return planned(name, title, str(folder), measured, [f"left out: {each.sentence}" for each in left_out])
 
 
-def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[Mistake]:
+def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[ImportProblem]:
     """By folder."""
     for parent in dict.fromkeys(path.parent for path in files):
         names = [path.name for path in files if path.parent == parent]
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         count = "1 file is" if len(names) == 1 else f"{len(names)} files are"
-        yield Mistake(parent, None, f"{count} not understood: {', '.join(names[:SHOWN])}{more}")
+        yield ImportProblem(parent, None, f"{count} not understood: {', '.join(names[:SHOWN])}{more}")
 
 
 def _others(but: str, folder: Path) -> str:
@@ -77,7 +79,7 @@ def _holds(name: str, folder: Path) -> bool:
     try:
         each = IMPORTERS.get(name)
         return bool(each.measured(each.read(folder, faults))) and not list(faults)
-    except Wrong:
+    except FolderError:
         return False
 
 
@@ -87,7 +89,7 @@ BESIDE = "legacy-and-clean.tsv"
 _HEADS = ("file", "row", "figure", "legacy", "clean", "why")
 
 
-def write(folder: Path, files: Mapping[str, str], beside: Sequence[Beside]) -> None:
+def write(folder: Path, files: Mapping[str, str], beside: Sequence[PublishedFigure]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ from stepgrid.model.plan import (
 from stepgrid.plan import identity
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 
 HARDWARE = {"id": "elsewhere"}
@@ -38,12 +38,14 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PublishedPlan:
     plan: Plan
-    stages: Mapping[str, Sequence[Measured]]  # id -> its steps; what a run lacks is planned, and not among them
+    stages: Mapping[str, Sequence[ImportedStep]]  # id -> its steps; what a run lacks is planned, and not among them
 
 
-def planned(kind: str, title: str, source: str, steps: Sequence[Measured], warnings: Sequence[str] = ()) -> Planned:
+def planned(
+    kind: str, title: str, source: str, steps: Sequence[ImportedStep], warnings: Sequence[str] = ()
+) -> PublishedPlan:
     """`source`: the folder, as it was given."""
     maker = _Maker(kind, steps)
     cells = tuple(maker.cell(key) for key in dict.fromkeys(map(_key, steps)))
@@ -61,7 +63,7 @@ def planned(kind: str, title: str, source: str, steps: Sequence[Measured], warni
         report=Report({BUILD: found[0].labels[0]}),
         warnings=tuple(warnings),
     )
-    return Planned(replace(unnumbered, digest=plan_file.digest(unnumbered)), maker.measured)
+    return PublishedPlan(replace(unnumbered, digest=plan_file.digest(unnumbered)), maker.measured)
 
 
 def imported(plan_spec: str) -> bool:
@@ -70,12 +72,12 @@ def imported(plan_spec: str) -> bool:
 
 
 class _Maker:
-    def __init__(self, kind: str, steps: Sequence[Measured]) -> None:
+    def __init__(self, kind: str, steps: Sequence[ImportedStep]) -> None:
         self.kind = kind
         self.builds: dict[str, PlannedBuild] = {}
         self.stages: dict[str, PlannedStage] = {}
-        self.measured: dict[str, Sequence[Measured]] = {}
-        self._runs: dict[Key, dict[int, dict[str, Measured]]] = {}
+        self.measured: dict[str, Sequence[ImportedStep]] = {}
+        self._runs: dict[Key, dict[int, dict[str, ImportedStep]]] = {}
         for step in steps:
             self._runs.setdefault(_key(step), {}).setdefault(step.load, {})[_name(step)] = step
             self.builds.setdefault(step.build, _build(kind, step))
@@ -94,13 +96,13 @@ class _Maker:
         labels = {BUILD: key.build, **dict(key.labels)}
         return PlannedCell(node, labels, self.builds[key.build].id, tuple(self._placed(blocks, steps)), repeats)
 
-    def _placed(self, blocks: Sequence[Sequence[str]], steps: Mapping[str, Measured]) -> Iterator[CellStep]:
+    def _placed(self, blocks: Sequence[Sequence[str]], steps: Mapping[str, ImportedStep]) -> Iterator[CellStep]:
         for stage, block in enumerate(blocks):
             for index, name in enumerate(block):
                 step = steps[name]
                 yield CellStep(name, self.kind, stage, index, True, step.step, step.variables)
 
-    def _stage(self, key: Key, load: int, block: Sequence[str], run: Mapping[str, Measured]) -> str:
+    def _stage(self, key: Key, load: int, block: Sequence[str], run: Mapping[str, ImportedStep]) -> str:
         found = [run[name] for name in block if name in run]
         content = [[imported_figures.body(step), [_digest(path) for path in step.files]] for step in found]
         node = STAGE_PREFIX + identity.digest([self.kind, *key, load, list(block), content])
@@ -122,7 +124,7 @@ class _Maker:
         return node
 
 
-def several(steps: Iterable[Measured]) -> list[str]:
+def several(steps: Iterable[ImportedStep]) -> list[str]:
     """What there is more than one of, and so would be lost."""
     found = Counter((f"{_title(_key(step))}, load {step.load + 1}", _name(step)) for step in steps)
     return [f"{name} of {title}" for (title, name), count in found.items() if count > 1]
@@ -132,15 +134,15 @@ def _title(key: Key) -> str:
     return " ".join([key.build, *(f"{axis}={label}" for axis, label in key.labels)])
 
 
-def _name(step: Measured) -> str:
+def _name(step: ImportedStep) -> str:
     return " ".join([step.step, *(f"{name}={value}" for name, value in step.variables.items())])
 
 
-def _key(step: Measured) -> Key:
+def _key(step: ImportedStep) -> Key:
     return Key(step.build, tuple(sorted(step.labels.items())))
 
 
-def _build(kind: str, step: Measured) -> PlannedBuild:
+def _build(kind: str, step: ImportedStep) -> PlannedBuild:
     source = {"published": step.build}
     node = identity.build_id(kind, step.version, source, "")
     return PlannedBuild(node, step.build, kind, step.version, source)
@@ -153,7 +155,7 @@ def _digest(path: Path) -> str:
 # The axes of what was measured: builds, what differs beside them, what was tried on one database.
 
 
-def axes(steps: Sequence[Measured]) -> Iterator[Axis]:
+def axes(steps: Sequence[ImportedStep]) -> Iterator[Axis]:
     yield Axis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
     for name in dict.fromkeys(name for step in steps for name in step.labels):
         yield Axis(name, _ordered(step.labels[name] for step in steps if name in step.labels))

@@ -13,23 +13,23 @@ from stepgrid.collect.figures import imported_figures
 from stepgrid.host.durable_writes import make_folder, remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import PlannedBuild, PlannedStage
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store import checksums, plans
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.store import Store
-from stepgrid.transfer.published_plan import Planned
+from stepgrid.transfer.published_plan import PublishedPlan
 
 _STAGED = "import-legacy"  # what an import that was killed leaves is below this name
 RESULT, ATTEMPT, BUILD = "result.json", "attempt.json", "build.json"
 
 
 @dataclass(slots=True)
-class Taken:
+class ImportedPlan:
     results: list[str] = field(default_factory=list)  # stages
     known: list[str] = field(default_factory=list)  # that were here already
 
 
-def publish(store: Store, planned: Planned) -> Taken:
+def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
     plan = planned.plan
     with locked(store.lock(_STAGED)):
         for left in store.attempts(_STAGED):
@@ -46,7 +46,7 @@ def publish(store: Store, planned: Planned) -> Taken:
             store.drop_empty_attempts(_STAGED)
 
 
-def _stage(staged: Path, planned: Planned) -> None:
+def _stage(staged: Path, planned: PublishedPlan) -> None:
     for build in planned.plan.builds:
         make_folder(staged / build.id)
         _write(staged / build.id / BUILD, _record(build))
@@ -55,8 +55,8 @@ def _stage(staged: Path, planned: Planned) -> None:
             _result(staged / stage.id, stage, steps, planned.plan.digest)
 
 
-def _published(store: Store, staged: Path, planned: Planned) -> Taken:
-    taken = Taken()
+def _published(store: Store, staged: Path, planned: PublishedPlan) -> ImportedPlan:
+    taken = ImportedPlan()
     for node in planned.stages:
         if store.result(node) is None:
             store.publish_import(staged / node, store.results_of(node) / staged.name)
@@ -72,7 +72,7 @@ def _record(build: PlannedBuild) -> dict[str, Any]:
     return {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version, "route": "published"}
 
 
-def _result(folder: Path, stage: PlannedStage, steps: Sequence[Measured], plan: str) -> None:
+def _result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedStep], plan: str) -> None:
     for index, step in enumerate(steps):
         _step(folder / "steps" / f"{index}-{_file_name(stage.steps[index].name)}", step)
     first = steps[0]
@@ -82,7 +82,7 @@ def _result(folder: Path, stage: PlannedStage, steps: Sequence[Measured], plan: 
     _write(folder / RESULT, {**common, "status": "done", **_times(first), "steps": said, "files": checksums.of(folder)})
 
 
-def _step(folder: Path, step: Measured) -> None:
+def _step(folder: Path, step: ImportedStep) -> None:
     folder.mkdir(parents=True)
     for path in step.files:
         shutil.copyfile(path, folder / path.name)
@@ -96,7 +96,7 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
-def _times(measured: Measured) -> Mapping[str, Any]:
+def _times(measured: ImportedStep) -> Mapping[str, Any]:
     known = {"started": measured.started, "seconds": measured.seconds}
     return {name: value for name, value in known.items() if value is not None}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.quarantine import quarantine
-from stepgrid.language.input_record import Witness
+from stepgrid.language.input_record import InputRecord
 from stepgrid.model.plan import Plan
-from stepgrid.model.status import Broken
+from stepgrid.model.status import BrokenRecord
 from stepgrid.store import plans
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.status.results import broken_text
@@ -61,7 +61,7 @@ def _move_damaged(store: Store, plan: Plan) -> None:
     """Nobody could import them; here the next run measures them again."""
     for stage in plan.stages:
         for result in store.all_results(stage.id):
-            broken = Broken(stage.id, result, full_fault(result, stage) or "")
+            broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
             if broken.why and not quarantine(store, broken):
                 raise BuildError(broken_text(result, broken.why))
 
@@ -110,7 +110,7 @@ def _records(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]
 # The texts that a plan was compiled from, for those who have the plan and not the checkout.
 
 
-def of(seen: Witness, site: str | None) -> dict[str, Path]:
+def of(seen: InputRecord, site: str | None) -> dict[str, Path]:
     """Spec, includes, lock file, patches: by their paths below the folder that holds them all. Not the site file."""
     there = (path for path, digest in seen.files.items() if digest is not None and path != site)
     return _named({Path(os.path.abspath(path)) for path in there})  # noqa: PTH100 - a link keeps its name

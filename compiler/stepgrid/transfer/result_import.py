@@ -46,7 +46,7 @@ _STAGED = "import"  # what an import that was killed leaves is below this name; 
 
 
 @dataclass(slots=True)
-class Taken:
+class ImportedResults:
     plan: Plan
     results: list[str] = field(default_factory=list)  # stage/time
     known: list[str] = field(default_factory=list)  # that were here already, and stay as they are
@@ -59,7 +59,7 @@ def is_one(said: Mapping[str, Any]) -> bool:
     return said.get("kind") == KIND
 
 
-def publish(store: Store, file: Path) -> Taken:
+def publish(store: Store, file: Path) -> ImportedResults:
     """A BuildError says why nothing was published."""
     said = bundle.head(file, "result")
     _check(store, file, said)
@@ -131,8 +131,8 @@ def _faults(content: Path, plan: Plan) -> Iterator[str]:
             yield f"its plan has no build {folder.name}" if folder.name not in builds else f"{folder.name}: {why}"
 
 
-def _published(store: Store, plan: Plan, content: Path) -> Taken:
-    taken = Taken(plan)
+def _published(store: Store, plan: Plan, content: Path) -> ImportedResults:
+    taken = ImportedResults(plan)
     plans.publish(store, plan)
     for record in _below(content / BUILDS):
         there = store.build_record(record.name)
@@ -148,7 +148,7 @@ def _published(store: Store, plan: Plan, content: Path) -> Taken:
     return taken
 
 
-def _take(store: Store, result: Path, taken: Taken) -> None:
+def _take(store: Store, result: Path, taken: ImportedResults) -> None:
     stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
     target = store.results_of(stage) / result.name
     os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)

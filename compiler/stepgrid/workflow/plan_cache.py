@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
-from stepgrid.language.input_record import Witness, digest, watching
+from stepgrid.language.input_record import InputRecord, digest, watching
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
@@ -38,7 +38,7 @@ class Request(NamedTuple):
         return digest(json.dumps(self).encode())[:20]
 
 
-class Remembered(NamedTuple):
+class CachedPlan(NamedTuple):
     plan: str  # the digest
     cells: int
     stages: int
@@ -51,11 +51,11 @@ class Kept(NamedTuple):
     request: Request | None  # None: an older version kept its key alone
 
 
-def find(store: Store, request: Request) -> Remembered | None:
+def find(store: Store, request: Request) -> CachedPlan | None:
     try:
         kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
         if kept["around"] == around(store) and _as_it_was(kept) and store.has_plan(kept["plan"][0]):
-            return Remembered(*kept["plan"])
+            return CachedPlan(*kept["plan"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's
     return None
@@ -95,11 +95,11 @@ def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
     said = formats.text(problems.warnings)
     with suppress(OSError):  # a store that cannot be written
         store.note_checksums(seen.inputs)
-        _keep(store, request, seen, before, Remembered(plan.digest, len(plan.cells), len(plan.stages), said))
+        _keep(store, request, seen, before, CachedPlan(plan.digest, len(plan.cells), len(plan.stages), said))
     return plan, said
 
 
-def _keep(store: Store, request: Request, seen: Witness, before: object, made: Remembered) -> None:
+def _keep(store: Store, request: Request, seen: InputRecord, before: object, made: CachedPlan) -> None:
     """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
     from stepgrid.workflow import host_plan
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host.locks import holders
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.status import ENDED, Action, Broken, PlanStatus, Status
+from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import contents, plans, redo_requests
 from stepgrid.store.report_files import Products
@@ -25,7 +25,7 @@ _LONGEST = 200  # of the 255 bytes that a file's name may have
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Work:
+class RemainingWork:
     """A plan and what the store lacks of it."""
 
     plan: Plan
@@ -63,7 +63,7 @@ class Work:
         return frozenset(stages | builds | self.again.keys())
 
     @property
-    def broken(self) -> tuple[Broken, ...]:
+    def broken(self) -> tuple[BrokenRecord, ...]:
         return tuple(self.status.broken)
 
     @cached_property
@@ -175,11 +175,11 @@ class Work:
                 self.store.set_mark(build, self.store.build(build) / "build.json")
 
 
-def work(plan: Plan, store: Store) -> Work:
+def work(plan: Plan, store: Store) -> RemainingWork:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
     plans.publish(store, plan)
     contents.note(store, plan.stages)
-    found = Work(plan, store, StatusReader(store, plan).read())
+    found = RemainingWork(plan, store, StatusReader(store, plan).read())
     for broken in found.broken:  # else Snakemake has what it asks for
         store.drop_mark(broken.node)
     if not found.broken:
@@ -192,7 +192,7 @@ def work(plan: Plan, store: Store) -> Work:
     return found
 
 
-def ask_for_again(work: Work) -> None:
+def ask_for_again(work: RemainingWork) -> None:
     """So that the jobs know, and a run that is killed goes on with them."""
     for node, why in work.again.items():
         if redo_requests.pending(work.store, node) is None:

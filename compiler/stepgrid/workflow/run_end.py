@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.host.failure import StageError
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import orphans
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
@@ -18,21 +18,21 @@ from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.reader import job_status
-from stepgrid.workflow.remaining_work import Work
+from stepgrid.workflow.remaining_work import RemainingWork
 
 WHY = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"
 
 
-def close(work: Work) -> Iterator[str]:
+def close(work: RemainingWork) -> Iterator[str]:
     """A failure for each attempt without an end, and what the screen says of it. A lock that is held: it is running."""
     for node in sorted(work.lacking):
-        with suppress(Busy, OSError), locked(work.store.lock(node), wait=False):
+        with suppress(LockBusy, OSError), locked(work.store.lock(node), wait=False):
             for attempt in work.store.attempts(node)[-1:]:
                 if not (attempt / "failure.json").exists():
                     yield _closed(work, node, attempt).block(work.title(node))
 
 
-def _closed(work: Work, node: str, attempt: Path) -> StageError:
+def _closed(work: RemainingWork, node: str, attempt: Path) -> StageError:
     if node.startswith(BUILD_PREFIX):
         from stepgrid.build import attempt as builds  # nearly every run gets here, and few were killed in a build
 
@@ -47,12 +47,12 @@ def _closed(work: Work, node: str, attempt: Path) -> StageError:
 # The last word about stages that a run left because they would not have ended in time.
 
 
-class Unstarted(NamedTuple):
+class UnstartedStage(NamedTuple):
     sentence: str
     in_order: bool  # nothing failed: the run did what it was asked for
 
 
-def unstarted(work: Work) -> Unstarted | None:
+def unstarted(work: RemainingWork) -> UnstartedStage | None:
     until, noted = in_force(), skipped_stages.noted(work.store)
     if until is None or not noted:
         return None
@@ -64,4 +64,4 @@ def unstarted(work: Work) -> Unstarted | None:
     stopped = {node.id for node in status.of(Status.INTERRUPTED)}
     left = len(status.of(Status.MISSING, Status.INTERRUPTED))
     far = f"{left} of {counted(stages, 'stage')} left, the next {needs}"
-    return Unstarted(f"stopped at {until.text}: {far}", not status.has_failed and stopped <= noted.keys())
+    return UnstartedStage(f"stopped at {until.text}: {far}", not status.has_failed and stopped <= noted.keys())

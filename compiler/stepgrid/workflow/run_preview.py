@@ -12,7 +12,7 @@ from statistics import fmean, median
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, time_estimate
-from stepgrid.plan.preview import MADE_BY, Node, Outlook, Result
+from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
 from stepgrid.store.record_head import head
@@ -22,7 +22,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow.stale_inputs import Comparison, compare
 
 
-def outlook(plan: Plan, store: Store) -> Outlook:
+def outlook(plan: Plan, store: Store) -> Preview:
     return _Look(plan, store).outlook()
 
 
@@ -31,15 +31,15 @@ class _Look:
     plan: Plan
     store: Store
 
-    def outlook(self) -> Outlook:
+    def outlook(self) -> Preview:
         nodes = [self._build(node) if node.is_build else self._stage(node) for node in self._nodes.values()]
         each = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
         whole = None if None in each.values() else sum(took or 0.0 for took in each.values())
         power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, whole)
-        return Outlook(self.plan, nodes, time_estimate.saved(self.plan, each), power, self._abandoned())
+        return Preview(self.plan, nodes, time_estimate.saved(self.plan, each), power, self._abandoned())
 
     @cached_property
-    def _earlier(self) -> list[earlier_plans.Earlier]:
+    def _earlier(self) -> list[earlier_plans.EarlierPlan]:
         return earlier_plans.earlier(self.store, self.plan)
 
     @cached_property
@@ -138,5 +138,5 @@ class _Look:
         return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
 
     def _titles(self) -> Mapping[str, str]:
-        plans: Iterable[earlier_plans.Earlier] = reversed(earlier_plans.of_spec(self._earlier, self.plan))
+        plans: Iterable[earlier_plans.EarlierPlan] = reversed(earlier_plans.of_spec(self._earlier, self.plan))
         return {stage["id"]: stage["title"] for each in plans for stage in each.header["stages"]}

@@ -18,7 +18,7 @@ from stepgrid.store.full_disk import is_full, refusal, sentence
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.host_plan import named
-from stepgrid.workflow.remaining_work import Work, work
+from stepgrid.workflow.remaining_work import RemainingWork, work
 
 PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
 STAND_IN = (
@@ -36,7 +36,7 @@ class Fault(Exception):
         self.status = status  # that of the command
 
 
-def work_of(config: Mapping[str, Any]) -> Work:
+def work_of(config: Mapping[str, Any]) -> RemainingWork:
     """What `--config spec=… scale=… only=… set=… site=… until=…` asks for."""
     if not config.get("spec"):
         raise Fault(USAGE, WRONG_CALL)
@@ -74,7 +74,7 @@ def use_site(given: Any) -> None:
         raise Fault(f"{formats.text(wrong)}\n\n{wrong[0].where.file}: {formats.in_all(wrong)}")
 
 
-def _looked(plan: Plan, store: Store) -> Work:
+def _looked(plan: Plan, store: Store) -> RemainingWork:
     try:
         found = work(plan, store)
     except OSError as error:
@@ -97,7 +97,7 @@ def refused(store: Store, error: OSError) -> str:
     return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
 
 
-def _refuse_wrong_options(found: Work) -> None:
+def _refuse_wrong_options(found: RemainingWork) -> None:
     """Those that the builds which are there would not take. What the others say is looked at when they are made."""
     if found.stages.keys() & found.lacking:
         from stepgrid.language.problems import formats
@@ -107,7 +107,7 @@ def _refuse_wrong_options(found: Work) -> None:
             raise Fault(f"{formats.text(wrong)}\n\n{found.plan.spec}: {formats.in_all(wrong)}")
 
 
-def _refuse_what_cannot_run(found: Work) -> None:
+def _refuse_what_cannot_run(found: RemainingWork) -> None:
     if found.lacking:
         from stepgrid.workflow.support_check import refusals
 
@@ -117,7 +117,7 @@ def _refuse_what_cannot_run(found: Work) -> None:
             raise Fault("\n".join(refused))
 
 
-def _unreachable(found: Work, stages: Sequence[PlannedStage]) -> list[str]:
+def _unreachable(found: RemainingWork, stages: Sequence[PlannedStage]) -> list[str]:
     """Servers that already run, which the site file must name."""
     used = dict.fromkeys(build for stage in stages for build in stage.builds)
     running = [build for node in used if runs_already((build := found.builds[node]).source)]
@@ -128,7 +128,7 @@ def _unreachable(found: Work, stages: Sequence[PlannedStage]) -> list[str]:
     return lacking(running, of_environment())
 
 
-def _refuse_other_hardware(found: Work) -> None:
+def _refuse_other_hardware(found: RemainingWork) -> None:
     """Before anything is started; the jobs look again."""
     stages = found.stages.keys() & found.lacking
     nothing = bool(found.elsewhere) and not found.results

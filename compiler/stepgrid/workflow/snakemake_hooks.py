@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import NoReturn
 
 from stepgrid.host import host_lock, temporary_files
-from stepgrid.host.locks import Busy
+from stepgrid.host.locks import LockBusy
 from stepgrid.host.noise import tuning
 from stepgrid.host.processes import exit_signals
 from stepgrid.host.processes.parent_death import die_with_parent
@@ -32,7 +32,7 @@ from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import job_status
 from stepgrid.workflow import host_plan, run_end
 from stepgrid.workflow.doctor import collector_tools
-from stepgrid.workflow.remaining_work import Work, ask_for_again, work
+from stepgrid.workflow.remaining_work import RemainingWork, ask_for_again, work
 from stepgrid.workflow.run_end import unstarted
 from stepgrid.workflow.run_request import refused
 
@@ -44,7 +44,7 @@ class Hooks:
     """Without a repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's
     signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
 
-    work: Work
+    work: RemainingWork
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
 
@@ -149,7 +149,7 @@ class Hooks:
             text, at = (until.text, until.at) if until else ("", None)
             plan = self.work.plan
             self.lock.enter_context(run_lock(self.work.store, plan.spec, text, at, plan.digest))
-        except Busy as busy:
+        except LockBusy as busy:
             say(refusal(active(self.work.store, busy.holders), busy.holders))
             sys.exit(1)
         except OSError as error:

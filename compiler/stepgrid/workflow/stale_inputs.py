@@ -8,7 +8,7 @@ from itertools import islice
 
 from stepgrid.model.plan import Plan, PlannedCell, Repeat
 from stepgrid.plan.difference.stage_difference import Input, Link, differences
-from stepgrid.store.history.earlier_plans import Earlier, Place
+from stepgrid.store.history.earlier_plans import EarlierPlan, Place
 from stepgrid.store.store import Store
 
 SAME = "no input differs that a plan records: another version of stepgrid planned the earlier result"
@@ -24,7 +24,7 @@ class Comparison:
     old: Sequence[Link] = ()  # the chain of the stage that it was compared with
 
 
-def compare(plan: Plan, store: Store, earlier: Sequence[Earlier], stale: Sequence[str]) -> dict[str, Comparison]:
+def compare(plan: Plan, store: Store, earlier: Sequence[EarlierPlan], stale: Sequence[str]) -> dict[str, Comparison]:
     """`earlier`: plans of the same spec, newest first."""
     if not earlier or not stale:
         return {}
@@ -34,7 +34,7 @@ def compare(plan: Plan, store: Store, earlier: Sequence[Earlier], stale: Sequenc
 
 
 class _Comparer:
-    def __init__(self, plan: Plan, store: Store, earlier: Sequence[Earlier]) -> None:
+    def __init__(self, plan: Plan, store: Store, earlier: Sequence[EarlierPlan]) -> None:
         self._store, self._share = store, plan.share
         self._stages = {stage.id: stage for stage in plan.stages}
         self._builds = {build.id: build for build in plan.builds}
@@ -50,24 +50,24 @@ class _Comparer:
             return min(found, key=lambda comparison: len(comparison.inputs))
         return Comparison(self._why(spots[0]))
 
-    def _against(self, each: Earlier, old: Sequence[Link], spot: Spot) -> Comparison:
+    def _against(self, each: EarlierPlan, old: Sequence[Link], spot: Spot) -> Comparison:
         cell, repeat, position = spot
         new = [Link.of(self._stages[node], self._builds.__getitem__) for node in repeat.stages]
         inputs = (*self._sharing(each, old, cell), *differences(old, new[: position + 1]))
         return Comparison("" if inputs else SAME, inputs, old)
 
-    def _sharing(self, each: Earlier, old: Sequence[Link], cell: PlannedCell) -> Iterator[Input]:
+    def _sharing(self, each: EarlierPlan, old: Sequence[Link], cell: PlannedCell) -> Iterator[Input]:
         """A cell that shares nothing is an input of its stages, by its labels."""
         if each.share != self._share:
             yield Input("share", each.share, self._share)
         elif not self._share and (axes := each.axes_of(old[0].stage.id)) != sorted(cell.labels):
             yield Input("axes of the cell (share: false)", axes, sorted(cell.labels))
 
-    def _candidates(self, spot: Spot) -> Iterator[tuple[Earlier, Sequence[str]]]:
+    def _candidates(self, spot: Spot) -> Iterator[tuple[EarlierPlan, Sequence[str]]]:
         """The chains that stood at the same place of the same cell, as far as they have results."""
         return islice(self._all_candidates(spot), PLANS)
 
-    def _all_candidates(self, spot: Spot) -> Iterator[tuple[Earlier, Sequence[str]]]:
+    def _all_candidates(self, spot: Spot) -> Iterator[tuple[EarlierPlan, Sequence[str]]]:
         cell, repeat, position = spot
         for each, axes, chains in self._earlier:
             chain = chains.get(_place(cell, repeat, axes), ())[: position + 1]

@@ -8,7 +8,7 @@ from typing import Any, cast
 from stepgrid.language.builds.sources import READY
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plugins import drivers, engines
-from stepgrid.plugins.engine import Declared
+from stepgrid.plugins.engine import DeclaredBuilds
 
 MADE_ALREADY = ("debian", "system", "server")
 
@@ -64,7 +64,7 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
 def _only_choose(build: PlannedBuild, asked: list[str]) -> bool:
     """Which of the programs that are made already are run."""
     found, flags = engines.engine(build.engine), build.recipe.get("flags")
-    chosen = isinstance(found, Declared) and isinstance(flags, Mapping) and found.only_choose(flags)
+    chosen = isinstance(found, DeclaredBuilds) and isinstance(flags, Mapping) and found.only_choose(flags)
     return chosen and asked == ["flags"] and any(kind in build.source for kind in READY)
 
 

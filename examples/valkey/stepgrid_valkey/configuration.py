@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.plugins.server import Effective, Home
+from stepgrid.plugins.server import Effective, ServerHome
 
 FILE = "valkey.conf"
 _SIZE = re.compile(r"(\d+)(b|kb?|mb?|gb?)", re.IGNORECASE)
 _UNITS = {"b": 1, "k": 10**3, "kb": 2**10, "m": 10**6, "mb": 2**20, "g": 10**9, "gb": 2**30}
 
 
-def text(home: Home, options: Mapping[str, Any]) -> str:
+def text(home: ServerHome, options: Mapping[str, Any]) -> str:
     """No network: a socket that only its owner reaches. SIGTERM saves, so that the data folder holds the database."""
     own = {
         "port": "0",

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.model.command import Command
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
-from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid_valkey import configuration, statistics
 from stepgrid_valkey.connection import ValkeyConnection
@@ -71,17 +71,17 @@ class Valkey:
         """For steps of kind `command`."""
         return {"VALKEY_SOCKET": str(access.socket)}
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         return {configuration.FILE: configuration.text(home, options)}
 
-    def initialize(self, home: Home) -> Sequence[Command]:
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
         """Nothing: an empty folder is an empty database."""
         return ()
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         return ()
 
-    def serve(self, home: Home) -> Command:
+    def serve(self, home: ServerHome) -> Command:
         return Command((*home.programs["valkey-server"], str(home.folder.absolute() / configuration.FILE)))
 
     def connect(self, access: Access) -> Connection:
@@ -110,7 +110,7 @@ class Valkey:
     def analyze(self, connection: Connection, access: Access) -> None:
         """There is no optimizer."""
 
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
         return statistics.busy(connection)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.plugins.server import Connection, Seen
-from stepgrid.plugins.server_statistics import DATA, Look, Told, apart
+from stepgrid.plugins.server import Connection, IdleReading
+from stepgrid.plugins.server_statistics import DATA, ServerStatistics, StatisticsReader, apart
 from stepgrid_valkey.connection import ValkeyConnection
 
 COUNTING = ("stats", "cpu", "commandstats")  # sections whose numbers grow, but for the gauges
@@ -36,16 +36,16 @@ def _numbers(info: str) -> Iterator[tuple[str, float]]:
                 continue  # a text
 
 
-def look(connection: Connection) -> Look:
-    def read() -> Told:
+def look(connection: Connection) -> StatisticsReader:
+    def read() -> ServerStatistics:
         told, standing = apart(numbers(connection, COUNTING), GAUGES), numbers(connection, STANDING)
         sizes = {DATA: standing["used_memory_dataset"]} if "used_memory_dataset" in standing else {}
-        return Told(told.counters, {**told.gauges, **standing}, sizes)
+        return ServerStatistics(told.counters, {**told.gauges, **standing}, sizes)
 
-    return Look("INFO", read)
+    return StatisticsReader("INFO", read)
 
 
-def busy(connection: Connection) -> list[Seen]:
+def busy(connection: Connection) -> list[IdleReading]:
     """What goes on beside the commands of clients."""
     seen = numbers(connection, STANDING)
-    return [Seen(name.replace("_", " "), seen[name], 0.0) for name in BUSY if name in seen]
+    return [IdleReading(name.replace("_", " "), seen[name], 0.0) for name in BUSY if name in seen]

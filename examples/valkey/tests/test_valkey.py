@@ -11,10 +11,12 @@ from stepgrid_valkey import configuration, output, statistics
 
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.option_values import wrong
-from stepgrid.plugins.server import Access, Home
+from stepgrid.plugins.server import Access, ServerHome
 
 SAMPLE = Path(__file__).parent / "samples" / "valkey_benchmark" / "get" / "stdout"
-HOME = Home({}, "8.1.1", Path("/d"), Path("/f"), Access("valkey", Path("/s"), Path("/s/x"), 6379, "", "", "", "memory"))
+HOME = ServerHome(
+    {}, "8.1.1", Path("/d"), Path("/f"), Access("valkey", Path("/s"), Path("/s/x"), 6379, "", "", "", "memory")
+)
 
 
 def test_the_speed_over_time_is_that_of_each_interval() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
 from stepgrid_importers.db_bench import differences, folder, names, result_sets, step_figures, summaries
 from stepgrid_importers.db_bench.columns import Row
 from stepgrid_importers.db_bench.logs import Log
@@ -33,7 +33,7 @@ class DbBench:
                 faults.add(log.series, *said)
         return Records(place, found)
 
-    def measured(self, records: Records) -> Sequence[Measured]:
+    def measured(self, records: Records) -> Sequence[ImportedStep]:
         return [
             _measured(column, test, row, log, _labels(source, records.sources))
             for source in records.sources
@@ -46,26 +46,26 @@ class DbBench:
         given = {str(source.path.relative_to(records.folder)) for source in records.sources if source.given}
         return {name: text for files in each for name, text in files.items() if name not in given}
 
-    def beside(self, records: Records) -> Sequence[Beside]:
+    def beside(self, records: Records) -> Sequence[PublishedFigure]:
         return [each for source in records.sources for each in _beside(source)]
 
-    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+    def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return ()
 
     def aside(self, name: str) -> bool:
         return names.aside(name)
 
 
-def _beside(source: Source) -> Iterator[Beside]:
+def _beside(source: Source) -> Iterator[PublishedFigure]:
     for column, _, row, log in source.steps():
         if row:
             yield from differences.of_row(row.path.name, column.build, row, _figures(row, log)[0])
     yield from () if source.known else differences.of_steps(source)
 
 
-def _measured(column: Column, test: str, row: Row | None, log: Log | None, labels: Mapping[str, str]) -> Measured:
+def _measured(column: Column, test: str, row: Row | None, log: Log | None, labels: Mapping[str, str]) -> ImportedStep:
     figures, failure = _figures(row, log)
-    return Measured(
+    return ImportedStep(
         build=column.build,
         step=test,
         figures=figures,

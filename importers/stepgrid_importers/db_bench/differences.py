@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Beside
+from stepgrid.plugins.importer import PublishedFigure
 from stepgrid_importers.db_bench import deviation, short_tables
 from stepgrid_importers.db_bench.columns import COLUMNS, METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid_importers.db_bench.result_set import Source
@@ -15,21 +15,23 @@ NSTALL, AMPLIFIED, GLUED = "Nstall from RocksDB 8.1 on", "w_amp", "pmax of two h
 FAILURE, REPEATS = "A step that failed", "stddev of repeats"
 
 
-def of_steps(source: Source) -> Iterator[Beside]:
+def of_steps(source: Source) -> Iterator[PublishedFigure]:
     """Of what is made of a step's rows together."""
     for block in source.blocks:
         test = next((row.test for row in block if row), "")
         for column, (legacy, clean) in zip(source.columns, short_tables.moved(block), strict=False):
-            yield Beside(f"csum.{source.workload}", test, column.build, legacy, clean, FAILURE)
+            yield PublishedFigure(f"csum.{source.workload}", test, column.build, legacy, clean, FAILURE)
         if deviation.repeated(source.blocks):
             file = f"{source.path.name}{deviation.SUFFIX}"
             legacy, clean = (f"{spread(block).deviation:.1f}" for spread in (deviation.published, deviation.clean))
-            yield Beside(file, test, "stddev", legacy, clean, REPEATS)
+            yield PublishedFigure(file, test, "stddev", legacy, clean, REPEATS)
 
 
-def of_row(file: str, build: str, row: Row, clean: Figures) -> Iterator[Beside]:
+def of_row(file: str, build: str, row: Row, clean: Figures) -> Iterator[PublishedFigure]:
     for column, why in _wrong(row).items():
-        yield Beside(file, f"{build} {row.test}", column, row.cells[column], _clean(column, clean.metrics), why)
+        yield PublishedFigure(
+            file, f"{build} {row.test}", column, row.cells[column], _clean(column, clean.metrics), why
+        )
 
 
 def _wrong(row: Row) -> Mapping[str, str]:

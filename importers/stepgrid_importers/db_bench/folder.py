@@ -10,8 +10,8 @@ from stepgrid.plugins.importer import Faults
 from stepgrid_importers.db_bench import logs, names, summary_file
 from stepgrid_importers.db_bench.columns import COLUMNS
 from stepgrid_importers.db_bench.logs import Log
-from stepgrid_importers.db_bench.names import Cut
-from stepgrid_importers.db_bench.summary_file import Grouped
+from stepgrid_importers.db_bench.names import SplitName
+from stepgrid_importers.db_bench.summary_file import GroupedReports
 from stepgrid_importers.shared import text_files
 
 
@@ -21,7 +21,7 @@ class Report:
 
     folder: Path
     before: str
-    found: Grouped
+    found: GroupedReports
     logs: Mapping[str, Log]
 
 
@@ -29,8 +29,8 @@ class Report:
 class Folder:
     path: Path
     reports: dict[Path, Report] = field(default_factory=dict)  # by folder
-    summaries: list[Grouped] = field(default_factory=list)
-    cuts: list[tuple[Cut, Grouped]] = field(default_factory=list)
+    summaries: list[GroupedReports] = field(default_factory=list)
+    cuts: list[tuple[SplitName, GroupedReports]] = field(default_factory=list)
     others: list[Log] = field(default_factory=list)
 
 
@@ -58,7 +58,7 @@ def _report(folder: Path, faults: Faults) -> Report:
     path = folder / names.REPORT
     content = (text_files.read(path, faults) or "") if path.is_file() else ""
     begin = content.find(f"{COLUMNS[0]}\t{COLUMNS[1]}")
-    found = _parsed(content, path, faults) if path.is_file() else Grouped(path, (), ())
+    found = _parsed(content, path, faults) if path.is_file() else GroupedReports(path, (), ())
     return Report(folder, content[: max(begin, 0)], found, _logs(folder.iterdir(), faults))
 
 
@@ -90,11 +90,11 @@ def _further(log: Log, faults: Faults) -> None:
         faults.add_unknown(log.path, number, "of an output with several results the first is taken", line)
 
 
-def _grouped(path: Path, faults: Faults) -> Grouped:
+def _grouped(path: Path, faults: Faults) -> GroupedReports:
     return _parsed(text_files.read(path, faults) or "", path, faults)
 
 
-def _parsed(content: str, path: Path, faults: Faults) -> Grouped:
+def _parsed(content: str, path: Path, faults: Faults) -> GroupedReports:
     """Lines that begin with # are the script's own comments."""
     return summary_file.parse("".join(_uncommented(line) for line in content.splitlines(keepends=True)), path, faults)
 

@@ -18,15 +18,15 @@ _BUILD = re.compile(r"[\d.]*\d(?:\.(?P<variant>.+))?")
 _ASIDE = re.compile(r"csum\d*\..+|sum\.abs[01]\..+|.+\.sdev|benchmark_.+\.log\..+|schedule\.txt|LOG(\.old\..+)?")
 
 
-class Cut(NamedTuple):
+class SplitName(NamedTuple):
     name: str
     set: str = ""  # `2` of sum2.iobuf.gcc.txt: the same with another base
 
 
-def cut(name: str) -> Cut | None:
+def cut(name: str) -> SplitName | None:
     """`sum.iobuf.gcc.txt` is iobuf.gcc."""
     found = _CUT.fullmatch(name)
-    return Cut(found["name"], found["set"]) if found else None
+    return SplitName(found["name"], found["set"]) if found else None
 
 
 def aside(name: str) -> bool:

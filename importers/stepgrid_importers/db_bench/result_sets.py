@@ -12,15 +12,15 @@ from stepgrid_importers.db_bench.columns import Row
 from stepgrid_importers.db_bench.deviation import repeated
 from stepgrid_importers.db_bench.folder import Folder, Report
 from stepgrid_importers.db_bench.logs import Log
-from stepgrid_importers.db_bench.names import Cut
+from stepgrid_importers.db_bench.names import SplitName
 from stepgrid_importers.db_bench.result_set import Column, Source
-from stepgrid_importers.db_bench.summary_file import Grouped
+from stepgrid_importers.db_bench.summary_file import GroupedReports
 
 
 def sources(folder: Folder, faults: Faults) -> list[Source]:
     runs = {summary.path.parent: summary for summary in folder.summaries}
     for parent in folder.reports:
-        runs.setdefault(parent.parent, Grouped(parent.parent / names.SUMMARY, (), ()))
+        runs.setdefault(parent.parent, GroupedReports(parent.parent / names.SUMMARY, (), ()))
     found = [_run(summary, folder, faults) for summary in runs.values()]
     rows = {row.text for source in found for column in source.columns for row in column.rows}
     for cut, table in folder.cuts:
@@ -29,12 +29,12 @@ def sources(folder: Folder, faults: Faults) -> list[Source]:
     return [*found, *(_alone(log, faults) for log in folder.others)]
 
 
-def covered(cut: Grouped, rows: set[str]) -> bool:
+def covered(cut: GroupedReports, rows: set[str]) -> bool:
     """Whether its rows are those of a summary, or of another cut, that is here as well."""
     return all(row.text in rows for block in cut.blocks for row in block if row)
 
 
-def _run(summary: Grouped, folder: Folder, faults: Faults) -> Source:
+def _run(summary: GroupedReports, folder: Folder, faults: Faults) -> Source:
     place = summary.path.parent
     reports = [report for parent, report in folder.reports.items() if parent.parent == place]
     if reports:
@@ -45,7 +45,7 @@ def _run(summary: Grouped, folder: Folder, faults: Faults) -> Source:
     return Source(summary.path, _workload(place, builds, folder), run, columns, summary.reports, summarized=True)
 
 
-def _of_reports(summary: Grouped, reports: Sequence[Report], folder: Folder, faults: Faults) -> Source:
+def _of_reports(summary: GroupedReports, reports: Sequence[Report], folder: Folder, faults: Faults) -> Source:
     """In the order of the summary, where there is one; versions in theirs."""
     place, said = summary.path.parent, summary.reports
     order = [names.of_report(path)[1] for path in said]
@@ -58,7 +58,7 @@ def _of_reports(summary: Grouped, reports: Sequence[Report], folder: Folder, fau
     return Source(place, workload, place.name, columns, paths, summarized=True)
 
 
-def _completed(columns: list[Column], summary: Grouped, order: Sequence[str], faults: Faults) -> list[Column]:
+def _completed(columns: list[Column], summary: GroupedReports, order: Sequence[str], faults: Faults) -> list[Column]:
     """A build that only the summary has is of that."""
     known = {column.build: column for column in columns}
     if set(order) <= known.keys():
@@ -87,7 +87,7 @@ def _made(logs: Iterable[Log], path: Path, faults: Faults) -> Iterator[Row]:
             yield row
 
 
-def _cut(cut: Cut, found: Grouped, known: bool, faults: Faults) -> Source:
+def _cut(cut: SplitName, found: GroupedReports, known: bool, faults: Faults) -> Source:
     """Its rows are builds, or repeats of one."""
     rows = [each for each in _columns(found, faults) if each]
     again = repeated(found.blocks)
@@ -104,7 +104,7 @@ def _told_apart(versions: Sequence[str]) -> list[str]:
     return [version if count == 1 else f"{version}-{count}" for version, count in zip(versions, counts, strict=True)]
 
 
-def _columns(found: Grouped, faults: Faults) -> list[list[Row]]:
+def _columns(found: GroupedReports, faults: Faults) -> list[list[Row]]:
     """By their place in each step: a row does not name its build."""
     count = len(found.reports) or max(map(len, found.blocks), default=0)
     for index in summary_file.uneven(found):

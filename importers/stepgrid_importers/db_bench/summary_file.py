@@ -14,13 +14,13 @@ from stepgrid_importers.shared import awk, text_files
 Block = Sequence[Row | None]  # None: the report of that build has no such line
 
 
-class Grouped(NamedTuple):
+class GroupedReports(NamedTuple):
     path: Path
     reports: Sequence[str]  # path of each build's report as the file begins with them; a cut has none
     blocks: Sequence[Block]
 
 
-def parse(content: str, path: Path, faults: Faults) -> Grouped:
+def parse(content: str, path: Path, faults: Faults) -> GroupedReports:
     reports: list[str] = []
     blocks: list[list[Row | None]] = []
     stray: list[tuple[int, str]] = []
@@ -38,7 +38,7 @@ def parse(content: str, path: Path, faults: Faults) -> Grouped:
         faults.add(path, None, f"no line of column heads ({COLUMNS[0]}, {COLUMNS[1]}, …) is in it")
     for number, line in stray if blocks else ():
         faults.add_unknown(path, number, f"the path of a {REPORT}, or column heads were expected", line)
-    return Grouped(path, reports, blocks)
+    return GroupedReports(path, reports, blocks)
 
 
 def parse_row(line: str, path: Path, number: int, faults: Faults, head: str = HEAD) -> Row | None:
@@ -70,7 +70,7 @@ def written(blocks: Iterable[Block], reports: Sequence[str] = ()) -> str:
     return "".join(f"{line}\n" for line in (*begin, *(line for block in blocks for line in (*lines(block), ""))))
 
 
-def uneven(found: Grouped) -> list[int]:
+def uneven(found: GroupedReports) -> list[int]:
     """Steps (from 0) that have not a row per build: grouping by line number moved something."""
     count = len(found.reports) or max(map(len, found.blocks), default=0)
     return [index for index, block in enumerate(found.blocks) if len(block) != count]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
 from stepgrid_importers.insert_benchmark import differences, folder, probe, results, summaries
 from stepgrid_importers.insert_benchmark.folder import Records
 
@@ -16,16 +16,16 @@ class InsertBenchmark:
     def read(self, place: Path, faults: Faults) -> Records:
         return folder.read(place, faults)
 
-    def measured(self, records: Records) -> Sequence[Measured]:
+    def measured(self, records: Records) -> Sequence[ImportedStep]:
         return results.measured(records)
 
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records)
 
-    def beside(self, records: Records) -> Sequence[Beside]:
+    def beside(self, records: Records) -> Sequence[PublishedFigure]:
         return differences.beside(records)
 
-    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+    def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return summaries.other_columns(records)
 
     def aside(self, name: str) -> bool:

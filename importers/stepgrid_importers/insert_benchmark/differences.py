@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stepgrid.collect.figures import series
-from stepgrid.plugins.importer import Beside
+from stepgrid.plugins.importer import PublishedFigure
 from stepgrid_importers.insert_benchmark import metric_rows, results, steps
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.metric_rows import Sum
@@ -23,11 +23,11 @@ _METRICS: Mapping[str, tuple[str, str]] = {
 _DIGITS: Mapping[str, str] = {"cspq": ".3f", "cpupq": ".0f"}
 
 
-def beside(found: Records) -> list[Beside]:
+def beside(found: Records) -> list[PublishedFigure]:
     return [each for one in metric_rows.sums(found) for each in _of(one)]
 
 
-def _of(one: Sum) -> Iterator[Beside]:
+def _of(one: Sum) -> Iterator[PublishedFigure]:
     """Only raw files say anything else than the row."""
     if not one.raw:
         return
@@ -36,4 +36,4 @@ def _of(one: Sum) -> Iterator[Beside]:
     for column, (metric, why) in _METRICS.items():
         clean = format(known[metric], _DIGITS.get(column, ".0f")) if metric in known else ""
         if clean != one.cells.get(column, "") and not (column == "qps" and steps.asked(one.step) is None):
-            yield Beside(one.path.name, f"{one.tag} {one.step}", column, one.cells.get(column, ""), clean, why)
+            yield PublishedFigure(one.path.name, f"{one.tag} {one.step}", column, one.cells.get(column, ""), clean, why)

@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.insert_benchmark import outcome, probe, raw_files, steps, table
 from stepgrid_importers.insert_benchmark.probe import Probe
-from stepgrid_importers.insert_benchmark.raw_files import Raw
+from stepgrid_importers.insert_benchmark.raw_files import RawRun
 from stepgrid_importers.insert_benchmark.table import Row, Table
 from stepgrid_importers.shared import text_files
 
@@ -22,7 +22,7 @@ class Records:
     summaries: dict[str, Mapping[str, Row]] = field(default_factory=dict)  # tag -> step -> row
     merged: dict[Path, dict[str, Table]] = field(default_factory=dict)  # folder -> step -> table
     probes: dict[Path, Sequence[Probe]] = field(default_factory=dict)
-    raw: dict[tuple[str, str], Raw] = field(default_factory=dict)  # tag, step
+    raw: dict[tuple[str, str], RawRun] = field(default_factory=dict)  # tag, step
 
 
 def read(folder: Path, faults: Faults) -> Records:

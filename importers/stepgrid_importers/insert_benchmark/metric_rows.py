@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepgrid_importers.insert_benchmark import steps, summary_row
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.merged_tables import Cells, merged, short
-from stepgrid_importers.insert_benchmark.raw_files import Raw
+from stepgrid_importers.insert_benchmark.raw_files import RawRun
 from stepgrid_importers.insert_benchmark.table import COLUMNS
 from stepgrid_importers.shared.awk import number
 
@@ -20,7 +20,7 @@ class Sum(NamedTuple):
     cells: Cells
     path: Path
     line: int | None
-    raw: Raw | None = None
+    raw: RawRun | None = None
 
 
 def summaries(found: Records) -> dict[str, dict[str, Cells]]:

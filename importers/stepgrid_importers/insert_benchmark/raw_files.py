@@ -15,7 +15,7 @@ from stepgrid_importers.shared import iostat, text_files, vmstat
 IOSTAT, VMSTAT = "o.io.", "o.vm."
 
 
-class Raw(NamedTuple):
+class RawRun(NamedTuple):
     folder: Path
     tag: str
     step: str
@@ -31,7 +31,7 @@ class Raw(NamedTuple):
         return (self.outcome.path, *(each.path for each in self.clients))
 
 
-def read(path: Path, faults: Faults) -> Raw | None:
+def read(path: Path, faults: Faults) -> RawRun | None:
     """`path`: o.res.dopN."""
     content = text_files.read(path, faults)
     if content is None:
@@ -44,7 +44,7 @@ def read(path: Path, faults: Faults) -> Raw | None:
     processors = _vmstat(_named(folder, VMSTAT + clients), faults)
     devices = _iostat(_named(folder, IOSTAT + clients), faults)
     _device(found, devices, faults)
-    return Raw(
+    return RawRun(
         folder,
         folder.parent.name,
         folder.name,

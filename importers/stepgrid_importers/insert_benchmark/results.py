@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid_importers.insert_benchmark import metric_rows, probe, step_figures
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.merged_tables import short
@@ -18,12 +18,12 @@ UNKNOWN = "unknown"
 _ROWS = re.compile(r"(\d+m)\.")
 
 
-def measured(found: Records) -> list[Measured]:
+def measured(found: Records) -> list[ImportedStep]:
     """A probe at the start of a step that is here as well is a figure of that step."""
     each = metric_rows.sums(found)
     steps = {(one.tag, one.step): _step(one, metric_rows.clients(each, one.tag)) for one in each}
     for tag, step, seconds, source in _probes(found):
-        known = steps.get((tag, step)) or Measured(short(tag), step, source=source)
+        known = steps.get((tag, step)) or ImportedStep(short(tag), step, source=source)
         steps[tag, step] = replace(known, figures=_with(known.figures, seconds))
     usual = _usual(found)
     rows = {tag: _rows(tag) or usual for tag, _ in steps}
@@ -35,10 +35,10 @@ def figures(one: Sum, clients: int | None) -> Figures:
     return step_figures.of_raw(one.raw, one.step) if one.raw else step_figures.of_row(one.cells, one.step, clients)
 
 
-def _step(one: Sum, clients: int | None) -> Measured:
+def _step(one: Sum, clients: int | None) -> ImportedStep:
     found = figures(one, clients)
     host = {"kernel": one.raw.kernel, "cores": one.raw.cores} if one.raw else {}
-    return Measured(
+    return ImportedStep(
         build=short(one.tag),
         step=one.step,
         figures=found,

@@ -8,7 +8,7 @@ from stepgrid.model.figures import Figures
 from stepgrid_importers.insert_benchmark import latency_histograms, steps
 from stepgrid_importers.insert_benchmark.client_output import INSERTS, QUERIES, Client
 from stepgrid_importers.insert_benchmark.outcome import Outcome
-from stepgrid_importers.insert_benchmark.raw_files import Raw
+from stepgrid_importers.insert_benchmark.raw_files import RawRun
 from stepgrid_importers.insert_benchmark.table import NONE
 from stepgrid_importers.shared import iostat, vmstat
 from stepgrid_importers.shared.awk import number
@@ -51,7 +51,7 @@ def target(step: str, clients: int | None) -> dict[str, float]:
     return {"target_inserts_per_s": float(each * clients)} if each is not None and clients else {}
 
 
-def of_raw(raw: Raw, step: str) -> Figures:
+def of_raw(raw: RawRun, step: str) -> Figures:
     query = steps.asked(step) is not None
     found = _throughput(raw, query) | target(step, int(number(raw.outcome.first["clients"])))
     found |= _sizes(raw.outcome) | _host(raw, found["qps" if query else "inserts_per_s"])
@@ -68,7 +68,7 @@ def series(clients: Sequence[Client], column: str) -> list[tuple[float, float]]:
     return [(float(row[0]["t_sec"]), sum(float(each[column]) for each in row)) for row in rows]
 
 
-def _throughput(raw: Raw, query: bool) -> dict[str, float]:
+def _throughput(raw: RawRun, query: bool) -> dict[str, float]:
     """By the clients' own clocks; o.res has their start and end in its seconds."""
     first = raw.outcome.first
     found = {"inserts_per_s": _rate(raw.clients, "t_ins") or number(first["ips"]), "seconds": number(first["seconds"])}
@@ -97,7 +97,7 @@ def _sizes(found: Outcome) -> dict[str, float]:
     return sizes | {name: max(each) for name, each in memory.items() if each}
 
 
-def _host(raw: Raw, rate: float) -> dict[str, float]:
+def _host(raw: RawRun, rate: float) -> dict[str, float]:
     found = iostat.figures(raw.device) if raw.device else {}
     if raw.vmstat is None:
         return found

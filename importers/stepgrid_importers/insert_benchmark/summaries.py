@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.plugins.importer import Mistake
+from stepgrid.plugins.importer import ImportProblem
 from stepgrid_importers.insert_benchmark import metric_rows, probe, response_times, steps
 from stepgrid_importers.insert_benchmark.client_output import KINDS
 from stepgrid_importers.insert_benchmark.folder import MERGED, SUMMARY, Records
@@ -41,11 +41,11 @@ def _merge(folder: Path, step: str, rows: list[Cells | None], head: Sequence[str
     yield folder / f"{RELATIVE}{step}", written(head, relative(same))
 
 
-def other_columns(found: Records) -> list[Mistake]:
+def other_columns(found: Records) -> list[ImportProblem]:
     """Rows that no merge has: their columns are those of another release than the first table's."""
     head = list(metric_rows.head(found))
     return [
-        Mistake(
+        ImportProblem(
             row.path, row.line, f"the published summaries leave {row.tag} out: its columns are not those of the first"
         )
         for tables in found.merged.values()

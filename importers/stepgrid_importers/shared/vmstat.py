@@ -30,7 +30,7 @@ class Vmstat:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class VmstatMeans:
     """Context switches in a second, and per cent of the host's time that was user or system time."""
 
     samples: int
@@ -70,13 +70,13 @@ def _sample(words: Sequence[str], names: Sequence[str]) -> Sample | None:
         return None
 
 
-def published(found: Vmstat) -> Means:
+def published(found: Vmstat) -> VmstatMeans:
     """As the scripts have it: of each pair of heads the first counts as a second in which nothing happened, except
     at the file's start; and the mean since the host's start counts as a second of the run."""
     return _means(found.samples, len(found.samples) + max(found.banners - 1, 0))
 
 
-def clean(found: Vmstat) -> Means:
+def clean(found: Vmstat) -> VmstatMeans:
     return _means(found.clean, len(found.clean))
 
 
@@ -88,6 +88,6 @@ def figures(found: Vmstat) -> dict[str, float]:
     return {metric: sum(sample[name] for sample in found.clean) / len(found.clean) for metric, name in there.items()}
 
 
-def _means(samples: Sequence[Sample], count: int) -> Means:
+def _means(samples: Sequence[Sample], count: int) -> VmstatMeans:
     switches = sum(sample["cs"] for sample in samples)
-    return Means(count, switches / count, sum(sample["us"] + sample["sy"] for sample in samples) / count)
+    return VmstatMeans(count, switches / count, sum(sample["us"] + sample["sy"] for sample in samples) / count)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
 from stepgrid_importers.shared import text_files
 from stepgrid_importers.sysbench import device, differences, qps, results, runs, summaries, summary
 from stepgrid_importers.sysbench.qps import Table
@@ -36,16 +36,16 @@ class Sysbench:
         results.check(found, tables, faults)
         return Records(found, named, guessed, tables)
 
-    def measured(self, records: Records) -> Sequence[Measured]:
+    def measured(self, records: Records) -> Sequence[ImportedStep]:
         return results.measured(records.runs, records.tables, records.device, records.guessed)
 
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records.runs, records.tables, records.device)
 
-    def beside(self, records: Records) -> Sequence[Beside]:
+    def beside(self, records: Records) -> Sequence[PublishedFigure]:
         return list(differences.beside(records.runs, records.device))
 
-    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+    def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return ()
 
     def aside(self, name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Faults, Measured
+from stepgrid.plugins.importer import Faults, ImportedStep
 from stepgrid_importers.shared import iostat, vmstat
 from stepgrid_importers.sysbench import names, scan
 from stepgrid_importers.sysbench.qps import Row, Table
@@ -17,7 +17,9 @@ from stepgrid_importers.sysbench.runs import Run
 Labels = Mapping[str, str]
 
 
-def measured(runs: Sequence[Run], tables: Sequence[Table], device: str | None, guessed: str | None) -> list[Measured]:
+def measured(
+    runs: Sequence[Run], tables: Sequence[Table], device: str | None, guessed: str | None
+) -> list[ImportedStep]:
     """Tables first: their columns are in the order of a post. A run's own output is better than a table's figure."""
     several = [axis for axis in ("dop", "pk") if len({getattr(run.test, axis) for run in runs}) > 1]
     own = [_run(run, several, device, guessed) for run in _in_order(runs)]
@@ -59,12 +61,12 @@ def _in_order(runs: Sequence[Run]) -> Iterator[Run]:
         yield from (found[test] for test in names.ordered(found))
 
 
-def _run(run: Run, several: Sequence[str], device: str | None, guessed: str | None) -> Measured:
+def _run(run: Run, several: Sequence[str], device: str | None, guessed: str | None) -> ImportedStep:
     output = run.output
     figures = output.figures
     warnings = [*figures.warnings, *([guessed] if guessed and run.io else [])]
     host = {"kernel": run.io.kernel, "cores": run.io.cores} if run.io else {}
-    return Measured(
+    return ImportedStep(
         build=names.build(run.directory)[0],
         step=run.test.row,
         figures=Figures(_metrics(run, device), _facts(run, device), figures.qps, warnings),
@@ -115,12 +117,12 @@ def _started(run: Run) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(run.when - seconds, UTC).isoformat()
 
 
-def _listed(table: Table) -> Iterator[Measured]:
+def _listed(table: Table) -> Iterator[ImportedStep]:
     for column, directory in enumerate(table.columns):
         for row in table.rows:
             value = row.values[column]
             if value is not None:
-                yield Measured(
+                yield ImportedStep(
                     build=names.build(directory)[0],
                     step=row.name,
                     figures=Figures({_metric(row): value}),

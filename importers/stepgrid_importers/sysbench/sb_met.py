@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepgrid_importers.shared import iostat
 from stepgrid_importers.shared.iostat import KIB, Sample
-from stepgrid_importers.shared.vmstat import Means
+from stepgrid_importers.shared.vmstat import VmstatMeans
 
 TITLE = "iostat, vmstat normalized by operation rate"
 DISK = ("samp", "r/s", "rMB/s", "w/s", "wMB/s", "r/o", "rKB/o", "wKB/o", "o/s")
@@ -29,7 +29,7 @@ class Met:
         return dict(zip((*DISK, *HOST[1:]), (*self.disk, *self.host[1:]), strict=True))[name]
 
 
-def met(rate: str, samples: Sequence[Sample], means: Means) -> Met:
+def met(rate: str, samples: Sequence[Sample], means: VmstatMeans) -> Met:
     """`rate`: operations per second, as it is printed."""
     return Met((*disk(samples), *_per_operation(samples, float(rate)), rate), host(means, float(rate)))
 
@@ -46,7 +46,7 @@ def _per_operation(samples: Sequence[Sample], rate: float) -> tuple[str, ...]:
     return tuple(f"{mean / rate:.3f}" for mean in means)
 
 
-def host(means: Means, rate: float) -> tuple[str, ...]:
+def host(means: VmstatMeans, rate: float) -> tuple[str, ...]:
     return (
         str(means.samples),
         f"{means.switches:.0f}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Beside, Faults, Importer, Measured, Mistake
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
 from stepgrid_importers.shared import text_files
 from stepgrid_importers.vector_search import plot, summaries
 from stepgrid_importers.vector_search.plot import Plot, Search
@@ -25,7 +25,7 @@ class VectorSearch:
     def read(self, folder: Path, faults: Faults) -> Records:
         return list(_plots(folder, faults))
 
-    def measured(self, records: Records) -> Sequence[Measured]:
+    def measured(self, records: Records) -> Sequence[ImportedStep]:
         return [_measured(each, search, len(records) > 1) for each in records for search in _in_order(each)]
 
     def legacy(self, records: Records) -> Mapping[str, str]:
@@ -33,12 +33,12 @@ class VectorSearch:
         found = (summaries.summaries(each, each.suffix if several else "") for each in records)
         return {name: content for files in found for name, content in files.items()}
 
-    def beside(self, records: Records) -> Sequence[Beside]:
+    def beside(self, records: Records) -> Sequence[PublishedFigure]:
         suffixes = [each.suffix if len(records) > 1 else "" for each in records]
         plots = list(zip(records, suffixes, strict=True))
         return [line for rule in (_found_twice, _not_listed) for plot_ in plots for line in rule(*plot_)]
 
-    def unsummarized(self, records: Records) -> Sequence[Mistake]:
+    def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return [each for found in records for each in _without_summary(found)]
 
     def aside(self, name: str) -> bool:
@@ -77,9 +77,9 @@ def _numbers(search: Search) -> tuple[float, ...]:
     return tuple(float(search.params.get(name, 0)) for name in _PARAMETERS)
 
 
-def _measured(found: Plot, search: Search, several: bool) -> Measured:
+def _measured(found: Plot, search: Search, several: bool) -> ImportedStep:
     facts = {"dataset": found.dataset} if found.dataset else {}
-    return Measured(
+    return ImportedStep(
         build=search.name,
         step=STEP,
         figures=Figures({"recall": float(search.recall), "qps": float(search.qps)}, facts),
@@ -94,32 +94,36 @@ def _built(search: Search) -> Mapping[str, str]:
     return {name: value for name, value in search.params.items() if name != summaries.SEARCHED}
 
 
-def _without_summary(found: Plot) -> Iterator[Mistake]:
+def _without_summary(found: Plot) -> Iterator[ImportProblem]:
     known = ", ".join(list(summaries.ENGINES)[:-1]) + f" and {list(summaries.ENGINES)[-1]}"
     for name in dict.fromkeys(each.name for each in found.searches if each.name not in summaries.ENGINES):
         lines = [each.line for each in found.searches if each.name == name]
         many = f"{len(lines)} search{'' if len(lines) == 1 else 'es'}"
-        yield Mistake(found.path, lines[0], f"the published summaries have no file for {name} ({many}): {known} have")
+        yield ImportProblem(
+            found.path, lines[0], f"the published summaries have no file for {name} ({many}): {known} have"
+        )
 
 
-def _not_listed(found: Plot, suffix: str) -> Iterator[Beside]:
+def _not_listed(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
     for engine, name in summaries.ENGINES.items():
         there = sum(each.name == engine for each in found.searches)
         searches = summaries.published(found, engine)
         groups = summaries.indexes(searches) if searches else ()
         listed = len({line for group in groups for line in summaries.listed(searches, group)})
         if listed != there:
-            yield Beside(f"qr.{name}{suffix}", engine, "searches", str(listed), str(there), LISTED)
+            yield PublishedFigure(f"qr.{name}{suffix}", engine, "searches", str(listed), str(there), LISTED)
 
 
-def _found_twice(found: Plot, suffix: str) -> Iterator[Beside]:
+def _found_twice(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
     for engine, name in summaries.ENGINES.items():
         searches = summaries.published(found, engine)
         for group in summaries.indexes(searches) if searches else ():
             legacy, clean = len(summaries.listed(searches, group)), sum(summaries.belongs(s, group) for s in searches)
             if legacy != clean:
                 row = ", ".join(f"{parameter}={value}" for parameter, value in group.items())
-                yield Beside(f"qr.{name}{suffix}", row, "searches of the index", str(legacy), str(clean), PARTS)
+                yield PublishedFigure(
+                    f"qr.{name}{suffix}", row, "searches of the index", str(legacy), str(clean), PARTS
+                )
 
 
 IMPORTER: Importer[Records] = VectorSearch()

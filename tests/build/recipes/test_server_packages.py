@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.build.source import Material
 from tests.build.ordering import order, recipe_of
@@ -33,7 +33,7 @@ def pgvector(made: Path, version: str) -> None:
     (made / "share" / "extension" / "vector.control").write_text(control)
 
 
-def make(folder: Path, engine: str, made: Path, **recipe: Any) -> Made:
+def make(folder: Path, engine: str, made: Path, **recipe: Any) -> BuiltPrograms:
     return ServerPrefix().make(order(folder, JAR, engine=engine, recipe=recipe), Material(prefix=made))
 
 

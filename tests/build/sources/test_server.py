@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source as source_named
 from stepgrid.build.verification import check
@@ -53,7 +53,7 @@ def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> No
     recipe = recipe_of(ordered.build)
     assert recipe is not None
     material = _fetched(tmp_path)
-    assert recipe.make(ordered, material) == Made({})
+    assert recipe.make(ordered, material) == BuiltPrograms({})
     assert material.quality == {
         "route": "server", "server": "prod", "compiler": "unknown", "optimisation": "unknown", "march": "unknown",
     }  # fmt: skip
@@ -63,7 +63,7 @@ def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> No
 
 
 def test_its_variables_are_the_catalogue(tmp_path: Path, answers: list[Access]) -> None:
-    checked = check(_order(tmp_path), _fetched(tmp_path), Made({}))
+    checked = check(_order(tmp_path), _fetched(tmp_path), BuiltPrograms({}))
     known: Mapping[str, Any] = checked.catalogue or {}
     assert checked.identity.version == "8.0.40"
     assert {name: option.default for name, option in known.items()} == {"version": "8.0.40", "max_connections": "151"}
@@ -71,7 +71,7 @@ def test_its_variables_are_the_catalogue(tmp_path: Path, answers: list[Access]) 
 
 def test_another_version_than_the_spec_declares(tmp_path: Path, answers: list[Access]) -> None:
     with pytest.raises(BuildError) as caught:
-        check(_order(tmp_path, version="8.0.41"), _fetched(tmp_path), Made({}))
+        check(_order(tmp_path, version="8.0.41"), _fetched(tmp_path), BuiltPrograms({}))
     declared = "the spec declares version 8.0.41 (a.yaml:2:9), the server says 8.0.40"
     assert str(caught.value) == f"{declared}: declare the version that it says"
 

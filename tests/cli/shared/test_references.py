@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.shared.references import References, Unreadable, references
+from stepgrid.cli.shared.references import References, UnreadablePlan, references
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.files import plan_file
@@ -211,7 +211,7 @@ def test_a_plan_that_cannot_be_read_stops_it(capsys: pytest.CaptureFixture[str])
         f"{folder} cannot be read, so nobody knows which results it needs: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"
     )
-    with pytest.raises(Unreadable) as unreadable:
+    with pytest.raises(UnreadablePlan) as unreadable:
         found()
     assert str(unreadable.value) == said
     (Store().root / "results" / "s-0").mkdir(parents=True)

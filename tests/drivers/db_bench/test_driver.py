@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.driver import Context, Live, Running
+from stepgrid.plugins.driver import Context, LiveThroughput, RunningDriver
 from stepgrid.plugins.drivers import driver
 
 DRIVER = driver("db_bench")
@@ -40,7 +40,7 @@ def test_reserved_names_the_setting() -> None:
 
 def test_how_fast_a_step_is_while_it_runs(tmp_path: Path) -> None:
     """The file has the operations of an interval; of a long one the end is read, where the first line is half a one."""
-    assert isinstance(DRIVER, Live)
+    assert isinstance(DRIVER, LiveThroughput)
     (tmp_path / "report.csv").write_text("secs_elapsed,interval_qps\n10,5000\n20,7000\n30,9")
     assert DRIVER.live(tmp_path) == [(10.0, 500.0), (20.0, 700.0)]
     lines = "".join(f"{second},{second * 10}\n" for second in range(10, 20_000, 10))
@@ -49,6 +49,6 @@ def test_how_fast_a_step_is_while_it_runs(tmp_path: Path) -> None:
 
 
 def test_it_keeps_what_the_engine_says_of_itself(tmp_path: Path) -> None:
-    assert isinstance(DRIVER, Running)
+    assert isinstance(DRIVER, RunningDriver)
     context = Context({"db_bench": ("db_bench",)}, "9.9.3", tmp_path / "db", tmp_path, seed=7)
     assert DRIVER.command({"benchmarks": ["fillseq"], "keys": 5}, {}, context).keep == ("LOG",)

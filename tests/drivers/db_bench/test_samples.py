@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid.model.figures import rows
-from stepgrid.plugins.driver import Printed
+from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.metrics import METRICS
 
@@ -181,7 +181,7 @@ def test_every_sample_is_read_by_itself() -> None:
     """`stepgrid parse`: a step for each result; of the published output, and of a stderr without one, what there is."""
     paths = [*(SAMPLES / "engines").glob("db_bench*.txt"), *(SAMPLES / "published/db_bench").glob("stdout*")]
     reader = driver("db_bench")
-    assert isinstance(reader, Printed)
+    assert isinstance(reader, StandaloneOutput)
     found = {path.name: [step.name for step in reader.printed(path)] for path in paths}
     three = ["fillseq", "readrandom", "overwrite"]
     assert found == {
@@ -203,7 +203,7 @@ def test_every_sample_is_read_by_itself() -> None:
 def test_a_result_and_what_follows_it_are_one_step() -> None:
     """10.4.2: by position c_wsecs and c_csecs would be 46.9 and 0.63."""
     reader = driver("db_bench")
-    assert isinstance(reader, Printed)
+    assert isinstance(reader, StandaloneOutput)
     *before, last = reader.printed(SAMPLES / "engines/db_bench-10.4.2-jni.txt")
     found = last.figures
     names = ("compaction_seconds", "compaction_cpu_seconds", "stalls", "block_cache_hit_pct", "p99_99_us")
@@ -219,7 +219,7 @@ def test_a_result_and_what_follows_it_are_one_step() -> None:
 
 def test_memory_of_a_sample() -> None:
     reader = driver("db_bench")
-    assert isinstance(reader, Printed)
+    assert isinstance(reader, StandaloneOutput)
     (published,) = reader.printed(SAMPLES / "published/db_bench/stdout-6.17-point.txt")
     assert published.figures.metrics["memtable_bytes"] == 966648
     assert published.figures.counters["rocksdb.num-entries-active-mem-table"] == 5609

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from stepgrid.drivers.quiesce.polling import Look, Outcome, watch
-from stepgrid.plugins.server import Seen
+from stepgrid.drivers.quiesce.polling import Observation, Outcome, watch
+from stepgrid.plugins.server import IdleReading
 
 
 class Clock:
@@ -18,16 +18,16 @@ class Clock:
         self.now += seconds
 
 
-def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outcome, list[Look], list[str]]:
-    clock, looks, order = Clock(), list[Look](), list[str]()
+def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outcome, list[Observation], list[str]]:
+    clock, looks, order = Clock(), list[Observation](), list[str]()
     given = iter(values)
 
-    def say(made: Look) -> None:
+    def say(made: Observation) -> None:
         looks.append(made)
         order.append("look")
 
     outcome = watch(
-        lambda: [Seen("debt", next(given), 0), Seen("load", 0.5, 1)],
+        lambda: [IdleReading("debt", next(given), 0), IdleReading("load", 0.5, 1)],
         quiet,
         timeout,
         say,
@@ -67,4 +67,4 @@ def test_what_was_quiet_from_the_start_took_no_time() -> None:
 
 @pytest.mark.parametrize(("value", "idle"), [(1.0, True), (1.1, False)])
 def test_idle_is_at_or_below(value: float, idle: bool) -> None:
-    assert Look(0, [Seen("load", value, 1)]).idle is idle
+    assert Observation(0, [IdleReading("load", value, 1)]).idle is idle

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
-from stepgrid.drivers.quiesce.settle_request import Asking
+from stepgrid.drivers.quiesce.settle_request import SettleRequest
 from stepgrid.model.package_data import PACKAGE
-from stepgrid.plugins.server import Seen
+from stepgrid.plugins.server import IdleReading
 
 PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 
@@ -120,10 +120,10 @@ def test_what_was_set_is_put_back_before_it_leaves() -> None:
         over.wait()
         done.append("put back")
 
-    asking = Asking(work)
+    asking = SettleRequest(work)
     with asking.under_way():
         asking.start()
-        while asking.seen() != Seen("statements under way", 0, 0):
+        while asking.seen() != IdleReading("statements under way", 0, 0):
             time.sleep(0.01)
         assert done == []
     assert done == ["put back"]
@@ -133,7 +133,7 @@ def test_a_statement_that_fails_is_said_by_the_next_look() -> None:
     def work(asked: Any, over: Any) -> None:
         raise ConnectionError("the server is gone")
 
-    asking = Asking(work)
+    asking = SettleRequest(work)
     assert asking.seen().value == 1
     asking.start()
     asking.thread.join(60)

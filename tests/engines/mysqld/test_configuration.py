@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from stepgrid.engines.mysqld.configuration import render, value
-from stepgrid.plugins.server import Access, Home
+from stepgrid.plugins.server import Access, ServerHome
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "p", "d", "innodb")
-HOME = Home({}, "11.8.6", Path("/live/data"), Path("/attempt/server"), ACCESS, Path("/live/scratch"))
+HOME = ServerHome({}, "11.8.6", Path("/live/data"), Path("/attempt/server"), ACCESS, Path("/live/scratch"))
 
 
 @pytest.mark.parametrize(

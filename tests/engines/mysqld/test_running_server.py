@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.engines.mysqld import running_server
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.server import Since
+from stepgrid.plugins.server import ServerStart
 from tests.engines.told import Told
 
 
@@ -53,7 +53,7 @@ def test_another_engines(variables: dict[str, list[Any]], engine: str, said: str
 
 
 def test_since_when_and_as_which_process(tmp_path: Path) -> None:
-    def since(file: str) -> Since:
+    def since(file: str) -> ServerStart:
         values: list[Any] = [
             {"Variable_name": "datadir", "Value": f"{tmp_path}/"},
             {"Variable_name": "pid_file", "Value": file},
@@ -61,6 +61,6 @@ def test_since_when_and_as_which_process(tmp_path: Path) -> None:
         return running_server.since(Told({"Uptime": [{"Value": "77"}], "'pid_file'": values}))
 
     (tmp_path / "here.pid").write_text("1234\n")
-    assert since("here.pid") == Since(77.0, 1234, f"{tmp_path}/")
+    assert since("here.pid") == ServerStart(77.0, 1234, f"{tmp_path}/")
     assert since(f"{tmp_path}/here.pid").pid == 1234
     assert since("/on/another/machine.pid").pid is None

@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.engines.mysqld.server import MysqldServing, system_tables
 from stepgrid.plugins.engines import served
-from stepgrid.plugins.server import Access, Home
+from stepgrid.plugins.server import Access, ServerHome
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
 
@@ -18,15 +18,15 @@ def _engine(name: str) -> MysqldServing:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path) -> ServerHome:
     access = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
     programs = {"mariadbd": ("/b/my server",), "mysqld": ("/b/mysqld",)}
     for number, name in enumerate(TABLES):
         (tmp_path / name).write_text(f"create {number};\n")
-    return Home(programs, "11.8.6", Path("/d"), Path("/f"), access, places={"system tables": tmp_path})
+    return ServerHome(programs, "11.8.6", Path("/d"), Path("/f"), access, places={"system tables": tmp_path})
 
 
-def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: Home) -> None:
+def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: ServerHome) -> None:
     (command,) = _engine("mariadb").initialize(home)
     assert command.argv == (
         "sh",
@@ -39,14 +39,14 @@ def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: Home) -> None:
     )
 
 
-def test_mysql_makes_them_itself_since_5_7(home: Home) -> None:
+def test_mysql_makes_them_itself_since_5_7(home: ServerHome) -> None:
     (command,) = _engine("mysql").initialize(home._replace(version="8.0.31"))
     assert command.argv == ("/b/mysqld", "--defaults-file=/f/my.cnf", "--initialize-insecure")
     (older,) = _engine("mysql").initialize(home._replace(version="5.6.35"))
     assert older.argv[0] == "sh"
 
 
-def test_the_password_is_that_of_this_start_and_in_no_command_line(home: Home) -> None:
+def test_the_password_is_that_of_this_start_and_in_no_command_line(home: ServerHome) -> None:
     command = _engine("mariadb").serve(home)
     assert command.argv == ("/b/my server", "--defaults-file=/f/my.cnf", "--init-file=/f/init.sql")
     assert command.files["init.sql"] == (
@@ -57,14 +57,14 @@ def test_the_password_is_that_of_this_start_and_in_no_command_line(home: Home) -
     )
 
 
-def test_an_old_mysql_has_other_words_for_it(home: Home) -> None:
+def test_an_old_mysql_has_other_words_for_it(home: ServerHome) -> None:
     assert _engine("mysql").accounts(home._replace(version="5.6.35")) == (
         "grant all on *.* to 'u'@'localhost' identified by 'secret' with grant option;\n"
         "create database if not exists d;\n"
     )
 
 
-def test_myrocks_is_loaded_where_it_is_asked_for(home: Home) -> None:
+def test_myrocks_is_loaded_where_it_is_asked_for(home: ServerHome) -> None:
     mariadb, rocks = _engine("mariadb"), home._replace(access=home.access._replace(storage_engine="rocksdb"))
     assert mariadb.lines(home, {"innodb_io_capacity": 1}) == ()
     assert mariadb.lines(home, {"rocksdb_max_open_files": 1}) == ("plugin_load_add = ha_rocksdb",)
@@ -73,7 +73,7 @@ def test_myrocks_is_loaded_where_it_is_asked_for(home: Home) -> None:
     assert _engine("mysql").lines(rocks, {}) == ("loose_mysqlx = OFF", "loose_rocksdb = ON")
 
 
-def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: Home) -> None:
+def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: ServerHome) -> None:
     (tmp_path / "sbin").mkdir()
     (tmp_path / "share" / "mysql").mkdir(parents=True)
     for name in TABLES:
@@ -82,7 +82,7 @@ def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: Hom
     assert [path.name for path in system_tables(alone)] == list(TABLES)
 
 
-def test_a_build_without_that_sql(home: Home, tmp_path: Path) -> None:
+def test_a_build_without_that_sql(home: ServerHome, tmp_path: Path) -> None:
     with pytest.raises(LookupError) as caught:
         system_tables(home._replace(places={"system tables": tmp_path / "gone"}))
     assert caught.value.args[0] == (

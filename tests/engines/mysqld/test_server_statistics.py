@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stepgrid.engines.mysqld.server_statistics import GAUGES, looks
-from stepgrid.plugins.server_statistics import Told, apart
-from tests.engines.told import Told as Connection
+from stepgrid.plugins.server_statistics import ServerStatistics, apart
+from tests.engines.told import ServerStatistics as Connection
 
 STATUS = [
     {"Variable_name": "Questions", "Value": "70"},
@@ -43,7 +43,7 @@ ROCKSDB: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-def _told(answers: dict[str, list[Any]]) -> dict[str, Told]:
+def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
     return {look.name: look.read() for look in looks(Connection(answers))}
 
 
@@ -56,16 +56,16 @@ def test_myrocks() -> None:
     assert found["tables"].sizes == {"data_bytes": 700.0, "index_bytes": 300.0}
     assert found["rocksdb-status"].text == ("-- STATISTICS rocksdb\na COUNT : 1\n-- DBSTATS rocksdb\n** DB Stats **")
     assert found["rocksdb_cfstats"].gauges == {"rocksdb_cfstats.default.MEM_TABLE_FLUSH_PENDING": 0.0}
-    assert found["rocksdb_perf_context_global"] == Told(
+    assert found["rocksdb_perf_context_global"] == ServerStatistics(
         {
             "rocksdb_perf_context_global.INTERNAL_DELETE_SKIPPED_COUNT": 36144100.0,
             "rocksdb_perf_context_global.BLOCK_READ_TIME": -1.0,
         }
     )
-    assert found["innodb_metrics"] == Told(
+    assert found["innodb_metrics"] == ServerStatistics(
         {"innodb_metrics.buffer_pages_read": 8.0}, {"innodb_metrics.trx_rseg_history_len": 5.0}
     )
-    assert found["status"] == Told(
+    assert found["status"] == ServerStatistics(
         {"Questions": 70.0, "Innodb_buffer_pool_pages_flushed": 12.0},
         {"Threads_running": 1.0, "Innodb_buffer_pool_pages_dirty": 3.0},
     )
@@ -74,7 +74,7 @@ def test_myrocks() -> None:
 def test_what_a_server_lacks_is_not_asked() -> None:
     found = _told({"show global status": STATUS})
     assert [*found] == ["tables", "status"]
-    assert found["tables"] == Told(sizes={"data_bytes": 0.0, "index_bytes": 0.0})
+    assert found["tables"] == ServerStatistics(sizes={"data_bytes": 0.0, "index_bytes": 0.0})
 
 
 def test_mysql_8_is_asked_for_sizes_of_now() -> None:

@@ -9,7 +9,7 @@ import pytest
 from stepgrid.engines.postgres import running_server
 from stepgrid.engines.postgres.running_server import amount
 from stepgrid.plugins.engine import IdentityError, OptionInfo
-from stepgrid.plugins.server import Since
+from stepgrid.plugins.server import ServerStart
 from tests.engines.told import Told
 
 
@@ -47,7 +47,7 @@ def test_what_says_no_version_is_none() -> None:
 
 def test_since_when_and_by_which_process() -> None:
     row = {"seconds": 5.5, "pid": 99, "data": None}  # whose data is where is not everybody's to know
-    assert running_server.since(Told({"pg_backend_pid": [row]})) == Since(5.5, 99, None)
+    assert running_server.since(Told({"pg_backend_pid": [row]})) == ServerStart(5.5, 99, None)
 
 
 def test_what_was_asked_for_is_compared_by_value() -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from stepgrid.engines.postgres.server import quoted
 from stepgrid.plugins.engines import served
-from stepgrid.plugins.server import Access, Home
+from stepgrid.plugins.server import Access, ServerHome
 
 SOCKETS = Path("/run/user/7/s")
 ACCESS = Access("postgres", SOCKETS, SOCKETS / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "stepgrid", "heap")
 PROGRAMS = {"postgres": ("/b/ld.so", "/b/postgres"), "initdb": ("/b/initdb",)}
-HOME = Home(PROGRAMS, "17.11", Path("/live/data"), Path("/attempt/server"), ACCESS)
+HOME = ServerHome(PROGRAMS, "17.11", Path("/live/data"), Path("/attempt/server"), ACCESS)
 CONFIGURATION = """\
 # What the steps ask for; what is said twice holds as it is said last.
 shared_buffers = '64MB'

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from stepgrid.engines.postgres.server_statistics import looks
-from stepgrid.plugins.server_statistics import Told
-from tests.engines.told import Told as Connection
+from stepgrid.plugins.server_statistics import ServerStatistics
+from tests.engines.told import ServerStatistics as Connection
 
 SIZES: dict[str, list[Any]] = {
     "AS data_bytes": [
@@ -35,7 +35,7 @@ STATEMENTS = [
 ]
 
 
-def _told(answers: dict[str, list[Any]]) -> dict[str, Told]:
+def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
     return {look.name: look.read() for look in looks(Connection(answers))}
 
 
@@ -45,7 +45,7 @@ def test_views_and_sizes() -> None:
     assert found["tables"].sizes == {"data_bytes": 57344.0, "index_bytes": 32768.0}
     assert found["tables"].gauges == {"pg_database_size": 7654321.0}
     assert found["indexes"].text == '{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}\n'
-    assert found["pg_stat_user_tables"] == Told(
+    assert found["pg_stat_user_tables"] == ServerStatistics(
         {"pg_stat_user_tables.n_tup_ins": 9.0}, {"pg_stat_user_tables.n_dead_tup": 2.0}
     )
     assert found["pg_stat_io"].counters == {"pg_stat_io.client backend.relation.normal.reads": 4.0}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.engines.program.recipe import ByCommand
 from tests.build.ordering import order
@@ -26,7 +26,7 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def make(tree: Path, **flags: Any) -> Made:
+def make(tree: Path, **flags: Any) -> BuiltPrograms:
     asked = order(tree.parent, {"path": "x"}, engine="program", recipe={"flags": flags})
     return ByCommand().make(asked, Material(tree=tree))
 

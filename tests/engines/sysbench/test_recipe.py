@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.engines.sysbench.recipe import SysbenchConfigure
 from stepgrid.model.site import Site
@@ -40,7 +40,7 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def make(tree: Path, site: Site | None = None, **flags: Any) -> Made:
+def make(tree: Path, site: Site | None = None, **flags: Any) -> BuiltPrograms:
     recipe = {"flags": {"libraries": "system", **flags}}
     asked = order(tree.parent, {"path": "x"}, engine="sysbench", recipe=recipe, site=site or Site(tools=AUTOTOOLS))
     assert isinstance(recipe_of(asked.build), SysbenchConfigure)

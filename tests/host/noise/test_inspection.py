@@ -9,7 +9,7 @@ import pytest
 from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING
 from stepgrid.host.noise import activity, background_processes, host_settings, inspection, memory, timers
-from stepgrid.host.noise.activity import Activity, Look
+from stepgrid.host.noise.activity import Activity, ActivityReading
 from stepgrid.host.noise.background_processes import Process
 from tests.run.machine import CPU, make, settings
 
@@ -69,8 +69,8 @@ def _between(first, last, **host):
     devices = {"vda": {"busy_ms": 100, "reads": 5, "writes": 5}}
     moved = {"vda": {**devices["vda"], **host.pop("vda", {})}}
     return Activity(
-        Look(10.0, {**cpu, "devices": devices}, first, {"throttles": 3.0, "celsius": 50.0}),
-        Look(11.0, {**then, "devices": moved}, last, {"throttles": 3.0, "celsius": 50.0, **host}),
+        ActivityReading(10.0, {**cpu, "devices": devices}, first, {"throttles": 3.0, "celsius": 50.0}),
+        ActivityReading(11.0, {**then, "devices": moved}, last, {"throttles": 3.0, "celsius": 50.0, **host}),
     )
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.host import sysfs
 from stepgrid.host.sampling import counters
-from stepgrid.host.sampling.process_group import Group
-from stepgrid.host.sampling.sampler import Sampler, Seldom
+from stepgrid.host.sampling.process_group import ProcessGroup
+from stepgrid.host.sampling.sampler import Sampler, ThrottledSensor
 
 BUSY = """
 import os, sys, time
@@ -71,7 +71,7 @@ def test_a_group_keeps_what_its_ended_members_used():
     code = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\ntime.sleep(60)"
     leader = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], process_group=0)
     member = subprocess.Popen([sys.executable, "-c", code], process_group=leader.pid)
-    group = Group(leader.pid)
+    group = ProcessGroup(leader.pid)
     try:
         end = time.monotonic() + 60
         while _cpu(before := group.sample()) < 0.2:
@@ -113,7 +113,7 @@ def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
     """The kernel adds it to its parent: seen before its end or not, the sum is the same."""
     argv = [sys.executable, "-c", PARENT, CHILD, str(tmp_path / "file")]
     leader = subprocess.Popen(argv, process_group=0, stdin=-1, stdout=-1)
-    group = Group(leader.pid)
+    group = ProcessGroup(leader.pid)
     try:
         while not select.select([leader.stdout], [], [], 0.02)[0]:
             if often:
@@ -128,7 +128,7 @@ def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
 
 
 def test_a_group_of_nobody_says_nothing():
-    assert Group(999999999).sample() == {}
+    assert ProcessGroup(999999999).sample() == {}
 
 
 def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
@@ -144,8 +144,8 @@ def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
         end = time.monotonic() + 60
         while len(found) < 3 or all(os.getpgid(pid) == leader.pid for pid in found):
             assert time.monotonic() < end
-            found = Group(leader.pid).members()
-        assert Group(leader.pid).sample()["threads"] == 3
+            found = ProcessGroup(leader.pid).members()
+        assert ProcessGroup(leader.pid).sample()["threads"] == 3
     finally:
         for pid in found:
             os.kill(pid, signal.SIGKILL)
@@ -179,7 +179,7 @@ def test_a_server_that_leads_no_group_is_itself_and_its_children():
         end = time.monotonic() + 60
         while len(found) < 2:
             assert time.monotonic() < end
-            found = Group(server.pid).members()
+            found = ProcessGroup(server.pid).members()
         assert os.getpid() not in found
         assert len(found) == 2
     finally:
@@ -202,12 +202,12 @@ def test_of_a_database_that_is_not_ours_nothing_is_said(tmp_path):
 
 def test_what_is_dear_is_looked_at_less_often():
     clock = iter((0.0, 0.25, 0.5, 0.5))
-    looked = Seldom("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
+    looked = ThrottledSensor("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
     assert looked.is_due
     assert looked.look() == {"a": 1}
     assert not looked.is_due  # for 250 s
-    assert Seldom("x", dict).look() is None
-    cheap = Seldom("x", dict, clock=lambda: 0.0)
+    assert ThrottledSensor("x", dict).look() is None
+    cheap = ThrottledSensor("x", dict, clock=lambda: 0.0)
     cheap.look()
     assert cheap.is_due
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.transfer.published_folder import PublishedFolder, read
 
 
 @pytest.fixture
@@ -17,11 +17,11 @@ def folder(published: Callable[[str], Path]) -> Path:
     return published("db_bench")
 
 
-def steps(found: Found) -> list[Measured]:
+def steps(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
-def step(found: Found, build: str, name: str) -> Measured:
+def step(found: PublishedFolder, build: str, name: str) -> ImportedStep:
     return next(each for each in steps(found) if (each.build, each.step) == (build, name))
 
 

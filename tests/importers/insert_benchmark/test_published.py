@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.layouts.shared import insert_metrics
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.transfer.published_folder import Found, read
+from stepgrid.transfer.published_folder import PublishedFolder, read
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def folder(published: Callable[[str], Path]) -> Path:
     return published("insert_benchmark")
 
 
-def measured(found: Found) -> list[Measured]:
+def measured(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 

@@ -17,12 +17,12 @@ def parsed(text: str) -> tuple[vmstat.Vmstat, list[str]]:
 def test_published_means_count_banners_and_the_mean_since_the_start() -> None:
     found, wrong = parsed(VMSTAT)
     assert wrong == []
-    assert vmstat.published(found) == vmstat.Means(4, 150.0, (26 + 60 + 80) / 4)
+    assert vmstat.published(found) == vmstat.VmstatMeans(4, 150.0, (26 + 60 + 80) / 4)
 
 
 def test_clean_means_are_of_the_seconds() -> None:
     found = parsed(VMSTAT)[0]
-    assert vmstat.clean(found) == vmstat.Means(2, 300.0, 70.0)
+    assert vmstat.clean(found) == vmstat.VmstatMeans(2, 300.0, 70.0)
     assert vmstat.figures(found) == {
         "host_cpu_user_pct": 45.0,
         "host_cpu_system_pct": 25.0,

@@ -1,9 +1,9 @@
 from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem, Where
+from stepgrid.language.problems.problem import Location, Problem
 
 
 def test_a_problem_as_json_has_every_part() -> None:
-    problem = Problem("a-code", Where("a.yaml", 3, 7), "wrong", "do this", "warning", 4)
+    problem = Problem("a-code", Location("a.yaml", 3, 7), "wrong", "do this", "warning", 4)
     assert [formats.record(problem)] == [
         {
             "code": "a-code",
@@ -18,7 +18,7 @@ def test_a_problem_as_json_has_every_part() -> None:
 
 
 def test_github_escapes_data_and_properties() -> None:
-    problem = Problem("a-code", Where("specs/a,b:c%.yaml", 3, 7), "50 %: a, b\r\nmore", "then: that")
+    problem = Problem("a-code", Location("specs/a,b:c%.yaml", 3, 7), "50 %: a, b\r\nmore", "then: that")
     assert formats.annotation(problem) == (
         "::error file=specs/a%2Cb%3Ac%25.yaml,line=3,col=7,title=a-code::50 %25: a, b%0D%0Amore%0Athen: that"
     )

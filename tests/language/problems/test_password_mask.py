@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.language.problems import formats
 from stepgrid.language.problems.password_mask import masked, masked_all
-from stepgrid.language.problems.problem import Problem, Where
+from stepgrid.language.problems.problem import Location, Problem
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_goes_on_below_the_key(begin: str) -> None:
 def test_an_excerpt_has_none(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
     file.write_text("servers:\n  a: {host: h, password: secret, usr: u}\n")
-    assert formats.text([Problem("unknown-key", Where(str(file), 2, 34), "`usr` is not a key here", width=3)]) == (
+    assert formats.text([Problem("unknown-key", Location(str(file), 2, 34), "`usr` is not a key here", width=3)]) == (
         f"{file}:2:34: error[unknown-key]: `usr` is not a key here\n"
         "   2 |   a: {host: h, password: ******, usr: u}\n"
         "     |                                  ^^^"

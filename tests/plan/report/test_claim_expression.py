@@ -6,11 +6,11 @@ import pytest
 
 from stepgrid.plan.report.claim_expression import (
     WHAT,
+    ClaimError,
     Comparison,
     Figure,
     Junction,
     Number,
-    Unclear,
     calculated,
     comparisons,
     parsed,
@@ -42,5 +42,5 @@ def test_a_chain_is_all_of_its_comparisons() -> None:
     "expression", ["qps()", "qps() > 'a'", "qps()|abs > 1", "1 if qps() else 2", "qps() in [1]", "[qps()] > 1"]
 )
 def test_no_claim(expression: str) -> None:
-    with pytest.raises(Unclear, match=WHAT.replace("+", r"\+").replace("*", r"\*")):
+    with pytest.raises(ClaimError, match=WHAT.replace("+", r"\+").replace("*", r"\*")):
         parsed(expression)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language.input_record import saw
-from stepgrid.language.problems.problem import Problem, SpecError, Where
+from stepgrid.language.problems.problem import Location, Problem, SpecError
 from stepgrid.model.plan import (
     Axis,
     CellStep,
@@ -33,7 +33,7 @@ def compile_spec(
     saw(path, content)
     raw = json.loads(content)
     if raw.get("broken"):
-        raise SpecError([Problem("toy", Where(path, 1, 1), "the spec is broken", "mend it")])
+        raise SpecError([Problem("toy", Location(path, 1, 1), "the spec is broken", "mend it")])
     raw |= raw.get("scales", {}).get(scale, {})
     stages = list(_stages(raw))
     rank = ranks(stages, raw.get("order", "randomized"), 1)

@@ -15,10 +15,10 @@ import pytest
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.run.accepted_options import Accepted
+from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.job_context import Job
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
 
 LISTEN = """
@@ -39,7 +39,7 @@ PORT = {"port": "{port}", "timeout": 30.0}
 SILENT = "import time; print('reading', flush=True); time.sleep(60)"
 OWN = PlannedBuild("b-1", "own", "program", "1.0", {"system": "python3"})
 
-Serve = Callable[..., AbstractContextManager[Reached | None]]
+Serve = Callable[..., AbstractContextManager[ReachedServer | None]]
 
 
 @pytest.fixture
@@ -52,18 +52,18 @@ def serve(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatch,
         service = {"argv": [sys.executable, "-c", code, *(words or ("{port}",))], "ready": dict(ready), **said}
         checkout.plan(stage("s-load", replace(step(), setup={"service": service})), builds=(OWN,))
         attempt = Attempt(Job.of(checkout.store, "p", "s-load"))
-        return serving(attempt, attempt.job.stage, attempt.folder, data, [Accepted({"a": 1, "b": True})])
+        return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions({"a": 1, "b": True})])
 
     return served
 
 
-def _failure(served: AbstractContextManager[Reached | None]) -> StageError:
+def _failure(served: AbstractContextManager[ReachedServer | None]) -> StageError:
     with pytest.raises(StageError) as caught, served:
         raise AssertionError("it began")
     return caught.value
 
 
-def _told(server: Reached) -> str:
+def _told(server: ReachedServer) -> str:
     return (server.folder / "stderr").read_text()
 
 

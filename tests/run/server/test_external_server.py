@@ -21,12 +21,12 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import Access, Connection, Described, Effective, Since
-from stepgrid.run.accepted_options import Accepted
+from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.job_context import Job
 from stepgrid.run.server import external_server, local_process
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
 from tests.run.server.asking import Asking
 
@@ -54,19 +54,19 @@ class Toy:
             raise self.refusal
         return Asking(access)
 
-    def described(self, connection: Connection) -> Described:
+    def described(self, connection: Connection) -> ServerDescription:
         if not self.version:
             raise IdentityError("it is MariaDB 1, and the build's engine is trial")
-        return Described(Identity(self.version), {})
+        return ServerDescription(Identity(self.version), {})
 
-    def since(self, connection: Connection) -> Since:
-        return Since(self.up, None, self.data)
+    def since(self, connection: Connection) -> ServerStart:
+        return ServerStart(self.up, None, self.data)
 
     def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
         return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
 
 
-Serve = Callable[..., AbstractContextManager[Reached | None]]
+Serve = Callable[..., AbstractContextManager[ReachedServer | None]]
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def attempt(checkout: Any, stage: Any, tmp_path: Path, toy: Toy, monkeypatch: py
 
 @pytest.fixture
 def serve(attempt: Attempt, tmp_path: Path) -> Serve:
-    def served(**options: Any) -> AbstractContextManager[Reached | None]:
-        return serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [Accepted(options)])
+    def served(**options: Any) -> AbstractContextManager[ReachedServer | None]:
+        return serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [AcceptedOptions(options)])
 
     return served
 
@@ -132,7 +132,7 @@ def test_of_one_that_is_not_here_little_is_known(
 ) -> None:
     monkeypatch.setattr(local_process, "process", lambda _access, _said: None)
     with serve() as server:
-        assert isinstance(server, external_server.Running)
+        assert isinstance(server, external_server.ExternalServer)
         assert (server.pid, server.device, server.halted) == (None, None, False)
     assert server.warnings == [external_server.ELSEWHERE]
 

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.plugins.server_statistics import Look, Told
+from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
 from stepgrid.run.server import server_statistics
 from stepgrid.run.server.process import Server
 
 
 class Engine:
-    def __init__(self, looks: Sequence[Look]) -> None:
+    def __init__(self, looks: Sequence[StatisticsReader]) -> None:
         self._looks, self.closed = looks, 0
 
     def connect(self, _access: object) -> Engine:
@@ -23,7 +23,7 @@ class Engine:
     def close(self) -> None:
         self.closed += 1
 
-    def looks(self, _connection: object) -> Sequence[Look]:
+    def looks(self, _connection: object) -> Sequence[StatisticsReader]:
         return self._looks
 
 
@@ -53,8 +53,10 @@ def keep(server: Server, step: Path) -> Keep:
 
 
 def test_what_is_kept(keep: Keep, step: Path) -> None:
-    tables = Look("tables", lambda: Told(sizes={"data_bytes": 9.0}, text="t\n"))
-    engine = Engine([tables, Look("status", lambda: Told({"Questions": 7.0}, {"Threads_running": 1.0}))])
+    tables = StatisticsReader("tables", lambda: ServerStatistics(sizes={"data_bytes": 9.0}, text="t\n"))
+    engine = Engine(
+        [tables, StatisticsReader("status", lambda: ServerStatistics({"Questions": 7.0}, {"Threads_running": 1.0}))]
+    )
     assert keep(engine) == {
         "counters": {"Questions": 7.0},
         "gauges": {"Threads_running": 1.0},
@@ -68,12 +70,12 @@ def test_what_is_kept(keep: Keep, step: Path) -> None:
 def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
     order: list[str] = []
 
-    def look(name: str) -> Look:
-        def read() -> Told:
+    def look(name: str) -> StatisticsReader:
+        def read() -> ServerStatistics:
             order.append(name)
-            return Told()
+            return ServerStatistics()
 
-        return Look(name, read)
+        return StatisticsReader(name, read)
 
     engine = Engine([look("tables"), look("status")])
     keep(engine)
@@ -82,10 +84,12 @@ def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
 
 
 def test_what_cannot_be_read_is_a_warning(keep: Keep, server: Server) -> None:
-    def fail() -> Told:
+    def fail() -> ServerStatistics:
         raise RuntimeError(1142, "SELECT command denied\n  to you")
 
-    assert keep(Engine([Look("status", fail), Look("b", lambda: Told({"x": 1.0}))]))["counters"] == {"x": 1.0}
+    assert keep(
+        Engine([StatisticsReader("status", fail), StatisticsReader("b", lambda: ServerStatistics({"x": 1.0}))])
+    )["counters"] == {"x": 1.0}
     assert server.warnings == [
         "read: the server's status before it could not be read: SELECT command denied to you",
     ]
@@ -105,11 +109,11 @@ def test_a_server_that_does_not_answer(keep: Keep, server: Server, monkeypatch: 
     monkeypatch.setenv("STEPGRID_STATISTICS", "1")
     over = threading.Event()
 
-    def hang() -> Told:
+    def hang() -> ServerStatistics:
         over.wait()
-        return Told()
+        return ServerStatistics()
 
-    keep(Engine([Look("status", lambda: Told({"x": 1.0})), Look("tables", hang)]))
+    keep(Engine([StatisticsReader("status", lambda: ServerStatistics({"x": 1.0})), StatisticsReader("tables", hang)]))
     assert server.warnings == [
         "read: the server's statistics before it could not be read: it did not answer within 1 s",
     ]

@@ -17,9 +17,9 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.model.command import Command
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome
 from stepgrid.plugins.server_statistics import Looks
-from stepgrid.run.accepted_options import Accepted
+from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.job_context import Job
 from stepgrid.run.server.process import Server
@@ -53,16 +53,16 @@ class Toy:
     code = UNTIL_TERM
     make = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch()"
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         return {"toy.cnf": "".join(f"{name}={value}\n" for name, value in options.items())}
 
-    def initialize(self, home: Home) -> Sequence[Command]:
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
         return [Command((sys.executable, "-c", self.make, str(home.data)), files={"secret": home.access.password})]
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         return ()
 
-    def serve(self, home: Home) -> Command:
+    def serve(self, home: ServerHome) -> Command:
         return Command((sys.executable, "-c", self.code, str(home.access.socket)))
 
     def connect(self, access: Access) -> Connection:
@@ -82,7 +82,7 @@ class Toy:
 
     def analyze(self, connection: Connection, access: Access) -> None: ...
 
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
         return ()
 
 
@@ -111,7 +111,7 @@ def serve(toy: Toy, attempt: Attempt, tmp_path: Path) -> Serve:
     data.mkdir(parents=True)
 
     def served(**options: Any) -> AbstractContextManager[Server | None]:
-        return serving(attempt, attempt.job.stage, attempt.folder, data, [Accepted(options)])
+        return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions(options)])
 
     return served
 
@@ -291,7 +291,7 @@ def test_a_server_is_looked_at_before_it_starts(
     (tmp_path / "data").mkdir()
     toy.code = f"import pathlib; pathlib.Path({str(tmp_path / 'began')!r}).touch()\n{UNTIL_TERM}"
     failing = pytest.raises(StageError, match=f"^`cpus: {cpus}` {said}") if said else nullcontext()
-    with failing, serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [Accepted({})]):
+    with failing, serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [AcceptedOptions({})]):
         assert not said
     assert (tmp_path / "began").exists() is not bool(said)
     assert _journal(attempt).get("server ready", {}).get("launch") == (None if said else {"cpus": "0"})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.host.locks import Busy
+from stepgrid.host.locks import LockBusy
 from stepgrid.store.images import image_folders
 from stepgrid.store.store import Store
 
@@ -52,7 +52,7 @@ def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
 
 def test_one_that_is_held_is_not_evicted(store: Store) -> None:
     image(store, "s-1", {"a": 1}, 1.0)
-    with image_folders.held(store, "s-1"), pytest.raises(Busy):
+    with image_folders.held(store, "s-1"), pytest.raises(LockBusy):
         image_folders.evict(store, "s-9", "s-1")
     image_folders.evict(store, "s-9", "s-1")
     assert list(store.image("_").parent.iterdir()) == []

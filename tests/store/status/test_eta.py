@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.status import Action, Eta, NodeStatus, Result, Status, Work
+from stepgrid.model.status import Action, ActiveWork, Eta, NodeStatus, Result, Status
 from stepgrid.store.status.eta import Pace, eta, pace
 
 LOAD = PlannedStage(
@@ -51,7 +51,7 @@ def test_one_without_an_estimate_is_known_once_it_was_measured() -> None:
 
 
 def test_what_runs_is_less_what_is_over_of_it() -> None:
-    work = Work((1,), since=100.0)
+    work = ActiveWork((1,), since=100.0)
     found = eta([node(READ, Status.RUNNING, work=work), node(LOAD, seconds=100.0)], STAGES, Pace(), True, 104.0)
     assert found == Eta(106.0, is_rough=True)
     assert eta([node(READ, Status.RUNNING, work=work)], STAGES, Pace(), True, 999.0).seconds == 0.0

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.model.status import Broken, Status
+from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
@@ -49,7 +49,7 @@ def test_an_older_sound_result_stands_again(store):
 
 
 def test_what_is_gone_already_is_not_told(store):
-    assert set_aside(store, Broken("s-1", store.results("s-1")[0].with_name("gone"), "x")) is None
+    assert set_aside(store, BrokenRecord("s-1", store.results("s-1")[0].with_name("gone"), "x")) is None
 
 
 def test_a_build_whose_record_cannot_be_read(store):

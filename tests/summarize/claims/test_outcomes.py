@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_intervals import Beside
+from stepgrid.summarize.claims.claim_intervals import ClaimEvidence
 from stepgrid.summarize.claims.outcomes import Claim, claims
 from stepgrid.summarize.comparisons.builds import caveat
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
@@ -166,7 +166,7 @@ def test_within_the_noise_floor_nothing_is_decided(tmp_path: Path, floor: float,
 def beside(report: Report, expect: str, floor: float | None) -> Claim:
     points = [point for section in report.sections for point in section.points]
     said = [{"claim": "c", "expect": expect, "where": {"step": "readww"}}]
-    return claims(said, report.axes, points, beside=Beside(lambda _, __: floor))[0]
+    return claims(said, report.axes, points, beside=ClaimEvidence(lambda _, __: floor))[0]
 
 
 def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
     table = next(each for section in report.sections for each in section.comparisons if each.step == "readww")
     entry = next(line.entries[1] for line in table.lines if line.labels == (NEW, "1"))
     assert entry.interval is not None
-    known = Beside(interval=ratio_intervals([table]).of)
+    known = ClaimEvidence(interval=ratio_intervals([table]).of)
     for expect, scale in (
         ("qps(cache='hyper') >= 2 * qps(cache='lru')", 0.5),
         ("qps(cache='hyper') / qps(cache='lru') >= 1", 1.0),

@@ -1,4 +1,4 @@
-from stepgrid.summarize.comparisons.environment_difference import Surroundings
+from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.evidence import marks
 from tests.summarize.made import point, run
 
@@ -6,7 +6,7 @@ ARM, BASE = point(run("x", 0, 100.0)), point(run("y", 0, 100.0))
 
 
 def around(arm, base, **more):
-    return Surroundings({"s-x-0-0/1": arm, "s-y-0-0/1": base}, **more)
+    return EnvironmentDifference({"s-x-0-0/1": arm, "s-y-0-0/1": base}, **more)
 
 
 def test_alike_they_have_no_mark():

@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.build.apt.control_format import stanzas
 from stepgrid.build.apt.error_messages import INSTEAD, explain_download, explain_source, explain_update
 from stepgrid.build.apt.mirrors import Mirror, mirrors
-from stepgrid.build.command_runner import Commands, Completed
+from stepgrid.build.command_runner import CommandResult, Commands
 from stepgrid.build.error import BuildError
 
 LIST_SECONDS, DOWNLOAD_SECONDS = 300.0, 1800.0
@@ -124,7 +124,7 @@ class Tree:
 
     def _apt(
         self, program: str, *arguments: str, seconds: float = LIST_SECONDS, quiet: bool = False, cwd: Path | None = None
-    ) -> Completed:
+    ) -> CommandResult:
         configured = [program, "-c", str(self.folder.resolve() / "apt.conf"), *arguments]
         return self.commands.run(configured, seconds, quiet, cwd)
 

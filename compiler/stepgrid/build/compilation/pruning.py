@@ -20,7 +20,7 @@ _SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PrunedPrograms:
     programs: Mapping[str, tuple[str, ...]]  # argv prefixes, relative to the build's folder
     stripped: bool
     bytes: int
@@ -29,7 +29,9 @@ class Kept:
         return {"stripped": self.stripped, "bytes": self.bytes}
 
 
-def keep(order: Order, programs: Mapping[str, Path], libraries: Iterable[Path] = (), strip_them: bool = True) -> Kept:
+def keep(
+    order: Order, programs: Mapping[str, Path], libraries: Iterable[Path] = (), strip_them: bool = True
+) -> PrunedPrograms:
     """Moves them to bin/ and lib/ of the build's folder, and removes all else; `strip_them`: the libraries too."""
     homes = {name: _move(order, path, order.folder / PROGRAMS / name) for name, path in programs.items()}
     shared = [_move(order, path, order.folder / LIBRARIES / path.name) for path in libraries]
@@ -37,7 +39,7 @@ def keep(order: Order, programs: Mapping[str, Path], libraries: Iterable[Path] =
     stripped = strip(order, files if strip_them else homes.values())
     prune(order.folder, (PROGRAMS, LIBRARIES))
     argv = {name: (str(path.relative_to(order.folder)),) for name, path in homes.items()}
-    return Kept(argv, stripped, sum(path.stat().st_size for path in files))
+    return PrunedPrograms(argv, stripped, sum(path.stat().st_size for path in files))
 
 
 def strip(order: Order, files: Iterable[Path]) -> bool:

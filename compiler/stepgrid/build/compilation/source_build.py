@@ -58,7 +58,7 @@ class Compile:
             raise BuildError(fault or f"{Path(argv[0]).name} failed; the end of the log says where")
 
 
-class FromSource:
+class SourceRecipe:
     """A recipe that compiles a tree, by the build system that it is named after."""
 
     name: str

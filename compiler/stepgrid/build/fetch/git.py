@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from stepgrid.build.command_runner import Completed, hidden
+from stepgrid.build.command_runner import CommandResult, hidden
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
 from stepgrid.build.task import Order
@@ -65,7 +65,7 @@ class Git:
         self.check("init", "--quiet", f"--template={template.absolute()}")
         shutil.rmtree(template)
 
-    def run(self, *arguments: str, quiet: bool = False) -> Completed:
+    def run(self, *arguments: str, quiet: bool = False) -> CommandResult:
         argv = [require(self.order, "git"), "-c", _SETTINGS, *arguments]
         given = {**_ENVIRONMENT, **self._ssh(arguments), **self.environment}
         return self.order.commands.run(argv, _SECONDS, quiet=quiet, cwd=self.folder, env=given)
@@ -84,7 +84,7 @@ class Git:
         return done.stdout
 
 
-def complaint(done: Completed) -> str:
+def complaint(done: CommandResult) -> str:
     """What git says is wrong, without its own advice, and what to do."""
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.command_runner import Completed
+from stepgrid.build.command_runner import CommandResult
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.git import Git, complaint
 from stepgrid.build.source import Material
@@ -73,7 +73,7 @@ def _apply(git: Git, path: str, file: Path) -> None:
         raise BuildError(f"the patch {path} is refused: {_why(done, file.read_bytes())}")
 
 
-def _why(done: Completed, patch: bytes) -> str:
+def _why(done: CommandResult, patch: bytes) -> str:
     if not patch.strip():
         return "it is empty"
     if "No valid patches in input" in done.stderr:

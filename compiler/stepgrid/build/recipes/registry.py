@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.build.compilation.install_prefix import argv_of, find_programs
-from stepgrid.build.recipe import Made, Making, Packaged, Recipe
+from stepgrid.build.recipe import BuiltPrograms, PackagedEngine, Recipe, RecipeProvider
 from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
@@ -15,8 +15,8 @@ from stepgrid.plugins.engine import Engine
 
 def recipe_of(build: PlannedBuild, engine: Engine) -> Recipe | None:
     """None where this version has none for the engine and the kind of source."""
-    unpacked: tuple[Recipe, ...] = (ServerPrefix(),) if isinstance(engine, Packaged) else ()
-    own = engine.recipes() if isinstance(engine, Making) else ()
+    unpacked: tuple[Recipe, ...] = (ServerPrefix(),) if isinstance(engine, PackagedEngine) else ()
+    own = engine.recipes() if isinstance(engine, RecipeProvider) else ()
     return next((recipe for recipe in (*unpacked, Ready(), Running(), *own) if recipe.takes(build)), None)
 
 
@@ -28,12 +28,12 @@ class Ready:
     def takes(self, build: PlannedBuild) -> bool:
         return any(kind in build.source for kind in READY)
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         if material.prefix is None:
-            return Made({name: (str(path),) for name, path in material.programs.items()})
+            return BuiltPrograms({name: (str(path),) for name, path in material.programs.items()})
         what = source_of(order.build.source).describe(order.build.source)
         paths = find_programs(material.prefix, order.programs, what)
-        return Made({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})
+        return BuiltPrograms({name: argv_of(order.folder, path, order.commands) for name, path in paths.items()})
 
 
 class Running:
@@ -44,5 +44,5 @@ class Running:
     def takes(self, build: PlannedBuild) -> bool:
         return runs_already(build.source)
 
-    def make(self, order: Order, material: Material) -> Made:
-        return Made({})
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
+        return BuiltPrograms({})

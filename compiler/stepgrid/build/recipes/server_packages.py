@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.build.compilation.compiler_options import published
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Extending, Made
+from stepgrid.build.recipe import BuiltPrograms, ExtensibleEngine
 from stepgrid.build.recipes import server_libraries
 from stepgrid.build.recipes.server_programs import find, startable
 from stepgrid.build.source import Material
@@ -32,20 +32,20 @@ class ServerPrefix:
     def takes(self, build: PlannedBuild) -> bool:
         return kind_of(build.source) in KINDS
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         prefix, packaged = material.prefix, "debian" in order.build.source
         assert prefix is not None
         what = source_of(order.build.source).describe(order.build.source)
         if order.build.recipe.get("flags"):
             raise BuildError(f"{what} is compiled already: no `flags` for it; leave them out, or build from source")
         programs = find(prefix, order.engine, what)
-        added = order.engine.extend(order, prefix, what) if isinstance(order.engine, Extending) else {}
+        added = order.engine.extend(order, prefix, what) if isinstance(order.engine, ExtensibleEngine) else {}
         quality = {} if packaged else published(programs[order.engine.programs[0]])
         libraries = server_libraries.of(order, packaged)
         if packaged:
             _slim(prefix, programs.values())
         ready = startable(order, programs, libraries.system)
-        return Made(
+        return BuiltPrograms(
             ready.programs, quality={**quality, **added}, artifacts=libraries.artifacts, facts={**ready.facts, **added}
         )
 

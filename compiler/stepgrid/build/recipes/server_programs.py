@@ -10,7 +10,7 @@ from stepgrid.build.compilation import launcher
 from stepgrid.build.compilation.install_prefix import argv_of
 from stepgrid.build.compilation.launcher import BUILD
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Installed, Packaged
+from stepgrid.build.recipe import InstalledPrograms, PackagedEngine
 from stepgrid.build.task import Order
 from stepgrid.model.plan import Json
 from stepgrid.plugins.engine import Built
@@ -18,8 +18,8 @@ from stepgrid.plugins.engine import Built
 _FOLDERS = ("bin", "sbin", "libexec")
 
 
-def installed(engine: Built) -> Installed:
-    return engine.installed() if isinstance(engine, Packaged) else Installed()
+def installed(engine: Built) -> InstalledPrograms:
+    return engine.installed() if isinstance(engine, PackagedEngine) else InstalledPrograms()
 
 
 def find(prefix: Path, engine: Built, what: str) -> dict[str, Path]:
@@ -47,18 +47,18 @@ def _first(places: list[Path], name: str, older: Mapping[str, str]) -> Path | No
     return next((path for path in paths if path.is_file()), None)
 
 
-class Startable(NamedTuple):
+class ServerPrograms(NamedTuple):
     programs: dict[str, tuple[str, ...]]  # argv prefixes, relative to the build's folder
     facts: dict[str, Json]  # where its files are, likewise
 
 
-def startable(order: Order, programs: Mapping[str, Path], system: str | None = None) -> Startable:
+def startable(order: Order, programs: Mapping[str, Path], system: str | None = None) -> ServerPrograms:
     """`system`: the prefix below the build's folder whose loader and libraries they are started with; None: none."""
     base = programs[order.engine.programs[0]].parent.parent  # of its bin or sbin folder
     found = list(installed(order.engine).places(base, order.folder / system / "usr" if system else base))
     facts = {place.fact: str(place.path.relative_to(order.folder)) for place in found}
     told = {place.variable: place.value.format(f"{BUILD}/{facts[place.fact]}") for place in found if place.variable}
-    return Startable({name: _started(order, path, told, system) for name, path in programs.items()}, {**facts})
+    return ServerPrograms({name: _started(order, path, told, system) for name, path in programs.items()}, {**facts})
 
 
 def _started(order: Order, program: Path, environment: Mapping[str, str], system: str | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.command_runner import Completed
+from stepgrid.build.command_runner import CommandResult
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
@@ -80,7 +80,7 @@ def _archive(folder: Path, name: str, version: str, order: Order) -> Path:
     return _cached(Path(found[0]["manifest_path"]).parent)
 
 
-def _resolved(folder: Path, order: Order) -> Completed:
+def _resolved(folder: Path, order: Order) -> CommandResult:
     """Asks the registry; where that fails, what is on this machine already."""
     cargo = require(order, "cargo")
     said = order.commands.run([cargo, "--version", "--verbose"], _HOST_SECONDS).stdout.splitlines()

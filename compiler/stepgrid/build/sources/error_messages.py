@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stepgrid.build.command_runner import Completed
+from stepgrid.build.command_runner import CommandResult
 from stepgrid.build.error import BuildError
 
 _ANYWHERE = {
@@ -20,7 +20,7 @@ _ANYWHERE = {
 }
 
 
-def complaint(client: str, what: str, done: Completed, own: Mapping[str, str]) -> BuildError:
+def complaint(client: str, what: str, done: CommandResult, own: Mapping[str, str]) -> BuildError:
     """`own`: sentences by patterns of the client's own words, before those that any client's may match.
 
     A sentence may hold a group of its pattern by name.

@@ -19,7 +19,7 @@ _STARTS = frozenset(
 _ARCHIVES = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz")
 
 
-class Guard:
+class PipGuard:
     """Sees all that pip opens and starts."""
 
     def __init__(self, package: str, kept: str) -> None:
@@ -52,7 +52,7 @@ def _normal(name: str) -> str:
 def main(package: str, kept: str, *arguments: str) -> None:
     del sys.path[0]  # the modules beside this script are not pip's
     sys.argv = ["pip", *arguments]
-    sys.addaudithook(Guard(package, kept))
+    sys.addaudithook(PipGuard(package, kept))
     runpy.run_module("pip", run_name="__main__", alter_sys=True)
 
 

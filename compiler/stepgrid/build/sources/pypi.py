@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.build.command_runner import Completed
+from stepgrid.build.command_runner import CommandResult
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.build.source import Artifact, Material
@@ -81,10 +81,10 @@ class _Download:
             raise self._complaint(tried[0])
         return found[0]
 
-    def _fetched(self, kind: str) -> Completed:
+    def _fetched(self, kind: str) -> CommandResult:
         kept, temporary = self._folder / "kept", self._folder / "tmp"
         if any(kept.glob("*")):
-            return Completed(0, "", "")
+            return CommandResult(0, "", "")
         for folder in (kept, temporary):
             folder.mkdir(parents=True, exist_ok=True)
         argv = ["download", *_ALONE, *_ONLY[kind], f"--dest={self._folder.absolute() / 'dest'}", self._wanted]
@@ -93,13 +93,13 @@ class _Download:
             file.rename(kept / file.name)
         return done
 
-    def _pip(self, argv: Sequence[str], inert: bool, temporary: Path) -> Completed:
+    def _pip(self, argv: Sequence[str], inert: bool, temporary: Path) -> CommandResult:
         python = self._order.site.tools.get("python", sys.executable)
         start = [_GUARD, self._name, str(self._folder.absolute() / "kept")] if inert else ["-m", "pip"]
         environment = {"TMPDIR": str(temporary.absolute())}
         return self._order.commands.run([python, *start, *argv], SECONDS, cwd=self._folder, env=environment)
 
-    def _complaint(self, done: Completed) -> BuildError:
+    def _complaint(self, done: CommandResult) -> BuildError:
         if others := _OTHERS.search(done.stderr):
             known = others[1].split(", ")
             return BuildError(f"pip's index has no {self._what} for this machine; {nearest(self._version, known)}")

@@ -11,7 +11,7 @@ from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.model.plan import SERVER, Json
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.server import Described
+from stepgrid.plugins.server import ServerDescription
 
 _ADVICE = "declare the version that it says"
 _UNTOLD = ("compiler", "optimisation", "march")
@@ -35,7 +35,7 @@ class RunningServer:
         )
 
 
-def _asked(name: str, order: Order) -> Described:
+def _asked(name: str, order: Order) -> ServerDescription:
     from stepgrid.build import external_server
     from stepgrid.build.external_server import UnansweredError, connected
 

@@ -23,7 +23,7 @@ FORMATS = MappingProxyType({"list": ("text", "json"), "diff": ("text", "json", "
 Verb = Callable[[argparse.Namespace, Sequence[str]], int]
 
 
-class Wrong(Exception):
+class BuildsError(Exception):
     """A call that cannot be meant, or a build that there is not: a sentence."""
 
 
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         return _verb(args)
-    except Wrong as wrong:
+    except BuildsError as wrong:
         print(wrong, file=sys.stderr)
         return USAGE
 
@@ -54,11 +54,11 @@ def _verb(args: argparse.Namespace) -> int:
     if words and words[0] in _MOVES:
         module, function, count = _MOVES[words[0]]
         if len(words) != count + 1 or args.make is not None:
-            raise Wrong(USAGES)
+            raise BuildsError(USAGES)
         verb: Verb = getattr(import_module(f"stepgrid.cli.builds.{module}"), function)
         return verb(args, words[1:])
     if len(words) > 1 or args.spec or args.format not in FORMATS["list"]:
-        raise Wrong(USAGES)
+        raise BuildsError(USAGES)
     if args.make is not None:
         from stepgrid.cli.builds.make import make
 
@@ -70,7 +70,7 @@ def _verb(args: argparse.Namespace) -> int:
 
 def _only(words: Sequence[str]) -> str:
     if not words:
-        raise Wrong(f"--make needs a spec, before it: which builds are there to be made?\n{USAGES}")
+        raise BuildsError(f"--make needs a spec, before it: which builds are there to be made?\n{USAGES}")
     return words[0]
 
 

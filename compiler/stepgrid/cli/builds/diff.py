@@ -19,7 +19,7 @@ from stepgrid.build.option_difference import (
     default,
     differences,
 )
-from stepgrid.cli.builds import FINE, PROBLEMS, Wrong
+from stepgrid.cli.builds import FINE, PROBLEMS, BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.plan_text import WIDTH
@@ -38,7 +38,7 @@ _CELL = 80  # characters of an explanation in Markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedBuild:
     id: str
     record: Mapping[str, Any]
     catalogue: Mapping[str, Mapping[str, Any]]
@@ -62,16 +62,16 @@ def diff(args: argparse.Namespace, names: Sequence[str]) -> int:
     return FINE
 
 
-def _side(store: Store, node: str, name: str) -> Side:
+def _side(store: Store, node: str, name: str) -> ComparedBuild:
     record, options = builds.record(store, node), catalogue(store, node)
     if not record:
-        raise Wrong(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
+        raise BuildsError(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
     if options is None:
-        raise Wrong(f"{name} ({node}) has no catalogue of its options")
-    return Side(node, record, options)
+        raise BuildsError(f"{name} ({node}) has no catalogue of its options")
+    return ComparedBuild(node, record, options)
 
 
-def text(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
+def text(one: ComparedBuild, other: ComparedBuild, found: Sequence[Difference]) -> Iterator[str]:
     names = _apart(one, other)
     titles = _titles(*names)
     counts = [(sum(each.kind == kind for each in found), kind) for kind in KINDS]
@@ -86,7 +86,7 @@ def text(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
             yield from _rows(listed)
 
 
-def _apart(one: Side, other: Side) -> tuple[str, str]:
+def _apart(one: ComparedBuild, other: ComparedBuild) -> tuple[str, str]:
     """Builds of one name are told apart by their ids."""
     if one.name != other.name:
         return one.name, other.name
@@ -149,7 +149,7 @@ def _shown(info: Mapping[str, Any]) -> str:
     return default(info) or "empty"
 
 
-def _json(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
+def _json(one: ComparedBuild, other: ComparedBuild, found: Sequence[Difference]) -> Iterator[str]:
     from stepgrid.summarize.formats import json_text
 
     sides = {
@@ -160,7 +160,7 @@ def _json(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
     yield json_text.text({**sides, "options": options})
 
 
-def _csv(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
+def _csv(one: ComparedBuild, other: ComparedBuild, found: Sequence[Difference]) -> Iterator[str]:
     heads = ("option", "change", "a", "b", "type_a", "type_b", "help")
     rows = [(each.option, each.kind, *_both(each, default), *_both(each, _type), each.help) for each in found]
     yield delimited_text([heads, *rows]).rstrip("\n")
@@ -174,7 +174,7 @@ def _type(info: Mapping[str, Any]) -> str:
     return str(info.get("type", ""))
 
 
-def _markdown(one: Side, other: Side, found: Sequence[Difference]) -> Iterator[str]:
+def _markdown(one: ComparedBuild, other: ComparedBuild, found: Sequence[Difference]) -> Iterator[str]:
     heads = ("option", *_apart(one, other), "help")
     rows = [
         (each.option, *_both(each, partial(_typed, kind=each.kind), NOTHING), cut(each.help, _CELL)) for each in found
@@ -186,5 +186,5 @@ def _typed(info: Mapping[str, Any], kind: str) -> str:
     return f"{_shown(info)} ({info.get('type')})" if kind == TYPE else _shown(info)
 
 
-Form = Callable[[Side, Side, Sequence[Difference]], Iterator[str]]
+Form = Callable[[ComparedBuild, ComparedBuild, Sequence[Difference]], Iterator[str]]
 _FORMS: Mapping[str, Form] = MappingProxyType({"text": text, "json": _json, "csv": _csv, "markdown": _markdown})

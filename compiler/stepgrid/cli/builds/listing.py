@@ -18,7 +18,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plugins.capabilities import release
 from stepgrid.store import builds
-from stepgrid.store.builds import Kept
+from stepgrid.store.builds import StoredBuild
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import wrapped
 from stepgrid.workflow import host_plan
@@ -33,7 +33,7 @@ class Entry:
     source: Mapping[str, Any]
     recipe: Mapping[str, Any]  # flags, patches, extensions
     version: str  # as the binary says it, else as the spec does
-    kept: Kept
+    kept: StoredBuild
     specs: Sequence[str]
 
 
@@ -62,7 +62,7 @@ def _of_plan(store: Store, plan: Plan) -> list[Entry]:
     for build in plan.builds:
         kept = builds.kept(store, build.id)
         version = str(kept.record.get("version") or build.version)
-        others = sorted(planned.get(build.id, builds.Planned()).specs - {plan.spec})
+        others = sorted(planned.get(build.id, builds.PlannedUse()).specs - {plan.spec})
         found.append(Entry(names[build.id], build.engine, build.source, build.recipe, version, kept, others))
     return _sorted(found)
 
@@ -70,7 +70,7 @@ def _of_plan(store: Store, plan: Plan) -> list[Entry]:
 def _of_store(store: Store) -> list[Entry]:
     planned, found = builds.planned(store), []
     for node in builds.ids(store):
-        kept, named = builds.kept(store, node), planned.get(node, builds.Planned())
+        kept, named = builds.kept(store, node), planned.get(node, builds.PlannedUse())
         said = {**named.build, **kept.record}
         names = [str(said.get("name") or node)]
         version, source = str(said.get("version") or ""), said.get("source") or {}

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
+from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
 from stepgrid.cli.builds.names import find, of_plan
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.processes import signals
@@ -28,7 +28,7 @@ _PAUSE = 0.05  # seconds between two looks at what runs
 
 def make(args: argparse.Namespace, spec: str) -> int:
     if args.jobs < 1:
-        raise Wrong("-j takes the number of builds that are made at once: 1 or more")
+        raise BuildsError("-j takes the number of builds that are made at once: 1 or more")
     plan = spec_arguments.quietly(args, spec)
     if plan is None:
         return PROBLEMS

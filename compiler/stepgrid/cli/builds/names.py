@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stepgrid.cli.builds import Wrong
+from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.builds.sources import kind_of
 from stepgrid.language.problems.problem import nearest
@@ -65,9 +65,9 @@ def find(name: str, names: Names, store: Store) -> str:
         return found[0]
     if not found:
         there = list(names if _ID.match(name) else by_name)
-        raise Wrong(f"there is no build `{name}`: {nearest(name, there) if there else 'none was made here'}")
+        raise BuildsError(f"there is no build `{name}`: {nearest(name, there) if there else 'none was made here'}")
     lines = [f"  {node}  {_about(store, node)}" for node in found]
-    raise Wrong("\n".join([f"{len(found)} builds are called {name}; say an id:", *lines]))
+    raise BuildsError("\n".join([f"{len(found)} builds are called {name}; say an id:", *lines]))
 
 
 def _about(store: Store, node: str) -> str:

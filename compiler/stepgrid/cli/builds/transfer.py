@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepgrid.build.error import BuildError
-from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, Wrong
+from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.model.number_format import size
@@ -27,9 +27,9 @@ def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
     except SpecIsWrong:
         return PROBLEMS
     if not store.has_build(node):
-        raise Wrong(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
+        raise BuildsError(f"{name} ({node}) is not built yet: `stepgrid builds SPEC --make` makes it")
     if file.exists():
-        raise Wrong(f"{file} is there already: name another file, or remove it")
+        raise BuildsError(f"{file} is there already: name another file, or remove it")
     try:
         said = export(store.build(node), file)
     except (BuildError, OSError) as error:
@@ -42,7 +42,7 @@ def exported(args: argparse.Namespace, words: Sequence[str]) -> int:
 def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
     file = Path(words[0])
     if not file.is_file():
-        raise Wrong(f"there is no file {file}")
+        raise BuildsError(f"there is no file {file}")
     spec_arguments.wrong_site(args)
     store = host_plan.store()
     try:
@@ -50,7 +50,7 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
             ids = known(args, store)
             if (node := read(file)["id"]) not in ids:
                 there = ", ".join(ids)
-                raise Wrong(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
+                raise BuildsError(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
         record = publish(store, file)
     except SpecIsWrong:
         return PROBLEMS

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.cli.parse import figure_table
 from stepgrid.language.problems.problem import nearest
 from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
-from stepgrid.plugins.driver import Printed
+from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.drivers import driver, kinds
 from stepgrid.plugins.metrics import unit
 from stepgrid.summarize.formats import json_text
@@ -47,14 +47,14 @@ def _tell_what_has_no_line(steps: Sequence[PrintedStep]) -> None:
             print(f"step {number}, {step.name}: {'; '.join(step.figures.warnings) or 'no figures'}", file=sys.stderr)
 
 
-def _reader(kind: str) -> Printed:
-    readable = [name for name in kinds() if isinstance(driver(name), Printed)]
+def _reader(kind: str) -> StandaloneOutput:
+    readable = [name for name in kinds() if isinstance(driver(name), StandaloneOutput)]
     if kind not in readable:
         what = "outputs of kind" if kind in kinds() else "there is no kind"
         why = f"{what} `{kind}`{' are not read by themselves' if kind in kinds() else ''}"
         raise LookupError(f"{why}\n   = {nearest(kind, readable)}")
     found = driver(kind)
-    assert isinstance(found, Printed)
+    assert isinstance(found, StandaloneOutput)
     return found
 
 

@@ -12,7 +12,7 @@ from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan import stage_selection
 
 
-class Nothing(Exception):
+class SelectionError(Exception):
     """No such thing, or too many: a sentence that says what there is."""
 
 
@@ -24,7 +24,7 @@ def found(plan: Plan, name: str) -> PlannedCell:
         axis, _, label = part.strip().partition("=")
         cells = _narrowed(plan, cells, axis.strip(), label.strip())
     if len(cells) > 1:
-        raise Nothing(f"{len(cells)} cells have {name}: say more, {_open(plan, cells)}")
+        raise SelectionError(f"{len(cells)} cells have {name}: say more, {_open(plan, cells)}")
     return cells[0]
 
 
@@ -33,20 +33,22 @@ def _by_id(plan: Plan, name: str) -> PlannedCell:
     if len(cells) != 1:
         what = "more than one cell begins with" if cells else "there is no cell"
         axes = ",".join(f"{axis}={label}" for axis, label in plan.cells[0].labels.items())
-        raise Nothing(f"{what} `{name}`: give a cell's id, or its labels, such as {axes}")
+        raise SelectionError(f"{what} `{name}`: give a cell's id, or its labels, such as {axes}")
     return cells[0]
 
 
 def _narrowed(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str) -> list[PlannedCell]:
     known = {each.name: each.labels for each in plan.axes}
     if axis not in known:
-        raise Nothing(f"there is no axis `{axis}`: {nearest(axis, known)}")
+        raise SelectionError(f"there is no axis `{axis}`: {nearest(axis, known)}")
     if label not in known[axis]:
-        raise Nothing(f"axis `{axis}` has no cell at `{label}`: {nearest(label, known[axis])}")
+        raise SelectionError(f"axis `{axis}` has no cell at `{label}`: {nearest(label, known[axis])}")
     left = [cell for cell in cells if cell.labels.get(axis) == label]
     if not left:
         there = sorted({cell.labels[axis] for cell in cells if axis in cell.labels})
-        raise Nothing(f"no cell has {axis}={label} beside the rest; there is {', '.join(there) or 'none with it'}")
+        raise SelectionError(
+            f"no cell has {axis}={label} beside the rest; there is {', '.join(there) or 'none with it'}"
+        )
     return left
 
 
@@ -81,9 +83,9 @@ def check_steps(plan: Plan, names: Sequence[str]) -> None:
     there = stage_selection.step_names(plan)
     for name in names:
         if name not in there:
-            raise Nothing(f"there is no step `{name}`: {nearest(name, there)}")
+            raise SelectionError(f"there is no step `{name}`: {nearest(name, there)}")
 
 
-def refused(wrong: Nothing) -> int:
+def refused(wrong: SelectionError) -> int:
     print(wrong, file=sys.stderr)
     return 2

@@ -11,7 +11,7 @@ from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
-from stepgrid.plan.preview import MADE_BY, Node, Outlook
+from stepgrid.plan.preview import MADE_BY, Node, Preview
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
 
 WIDTH = 100
@@ -20,7 +20,7 @@ MANY = 100  # loads: more than anyone would run
 _NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
 
 
-def told(found: Outlook, most: int | None) -> Iterator[str]:
+def told(found: Preview, most: int | None) -> Iterator[str]:
     """`most` stages of each group; None = all."""
     plan = found.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
@@ -50,7 +50,7 @@ def may_be_size(field: str) -> bool:
     return field.endswith(("_rate", "_size", "memory"))
 
 
-def _totals(found: Outlook) -> Iterator[str]:
+def _totals(found: Preview) -> Iterator[str]:
     plan = found.plan
     repeats = {len(cell.repeats) for cell in plan.cells}
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
@@ -73,7 +73,7 @@ def _row(name: str, text: str) -> str:
     return f"  {name:8} {text}"
 
 
-def _to_do(found: Outlook) -> str:
+def _to_do(found: Preview) -> str:
     running = found.running
     if not running:
         return "nothing"
@@ -95,7 +95,7 @@ def _statuses(nodes: Sequence[Node]) -> str:
     return ", ".join(f"{counts[status]:,} {status}{more.get(status, '')}" for status in Status if counts[status])
 
 
-def _disk(found: Outlook) -> str:
+def _disk(found: Preview) -> str:
     sized = found.sized
     unknown = [node for node in sized if node.bytes is None]
     if not sized:
@@ -106,7 +106,7 @@ def _disk(found: Outlook) -> str:
     return f"about {size(found.bytes)} for images and builds{more}"
 
 
-def _power(found: Outlook) -> str:
+def _power(found: Preview) -> str:
     power = found.power
     assert power is not None
     noise = f"loads of a cell differ by {percent(power.spread)} ({power.step}); to see 3 % between two cells:"
@@ -122,7 +122,7 @@ def _verdict(effect: float, loads: int | None) -> str:
     return f"; for a verdict beyond {percent(effect)}: {said}" if effect else ""
 
 
-def _groups(found: Outlook, most: int | None) -> Iterator[str]:
+def _groups(found: Preview, most: int | None) -> Iterator[str]:
     groups: dict[tuple[Any, ...], list[Node]] = {}
     for node in found.nodes:
         if node.status.action is not Action.KEEP:

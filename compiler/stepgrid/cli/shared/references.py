@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.problems.problem import Problem, Problems, SpecError, Where
+from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import identity
 from stepgrid.plan.compilation import scales
 from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
-from stepgrid.store.plans import Stored
+from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
-from stepgrid.store.unreferenced import Needed
+from stepgrid.store.unreferenced import NeededNames
 from stepgrid.transfer.published_plan import imported
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Kept, Request, requests
@@ -27,7 +27,7 @@ from stepgrid.workflow.plan_cache import Kept, Request, requests
 _DAMAGED = (OSError, ValueError, KeyError, TypeError)
 
 
-class Unreadable(Exception):
+class UnreadablePlan(Exception):
     """A stored plan whose stages are not known: a sentence."""
 
 
@@ -42,8 +42,8 @@ class References:
     shapes: set[str] = field(default_factory=set)
 
     @property
-    def needed(self) -> Needed:
-        return Needed(self.plans, self.builds, self.stages, self.shapes)
+    def needed(self) -> NeededNames:
+        return NeededNames(self.plans, self.builds, self.stages, self.shapes)
 
     def add(self, plan: Plan) -> None:
         from stepgrid.run.images.disk_space import shapes
@@ -53,7 +53,7 @@ class References:
         self.stages.update(stage.id for stage in plan.stages)
         self.shapes.update(shapes(plan))
 
-    def add_stored(self, plan: Stored) -> None:
+    def add_stored(self, plan: StoredPlan) -> None:
         """All of it, whatever its spec says by now."""
         try:
             self.stages.update(plan_file.ids(plan.folder))
@@ -90,7 +90,7 @@ class _Search:
         return found
 
     @cached_property
-    def _stored(self) -> list[Stored]:
+    def _stored(self) -> list[StoredPlan]:
         """In the order in which they were made."""
         listed = sorted(plans.stored(self.store), key=lambda plan: plan.made)
         return [plan for plan in listed if self.forgotten.isdisjoint((plan.spec, plan.digest))]
@@ -101,16 +101,16 @@ class _Search:
         return [kept for kept in listed if kept.request is None or kept.request.spec not in self.forgotten]
 
     @cached_property
-    def _whole(self) -> list[Stored]:
+    def _whole(self) -> list[StoredPlan]:
         """Plans that no spec here stands for: of results that were imported, damaged, or made nobody knows how."""
         untold = {kept.plan: kept.key for kept in self._asked if kept.request is None}
         return [plan for plan in self._stored if self._is_whole(plan, untold.get(plan.digest))]
 
-    def _is_whole(self, plan: Stored, key: str | None) -> bool:
+    def _is_whole(self, plan: StoredPlan, key: str | None) -> bool:
         narrowed = key is not None and key != Request(plan.spec, plan.scale).key
         return narrowed or not plan.spec or imported(plan.spec) or self.store.texts(plan.digest).is_dir()
 
-    def _add(self, found: References, spec: str, own: Sequence[Stored]) -> None:
+    def _add(self, found: References, spec: str, own: Sequence[StoredPlan]) -> None:
         compiled: list[Plan] = []
         for kept in self._requests(spec):
             try:
@@ -123,7 +123,7 @@ class _Search:
         found.specs.append(spec)
         self._add_elsewhere(found, spec, own, {machine for plan in compiled for machine in plan.machines})
 
-    def _keep(self, found: References, own: Sequence[Stored], kept: Kept, problems: Sequence[Problem]) -> None:
+    def _keep(self, found: References, own: Sequence[StoredPlan], kept: Kept, problems: Sequence[Problem]) -> None:
         spec = kept.request.spec if kept.request else ""
         found.wrong[spec] = problems
         for plan in own:
@@ -142,7 +142,9 @@ class _Search:
             if request and request.spec == spec and (request.only or request.sets) and request.scale in (None, *known):
                 yield kept
 
-    def _add_elsewhere(self, found: References, spec: str, own: Sequence[Stored], machines: Collection[str]) -> None:
+    def _add_elsewhere(
+        self, found: References, spec: str, own: Sequence[StoredPlan], machines: Collection[str]
+    ) -> None:
         """What other machines measured: compiled there, the spec needs it."""
         known = {*machines, self._machine}
         for plan in own:
@@ -161,11 +163,11 @@ class _Search:
 def _compiled(request: Request) -> Plan:
     path = Path(request.spec)
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which would wait for its writer
-        raise SpecError([Problem("file-not-found", Where(request.spec, 1, 1), f"`{request.spec}` is not a file")])
+        raise SpecError([Problem("file-not-found", Location(request.spec, 1, 1), f"`{request.spec}` is not a file")])
     return host_plan.compiled(request.spec, request.scale, Problems(), request.only, request.sets)
 
 
-def _stages(plan: Stored) -> Sequence[Mapping[str, Any]]:
+def _stages(plan: StoredPlan) -> Sequence[Mapping[str, Any]]:
     try:
         listed: Sequence[Mapping[str, Any]] = plan_file.read_header(plan.folder)["stages"]
     except _DAMAGED:
@@ -173,8 +175,8 @@ def _stages(plan: Stored) -> Sequence[Mapping[str, Any]]:
     return listed
 
 
-def _unreadable(plan: Stored) -> Unreadable:
-    return Unreadable(
+def _unreadable(plan: StoredPlan) -> UnreadablePlan:
+    return UnreadablePlan(
         f"{plan.folder} cannot be read, so nobody knows which results it needs: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"
     )

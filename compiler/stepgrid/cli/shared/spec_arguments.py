@@ -12,7 +12,7 @@ from typing import Any
 
 from stepgrid.language.problems.problem import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan
-from stepgrid.model.status import Word
+from stepgrid.model.status import StatusWord
 
 _DIGEST = re.compile(r"[0-9a-f]{20}")
 
@@ -43,7 +43,7 @@ def local(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
 
 
-def with_words(parser: argparse.ArgumentParser, **kinds: Iterable[Word]) -> None:
+def with_words(parser: argparse.ArgumentParser, **kinds: Iterable[StatusWord]) -> None:
     """Help repeats what the words that a command says mean."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     lines = [f"{kind}:\n" + "".join(f"  {word:13}{word.meaning}\n" for word in words) for kind, words in kinds.items()]

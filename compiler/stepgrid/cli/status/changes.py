@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepgrid.cli.status import header, status_text
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock
-from stepgrid.model.status import NodeStatus, PlanStatus, Status, Work
+from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
 from stepgrid.model.units import duration
 
 PLAIN = Paint()
@@ -38,7 +38,7 @@ def _said(node: NodeStatus, now: float) -> str:
     return f"{node.status}: {title}{f': {said}' if said else ''}"
 
 
-def _at_work(work: Work) -> str:
+def _at_work(work: ActiveWork) -> str:
     if work.waits:
         return f": for {work.waits}"
     again = f": runs again first: {work.replays}" if work.replays else ""

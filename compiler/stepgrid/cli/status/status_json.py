@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from stepgrid.model.status import ActiveRun, End, NodeStatus, PlanStatus, Status, Step, Work
+from stepgrid.model.status import ActiveRun, ActiveWork, AttemptEnd, NodeStatus, PlanStatus, Status, Step
 from stepgrid.run.live_throughput import current
 
 
@@ -44,7 +44,7 @@ def _node(node: NodeStatus, now: float) -> dict[str, Any]:
     return {**plain, **more, "work": _work(node.work, now), "end": _end(node.end)}
 
 
-def _work(work: Work | None, now: float) -> dict[str, Any] | None:
+def _work(work: ActiveWork | None, now: float) -> dict[str, Any] | None:
     if work is None:
         return None
     texts = {name: getattr(work, name) or None for name in ("hostname", "waits", "doing", "replays")}
@@ -59,7 +59,7 @@ def _step(step: Step, now: float) -> dict[str, Any]:
     return {**asdict(step), **passed, "folder": str(step.folder), "qps": qps}
 
 
-def _end(end: End | None) -> dict[str, Any] | None:
+def _end(end: AttemptEnd | None) -> dict[str, Any] | None:
     return None if end is None else {**asdict(end), "log": str(end.log), "when": _time(end.when)}
 
 

@@ -9,7 +9,7 @@ from stepgrid.cli.status import header
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock
 from stepgrid.model.number_format import short_rate
-from stepgrid.model.status import End, NodeStatus, PlanStatus, Status, Step, Work
+from stepgrid.model.status import ActiveWork, AttemptEnd, NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import duration
 from stepgrid.run.live_throughput import current
 from stepgrid.summarize.formats.text import cut, wrapped
@@ -32,7 +32,7 @@ def told(found: PlanStatus, most: int | None, width: int, paint: Paint) -> Itera
 
 def at_work(node: NodeStatus, now: float, width: int, paint: Paint) -> Iterator[str]:
     """Also of one that is done, and measured again."""
-    work = node.work or Work(())
+    work = node.work or ActiveWork(())
     status = Status.WAITING if work.waits else Status.RUNNING
     what = f"{'build ' if node.is_build else ''}{node.title}"
     yield paint.status(cut(f"{status}: {what}", width), status)
@@ -64,7 +64,7 @@ def place(step: Step) -> str:
     return f"{step.name} ({(step.index or 0) + 1} of {step.of})" if known else step.name
 
 
-def _who(work: Work, now: float) -> str:
+def _who(work: ActiveWork, now: float) -> str:
     since = "" if work.since is None else f"since {clock(work.since, now)} ({duration(now - work.since)}), "
     where = f" on {work.hostname}" if work.hostname else ""
     return f"{since}pid {', '.join(map(str, work.pids))}{where}"
@@ -85,7 +85,7 @@ def _group(found: PlanStatus, status: Status, most: int | None, width: int, pain
         yield f"  … and {len(nodes) - len(shown):,} more (--all)"
 
 
-def reason(end: End, now: float) -> str:
+def reason(end: AttemptEnd, now: float) -> str:
     tried = f", tried {end.tries} times" if end.tries > 1 else ""
     return f"{end.said} ({clock(end.when, now)}{tried})"
 

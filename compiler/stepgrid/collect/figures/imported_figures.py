@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Bucket, Figures, ParseError, by_column, rows
-from stepgrid.plugins.importer import Measured
+from stepgrid.plugins.importer import ImportedStep
 
 NAME = "stated.json"
 
 
-def body(step: Measured) -> dict[str, Any]:
+def body(step: ImportedStep) -> dict[str, Any]:
     figures = step.figures
     return {
         "failure": step.failure,

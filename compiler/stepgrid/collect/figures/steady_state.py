@@ -26,7 +26,7 @@ _PERFECT = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Steady:
+class SteadyState:
     start: int  # index of its first point
     mean: float
     change: float  # of the line through it, from end to end, relative to the mean
@@ -37,7 +37,7 @@ class Steady:
         return self.chance >= CHANCE or abs(self.change) <= CHANGE
 
 
-def steady(series: Sequence[float]) -> Steady | None:
+def steady(series: Sequence[float]) -> SteadyState | None:
     """None where there are too few points, or nothing was done."""
     import numpy as np
 
@@ -50,7 +50,7 @@ def steady(series: Sequence[float]) -> Steady | None:
     rest = values[start:]
     change, chance = _trend(rest)
     mean = float(rest.mean())
-    return Steady(start, mean, change / mean if mean > 0 else 0.0, chance)
+    return SteadyState(start, mean, change / mean if mean > 0 else 0.0, chance)
 
 
 def _start(values: Array) -> int:

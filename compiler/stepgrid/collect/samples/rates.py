@@ -22,7 +22,7 @@ SECTOR_MB = 512 / 1048576
 BYTE_MB = 1 / 1048576
 
 
-class Counted(NamedTuple):
+class Counter(NamedTuple):
     """A counter's way, by second."""
 
     keys: tuple[str, ...]
@@ -45,27 +45,27 @@ SHARES: Mapping[str, tuple[str, ...]] = {
     "host_cpu_steal_pct": ("steal",),
 }
 BUSY = {"process_cores": "process", "server_cores": "server"}  # groups of processes: cores that they kept busy
-COUNTED: Mapping[str, Counted] = {
-    "context_switches_per_s": Counted(("switches",)),
-    "interrupts_per_s": Counted(("interrupts",)),
-    "host_read_mb_per_s": Counted(("paging", "read"), BYTE_MB),
-    "host_write_mb_per_s": Counted(("paging", "written"), BYTE_MB),
-    "swap_in_mb_per_s": Counted(("paging", "swapped_in"), BYTE_MB),
-    "swap_out_mb_per_s": Counted(("paging", "swapped_out"), BYTE_MB),
-    "device_reads_per_s": Counted((DEVICE, "reads")),
-    "device_read_mb_per_s": Counted((DEVICE, "read_sectors"), SECTOR_MB),
-    "device_read_merges_per_s": Counted((DEVICE, "read_merges")),
-    "device_writes_per_s": Counted((DEVICE, "writes")),
-    "device_write_mb_per_s": Counted((DEVICE, "write_sectors"), SECTOR_MB),
-    "device_write_merges_per_s": Counted((DEVICE, "write_merges")),
-    "device_discards_per_s": Counted((DEVICE, "discards")),
-    "device_discard_mb_per_s": Counted((DEVICE, "discard_sectors"), SECTOR_MB),
-    "device_flushes_per_s": Counted((DEVICE, "flushes")),
-    "device_queue": Counted((DEVICE, "queue_ms"), 0.001),
-    "device_busy_pct": Counted((DEVICE, "busy_ms"), 0.1),
-    "pressure_cpu_pct": Counted(("pressure", "cpu"), 1e-4),
-    "pressure_io_pct": Counted(("pressure", "io"), 1e-4),
-    "pressure_memory_pct": Counted(("pressure", "memory"), 1e-4),
+COUNTED: Mapping[str, Counter] = {
+    "context_switches_per_s": Counter(("switches",)),
+    "interrupts_per_s": Counter(("interrupts",)),
+    "host_read_mb_per_s": Counter(("paging", "read"), BYTE_MB),
+    "host_write_mb_per_s": Counter(("paging", "written"), BYTE_MB),
+    "swap_in_mb_per_s": Counter(("paging", "swapped_in"), BYTE_MB),
+    "swap_out_mb_per_s": Counter(("paging", "swapped_out"), BYTE_MB),
+    "device_reads_per_s": Counter((DEVICE, "reads")),
+    "device_read_mb_per_s": Counter((DEVICE, "read_sectors"), SECTOR_MB),
+    "device_read_merges_per_s": Counter((DEVICE, "read_merges")),
+    "device_writes_per_s": Counter((DEVICE, "writes")),
+    "device_write_mb_per_s": Counter((DEVICE, "write_sectors"), SECTOR_MB),
+    "device_write_merges_per_s": Counter((DEVICE, "write_merges")),
+    "device_discards_per_s": Counter((DEVICE, "discards")),
+    "device_discard_mb_per_s": Counter((DEVICE, "discard_sectors"), SECTOR_MB),
+    "device_flushes_per_s": Counter((DEVICE, "flushes")),
+    "device_queue": Counter((DEVICE, "queue_ms"), 0.001),
+    "device_busy_pct": Counter((DEVICE, "busy_ms"), 0.1),
+    "pressure_cpu_pct": Counter(("pressure", "cpu"), 1e-4),
+    "pressure_io_pct": Counter(("pressure", "io"), 1e-4),
+    "pressure_memory_pct": Counter(("pressure", "memory"), 1e-4),
 }
 RATES = (*SHARES, *BUSY, *COUNTED)  # over a step: from its first sample to its last
 RATIOS: Mapping[str, Ratio] = {  # over a step: means of those of the intervals
@@ -76,12 +76,12 @@ RATIOS: Mapping[str, Ratio] = {  # over a step: means of those of the intervals
     "device_discard_await_ms": Ratio("discard_ms", "discards"),
     "device_flush_await_ms": Ratio("flush_ms", "flushes"),
 }
-PER_OPERATION: Mapping[str, Counted] = {  # over a step, by operation of its benchmark
-    "context_switches_per_op": Counted(("switches",)),
-    "reads_per_op": Counted((DEVICE, "reads")),
-    "read_kb_per_op": Counted((DEVICE, "read_sectors"), SECTOR_KB),
-    "writes_per_op": Counted((DEVICE, "writes")),
-    "write_kb_per_op": Counted((DEVICE, "write_sectors"), SECTOR_KB),
+PER_OPERATION: Mapping[str, Counter] = {  # over a step, by operation of its benchmark
+    "context_switches_per_op": Counter(("switches",)),
+    "reads_per_op": Counter((DEVICE, "reads")),
+    "read_kb_per_op": Counter((DEVICE, "read_sectors"), SECTOR_KB),
+    "writes_per_op": Counter((DEVICE, "writes")),
+    "write_kb_per_op": Counter((DEVICE, "write_sectors"), SECTOR_KB),
 }
 HOST_CPU = "host_cpu_us_per_op"
 WORK = (*PER_OPERATION, HOST_CPU)
@@ -141,7 +141,7 @@ def _busy(pairs: Pairs) -> Array:
     return np.array(both) / pairs.seconds
 
 
-def _counted(pairs: Pairs, asked: Mapping[str, Counted]) -> Array:
+def _counted(pairs: Pairs, asked: Mapping[str, Counter]) -> Array:
     import numpy as np
 
     passed = np.array([pairs.delta(*each.keys) for each in asked.values()])

@@ -65,7 +65,7 @@ def _own(plan: Plan) -> Iterator[_Cell]:
         yield _Cell(steps, tuple((repeat.load, repeat.run, tuple(repeat.stages)) for repeat in cell.repeats))
 
 
-def _others(plan: earlier_plans.Earlier) -> Iterator[_Cell]:
+def _others(plan: earlier_plans.EarlierPlan) -> Iterator[_Cell]:
     """None of a plan that an older version wrote in a way that is not read any more."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         for cell in plan.header["cells"]:

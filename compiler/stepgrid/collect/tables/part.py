@@ -19,7 +19,7 @@ from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
 from stepgrid.model import result_schema
 from stepgrid.model.figures import Buckets
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.status import Broken, Result
+from stepgrid.model.status import BrokenRecord, Result
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -55,12 +55,12 @@ class Part:
     def _all(self) -> Mapping[str, Rows]:
         return {**self.grids, "levels": self.levels, **self.tables}
 
-    def add(self, results: Sequence[tuple[PlannedStage, Result]]) -> list[Broken]:
+    def add(self, results: Sequence[tuple[PlannedStage, Result]]) -> list[BrokenRecord]:
         """Gives the damaged ones: of these it has no rows."""
-        found, broken = every([(result, stage.steps) for stage, result in results]), list[Broken]()
+        found, broken = every([(result, stage.steps) for stage, result in results]), list[BrokenRecord]()
         for (stage, result), own in zip(results, found, strict=True):
             if why := damage(result, own):
-                broken.append(Broken(stage.id, result.folder, why))
+                broken.append(BrokenRecord(stage.id, result.folder, why))
             else:
                 self._result(stage, result, missed_lookups.told(stage, self._stages, explained(result, own)))
         return broken

@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
 
 @dataclass
-class Listed:
+class PartFile:
     """A part: the stages whose results are in it."""
 
     number: int
@@ -42,21 +42,21 @@ class Listed:
     results: dict[str, Entry] = field(default_factory=dict)
 
 
-def read(folder: Path) -> list[Listed]:
+def read(folder: Path) -> list[PartFile]:
     """Nothing where another version of the tables is, or none."""
     try:
         raw = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if raw["made"] != _made():
             return []
         return [
-            Listed(part["number"], part["rows"], {stage: Entry(*entry) for stage, entry in part["results"].items()})
+            PartFile(part["number"], part["rows"], {stage: Entry(*entry) for stage, entry in part["results"].items()})
             for part in raw["parts"]
         ]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
-def write(folder: Path, parts: Sequence[Listed]) -> None:
+def write(folder: Path, parts: Sequence[PartFile]) -> None:
     write_text(folder / FILE, json.dumps({"made": _made(), "parts": [asdict(part) for part in parts]}))
 
 
@@ -85,7 +85,7 @@ def _records(result: str) -> Iterator[str]:
         yield from (path for entry in entries if os.path.exists(path := f"{entry.path}/step.json"))  # noqa: PTH110
 
 
-def sweep(folder: Path, parts: Iterable[Listed]) -> None:
+def sweep(folder: Path, parts: Iterable[PartFile]) -> None:
     """Removes the files of parts that are not listed: a collect that was killed left them."""
     known = {path for part in parts for path in paths(folder, part.number).values()}
     for table, first in paths(folder, 0).items():
@@ -104,7 +104,7 @@ def file_name(table: str, number: int) -> str:
     return f"{table}.{number}.parquet" if number else f"{table}.parquet"
 
 
-def files(folder: Path, table: str, parts: Iterable[Listed]) -> list[Path]:
+def files(folder: Path, table: str, parts: Iterable[PartFile]) -> list[Path]:
     return [paths(folder, part.number)[table] for part in parts]
 
 

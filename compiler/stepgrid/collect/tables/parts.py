@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from stepgrid.collect.tables import parquet, part_index
 from stepgrid.collect.tables.part import Part
-from stepgrid.collect.tables.part_index import Entry, Listed
+from stepgrid.collect.tables.part_index import Entry, PartFile
 from stepgrid.host.durable_writes import make_folder
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.status import Broken, NodeStatus, Result, Status
+from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
 
@@ -43,7 +43,7 @@ class Parts:
     def files(self, table: str) -> str:
         return parquet.files(part_index.files(self._folder, table, self.parts))
 
-    def update(self, connection: DuckDBPyConnection, stages: Stages, nodes: Nodes) -> list[Broken]:
+    def update(self, connection: DuckDBPyConnection, stages: Stages, nodes: Nodes) -> list[BrokenRecord]:
         """Gives the damaged results, which the parts lack."""
         wanted = dict(_wanted(stages, nodes))
         if self._has_exactly(wanted):
@@ -66,7 +66,7 @@ class Parts:
 
 
 class _Writer:
-    def __init__(self, connection: DuckDBPyConnection, folder: Path, parts: list[Listed]) -> None:
+    def __init__(self, connection: DuckDBPyConnection, folder: Path, parts: list[PartFile]) -> None:
         self._connection, self._folder = connection, folder
         self.parts = sorted(parts, key=lambda part: part.number)
         self._covered: set[str] = set()
@@ -82,7 +82,7 @@ class _Writer:
                 part.results = counts
             self._covered |= set(counts)
 
-    def take(self, wanted: Mapping[str, Entry], others: list[tuple[Path, Listed]]) -> None:
+    def take(self, wanted: Mapping[str, Entry], others: list[tuple[Path, PartFile]]) -> None:
         """What other plans have."""
         for folder, part in others:
             counts = self._useful(part, wanted)
@@ -92,11 +92,11 @@ class _Writer:
                     self._link(folder, part, number)
                 else:
                     rows = self._copy(folder, part, number, counts)
-                self._add(Listed(number, rows, counts))
+                self._add(PartFile(number, rows, counts))
 
-    def read(self, wanted: Mapping[str, Entry], stages: Stages, nodes: Nodes) -> list[Broken]:
+    def read(self, wanted: Mapping[str, Entry], stages: Stages, nodes: Nodes) -> list[BrokenRecord]:
         """The rest, from the results themselves."""
-        part, results, broken = Part(stages), dict[str, Entry](), list[Broken]()
+        part, results, broken = Part(stages), dict[str, Entry](), list[BrokenRecord]()
         left = sorted(set(wanted) - self._covered)
         for some in batches((stages[stage], _whole(nodes[stage], stages[stage])) for stage in left):
             broken += (found := part.add(some))
@@ -123,29 +123,29 @@ class _Writer:
     def _next(self) -> int:
         return max((part.number for part in self.parts), default=-1) + 1
 
-    def _useful(self, part: Listed, wanted: Mapping[str, Entry]) -> dict[str, Entry]:
+    def _useful(self, part: PartFile, wanted: Mapping[str, Entry]) -> dict[str, Entry]:
         return {
             stage: entry
             for stage, entry in part.results.items()
             if wanted.get(stage) == entry and stage not in self._covered
         }
 
-    def _add(self, part: Listed) -> None:
+    def _add(self, part: PartFile) -> None:
         self.parts.append(part)
         self._covered |= set(part.results)
 
     def _write(self, part: Part, results: dict[str, Entry]) -> None:
         number = self._next
         part.write(self._connection, part_index.paths(self._folder, number))
-        self._add(Listed(number, part.rows, results))
+        self._add(PartFile(number, part.rows, results))
 
-    def _link(self, folder: Path, part: Listed, number: int) -> None:
+    def _link(self, folder: Path, part: PartFile, number: int) -> None:
         targets = part_index.paths(self._folder, number)
         for table, path in part_index.paths(folder, part.number).items():
             targets[table].unlink(missing_ok=True)
             os.link(path, targets[table])
 
-    def _copy(self, folder: Path, part: Listed, number: int, counts: Mapping[str, Entry]) -> int:
+    def _copy(self, folder: Path, part: PartFile, number: int, counts: Mapping[str, Entry]) -> int:
         """The rows of some of its results."""
         targets, stages = part_index.paths(self._folder, number), ", ".join(map(parquet.quoted, counts))
         for table, path in part_index.paths(folder, part.number).items():
@@ -154,7 +154,7 @@ class _Writer:
             parquet.write_query(self._connection, targets[table], query)
         return part.rows * len(counts) // len(part.results)
 
-    def _merge(self, into: Listed, part: Listed) -> None:
+    def _merge(self, into: PartFile, part: PartFile) -> None:
         targets, sources = part_index.paths(self._folder, into.number), part_index.paths(self._folder, part.number)
         for table, path in targets.items():
             query = f"SELECT * FROM {parquet.files([path, sources[table]])}"
@@ -163,13 +163,13 @@ class _Writer:
         into.results |= part.results
         self._drop(part)
 
-    def _drop(self, part: Listed) -> None:
+    def _drop(self, part: PartFile) -> None:
         self.parts.remove(part)
         for path in part_index.paths(self._folder, part.number).values():
             path.unlink(missing_ok=True)
 
 
-def _mergeable(before: Listed, last: Listed) -> bool:
+def _mergeable(before: PartFile, last: PartFile) -> bool:
     return before.rows + last.rows <= LARGE and before.rows <= max(SMALL, 2 * last.rows)
 
 

@@ -21,7 +21,7 @@ _TABLE = re.compile(r"Table with name (.+?) does not exist")
 _PLACE = re.compile(r"^LINE \d+: (.*)\n( *)(\^+)", re.MULTILINE)
 
 
-class Wrong(Exception):
+class QueryError(Exception):
     """The SQL cannot be answered: a sentence, and the line with a caret where that is known."""
 
 
@@ -62,11 +62,11 @@ def to_parquet(folder: Path, sql: str, path: Path) -> None:
 def _only_reads(connection: DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
-        raise Wrong(
+        raise QueryError(
             f"one question at a time: this is {len(statements)} statements" if statements else "there is no SQL"
         )
     if statements[0].type.name not in READING:
-        raise Wrong("results are only read: ask with SELECT")
+        raise QueryError("results are only read: ask with SELECT")
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def _told(connection: DuckDBPyConnection, sql: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise Wrong(_said(connection, sql, str(error))) from None
+        raise QueryError(_said(connection, sql, str(error))) from None
 
 
 def _said(connection: DuckDBPyConnection, sql: str, error: str) -> str:

@@ -11,7 +11,7 @@ from stepgrid.plugins import placeholders
 from stepgrid.plugins.command_line import argv, candidates
 from stepgrid.plugins.driver import Context, PackageRunner, Runner
 from stepgrid.plugins.engines import engine
-from stepgrid.plugins.server import Access, Announced
+from stepgrid.plugins.server import Access, ClientEnvironment
 
 if TYPE_CHECKING:
     from stepgrid.model.metrics.metric import Metric
@@ -53,7 +53,7 @@ class AnyCommand(PackageRunner):
 
 def _client_environment(server: Access) -> Mapping[str, str]:
     found = engine(server.engine)
-    return found.client_environment(server) if isinstance(found, Announced) else {}
+    return found.client_environment(server) if isinstance(found, ClientEnvironment) else {}
 
 
 DRIVER: Runner = AnyCommand()

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from stepgrid.plugins.settings import COUNT, DURATION, ByAction, Count, Flag, Uses, WholeSeconds, uses
+from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
 Action = Literal["load", "index", "insert", "query"]
 _ALL = "clients tables"
 
-ACTIONS: Mapping[str, Uses] = MappingProxyType(
+ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
     {
         "load": uses("rows", f"{_ALL} rows_per_commit table_options"),
         "index": uses("", f"{_ALL} indexes"),
@@ -23,8 +23,8 @@ ACTIONS: Mapping[str, Uses] = MappingProxyType(
 )
 
 
-class Settings(ByAction):
-    ACTIONS: ClassVar[Mapping[str, Uses]] = ACTIONS
+class Settings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
 
     action: Annotated[Action, Field(description="load without indexes, index, insert with them, or query meanwhile")]
     clients: Annotated[Count, COUNT, Field(description="clients that insert, each with one that queries beside it")] = 1

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import COUNT, DURATION, SIZE, ByAction, Count, Uses, WholeSeconds, uses
+from stepgrid.plugins.settings import COUNT, DURATION, SIZE, ActionFields, ActionSettings, Count, WholeSeconds, uses
 
 Operation = Literal[
     "addlink", "deletelink", "updatelink", "countlink", "getlink", "getlinklist", "getnode", "addnode", "updatenode",
@@ -36,7 +36,7 @@ MIX: Mapping[Operation, float] = MappingProxyType(
     }
 )
 
-ACTIONS: Mapping[str, Uses] = MappingProxyType(
+ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
     {
         "load": uses("ids", "loaders link_size node_size table_options"),
         "request": uses("ids duration", "requesters mix link_size node_size"),
@@ -51,8 +51,8 @@ def _whole(mix: dict[Operation, float]) -> dict[Operation, float]:
     return mix
 
 
-class Settings(ByAction):
-    ACTIONS: ClassVar[Mapping[str, Uses]] = ACTIONS
+class Settings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
 
     action: Annotated[Literal["load", "request"], Field(description="load the graph, or send requests to it")]
     ids: Annotated[Count | None, COUNT, Field(description="nodes of the graph that is loaded (maxid1)")] = None

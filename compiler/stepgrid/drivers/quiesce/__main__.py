@@ -12,12 +12,12 @@ from types import FrameType
 from typing import Any
 
 from stepgrid.drivers.quiesce.device import Device
-from stepgrid.drivers.quiesce.drain_process import Drained
-from stepgrid.drivers.quiesce.polling import Look, Outcome, watch
+from stepgrid.drivers.quiesce.drain_process import DrainProcess
+from stepgrid.drivers.quiesce.polling import Observation, Outcome, watch
 from stepgrid.drivers.quiesce.request import Request, read, sentence
-from stepgrid.drivers.quiesce.settle_request import Asking, of_server
+from stepgrid.drivers.quiesce.settle_request import SettleRequest, of_server
 from stepgrid.plugins.engines import served
-from stepgrid.plugins.server import Access, Seen
+from stepgrid.plugins.server import Access, IdleReading
 
 
 def main(folder: Path) -> int:
@@ -45,16 +45,16 @@ def _server(request: Request, device: Device, access: Access) -> Outcome:
 
 
 def _embedded(request: Request, device: Device, folder: Path) -> Outcome:
-    drained = Drained(request.argv, request.held, folder)
+    drained = DrainProcess(request.argv, request.held, folder)
     with drained.under_way():
         return _watch(request, drained, device.seen)
 
 
-def _watch(request: Request, work: Asking | Drained, look: Callable[[], Sequence[Seen]]) -> Outcome:
+def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]) -> Outcome:
     return watch(lambda: (work.seen(), *look()), request.quiet, request.timeout, _say, work.start)
 
 
-def _say(made: Look) -> None:
+def _say(made: Observation) -> None:
     seen = [{**thing._asdict(), "idle": thing.idle} for thing in made.seen]
     _print({"look": {"seconds": made.seconds, "idle": made.idle, "seen": seen}})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.host import devices
 from stepgrid.host.sampling import counters
-from stepgrid.plugins.server import Seen
+from stepgrid.plugins.server import IdleReading
 
 SECTOR = 512
 SHORTEST = 0.1  # seconds: the rate of an instant says nothing; the next look has it
@@ -25,7 +25,7 @@ class Device:
         self._most_busy, self._most_written = most_busy, most_written
         self._last = self._read()
 
-    def seen(self) -> Sequence[Seen]:
+    def seen(self) -> Sequence[IdleReading]:
         before, now = self._last, self._read()
         seconds = now[0] - before[0]
         if seconds < SHORTEST:
@@ -36,8 +36,8 @@ class Device:
         busy = max(_rate(before[1], now[1], name, "busy_ms", seconds) for name in before[1]) / 10
         written = _rate(before[1], now[1], self.name, "write_sectors", seconds) * SECTOR
         return (
-            Seen(BUSY, round(min(busy, 100.0), 2), self._most_busy, "%"),
-            Seen(WRITES, round(written), self._most_written, "B/s"),
+            IdleReading(BUSY, round(min(busy, 100.0), 2), self._most_busy, "%"),
+            IdleReading(WRITES, round(written), self._most_written, "B/s"),
         )
 
     def _read(self) -> tuple[float, Mapping[str, Mapping[str, int]]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.drivers.db_bench.parser.dump import compaction
 from stepgrid.host.log_tail import tail
 from stepgrid.host.processes.parent_death import die_with_parent
-from stepgrid.plugins.server import Seen
+from stepgrid.plugins.server import IdleReading
 
 OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
 TO_STOP = 10.0  # seconds between SIGTERM and SIGKILL
@@ -19,7 +19,7 @@ COMPACTED = "files being compacted"
 TAIL = 65_536  # bytes of its errors: the last statistics, many times over
 
 
-class Drained:
+class DrainProcess:
     """`held`: it does not end by itself, what it prints says whether there is work left."""
 
     def __init__(self, argv: Sequence[str], held: bool, folder: Path) -> None:
@@ -32,20 +32,20 @@ class Drained:
                 list(self._argv), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, preexec_fn=die_with_parent()
             )
 
-    def seen(self) -> Seen:
+    def seen(self) -> IdleReading:
         status = self._child.poll() if self._child else None
         if status:
             raise ChildProcessError(f"db_bench ended with status {status}: {self._said()}")
         if self._held:
             return self._compacted()
-        return Seen(AT_WORK, 1.0 if self._child is None or status is None else 0.0, 0)
+        return IdleReading(AT_WORK, 1.0 if self._child is None or status is None else 0.0, 0)
 
-    def _compacted(self) -> Seen:
+    def _compacted(self) -> IdleReading:
         """Until it has printed something nobody knows, and that is not quiet."""
         found = compaction.tables(tail(self._folder / ERRORS, TAIL)) if self._child is not None else ()
         files = found[-1].get("Sum", {}).get("Files", "") if found else ""
         at_work = compaction.count(files.partition("/")[2])
-        return Seen(AT_WORK, 1.0, 0) if at_work is None else Seen(COMPACTED, at_work, 0)
+        return IdleReading(AT_WORK, 1.0, 0) if at_work is None else IdleReading(COMPACTED, at_work, 0)
 
     @contextmanager
     def under_way(self) -> Iterator[None]:

@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from stepgrid.plugins.server import Seen
+from stepgrid.plugins.server import IdleReading
 
 PAUSE = 1.0  # seconds between two looks; less where a shorter quiet is asked for
 LOOKS = 4  # that a stretch of quiet has at least
 SHORTEST = 0.01
 
 
-class Look(NamedTuple):
+class Observation(NamedTuple):
     seconds: float  # since the first
-    seen: Sequence[Seen]
+    seen: Sequence[IdleReading]
 
     @property
     def idle(self) -> bool:
@@ -25,14 +25,14 @@ class Look(NamedTuple):
 class Outcome(NamedTuple):
     quiet: bool
     since: float | None  # seconds until it became quiet for good; None: it did not
-    last: Look
+    last: Observation
 
 
 def watch(
-    look: Callable[[], Sequence[Seen]],
+    look: Callable[[], Sequence[IdleReading]],
     quiet: float,
     timeout: float,
-    say: Callable[[Look], None],
+    say: Callable[[Observation], None],
     begin: Callable[[], None],
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
@@ -41,7 +41,7 @@ def watch(
     began, begun = clock(), False
     since: float | None = None
     while True:
-        made = Look(clock() - began, look())
+        made = Observation(clock() - began, look())
         say(made)
         if not begun:
             begin()

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from stepgrid.plugins.server import Access, Seen, Serving
+from stepgrid.plugins.server import Access, IdleReading, ServerEngine
 
 UNDER_WAY = "statements under way"
 PATIENCE = 30.0  # seconds to put back what was set; a statement that is still under way is not waited for
 
 
-class Asking:
+class SettleRequest:
     """`work` says so when all is asked for; it then waits for the end, puts back what it set, and returns."""
 
     def __init__(self, work: Callable[[Callable[[], None], threading.Event], None]) -> None:
@@ -26,10 +26,10 @@ class Asking:
         except Exception as error:  # said by whoever looks
             self._error = error
 
-    def seen(self) -> Seen:
+    def seen(self) -> IdleReading:
         if self._error is not None:
             raise self._error
-        return Seen(UNDER_WAY, 0.0 if self._asked.is_set() else 1.0, 0)
+        return IdleReading(UNDER_WAY, 0.0 if self._asked.is_set() else 1.0, 0)
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -45,7 +45,7 @@ class Asking:
         self.thread.start()
 
 
-def of_server(engine: Serving, access: Access, flush: bool, analyze: bool) -> Asking:
+def of_server(engine: ServerEngine, access: Access, flush: bool, analyze: bool) -> SettleRequest:
     """The statistics first: what they change is flushed as well."""
 
     def work(asked: Callable[[], None], over: threading.Event) -> None:
@@ -59,4 +59,4 @@ def of_server(engine: Serving, access: Access, flush: bool, analyze: bool) -> As
         asked()
         connection.close()
 
-    return Asking(work)
+    return SettleRequest(work)

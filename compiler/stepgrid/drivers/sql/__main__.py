@@ -14,14 +14,14 @@ from pathlib import Path
 from types import FrameType
 
 from stepgrid.plugins.engines import served
-from stepgrid.plugins.server import Connection, Serving
+from stepgrid.plugins.server import Connection, ServerEngine
 from stepgrid.plugins.server_counters import counted
 from stepgrid.plugins.server_request import asked
 
 SHOWN = 20  # rows of an answer that are kept
 
 
-class Overdue(Exception):
+class DeadlinePassed(Exception):
     """The step's time is over."""
 
 
@@ -40,7 +40,7 @@ def main(folder: Path) -> int:
             _say(_run(connection, number, sql))
         if request["sql"]:
             look("after")
-    except Overdue:
+    except DeadlinePassed:
         print(f"statement {number} was not through after {request['timeout']:g} s: {sql}", file=sys.stderr)
         return 1
     except Exception as error:  # whatever the client's library raises is what the server said
@@ -57,7 +57,7 @@ def _run(connection: Connection, number: int, sql: str) -> dict[str, object]:
     return {"statement": number, "seconds": seconds, "rows": len(rows), "sql": sql, "first": rows[:SHOWN]}
 
 
-def _look(engine: Serving, connection: Connection, named: str | None, when: str) -> None:
+def _look(engine: ServerEngine, connection: Connection, named: str | None, when: str) -> None:
     if not named:
         return
     try:
@@ -72,7 +72,7 @@ def _say(line: dict[str, object]) -> None:
 
 def _limit(seconds: float) -> None:
     def over(_number: int, _frame: FrameType | None) -> None:
-        raise Overdue
+        raise DeadlinePassed
 
     signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, seconds)

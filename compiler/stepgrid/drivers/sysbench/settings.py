@@ -13,7 +13,7 @@ from stepgrid.drivers.sysbench.command import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
 from stepgrid.language.problems.problem import nearest
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import COUNT, DURATION, ByAction, Count, Flag, Uses, WholeSeconds, uses
+from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
 _RUN = "threads tables duration events prepared distribution primary_key"
 _RANGES = (
@@ -21,7 +21,7 @@ _RANGES = (
     "read_only_distinct", "read_only_count", "read_write", "write_only",
 )  # fmt: skip
 
-WORKLOADS: Mapping[str, Uses] = MappingProxyType(
+WORKLOADS: Mapping[str, ActionFields] = MappingProxyType(
     {
         "load": uses("rows", "threads tables table_options primary_key"),
         **{
@@ -48,10 +48,10 @@ def _known(name: str) -> str:
     raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, WORKLOADS).rstrip("?")})
 
 
-class Settings(ByAction):
+class Settings(ActionSettings):
     ACTION: ClassVar[str] = "lua"
-    ACTIONS: ClassVar[Mapping[str, Uses]] = WORKLOADS
-    ALWAYS: ClassVar[frozenset[str]] = ByAction.ALWAYS | {"client"}
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = WORKLOADS
+    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     lua: Annotated[str, AfterValidator(_known), Field(description="the workload, or a Lua file of your own")]
     threads: Annotated[Count, COUNT, Field(description="client threads")] = 1

@@ -10,13 +10,13 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import COUNT, ByAction, Count, InnerCount, Uses, uses
+from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, InnerCount, uses
 from stepgrid.plugins.settings import Settings as Model
 
 _EXPECTED = "a data set is named like fashion-mnist-784-euclidean, or is {generated: {rows: …, dimensions: …}}"
 DISTANCES = ("euclidean", "angular")
 
-ACTIONS: Mapping[str, Uses] = MappingProxyType(
+ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
     {
         "load": uses("dataset", "element table_options"),
         "index": uses("m", "ef_construction"),
@@ -32,16 +32,16 @@ class Shape(Model):
     distance: Annotated[Literal["euclidean", "angular"], Field(description="how near two vectors are")] = "euclidean"
 
 
-class Generated(Model):
+class GeneratedData(Model):
     generated: Annotated[Shape, Field(description="vectors from a generator, the same for the same seed")]
 
 
-class Settings(ByAction):
-    ACTIONS: ClassVar[Mapping[str, Uses]] = ACTIONS
+class Settings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
 
     action: Annotated[Literal["load", "index", "search"], Field(description="load the vectors, index or search them")]
     dataset: Annotated[
-        str | Generated | None,
+        str | GeneratedData | None,
         Nested(),
         Field(description="a published data set by its name, or {generated: {rows: …, dimensions: …}}"),
     ] = None
@@ -60,7 +60,7 @@ class Settings(ByAction):
 
     @field_validator("dataset")
     @classmethod
-    def _named(cls, value: str | Generated | None) -> str | Generated | None:
+    def _named(cls, value: str | GeneratedData | None) -> str | GeneratedData | None:
         if isinstance(value, str) and not value.endswith(tuple(f"-{name}" for name in DISTANCES)):
             raise PydanticCustomError("dataset", _EXPECTED)
         return value

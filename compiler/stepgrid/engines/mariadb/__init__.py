@@ -8,7 +8,7 @@ from typing import Any
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
-from stepgrid.plugins.server import Home
+from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -34,7 +34,7 @@ class MariaDB(MysqldServing):
     def bootstraps(self, version: str) -> bool:
         return True
 
-    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         wanted = home.access.storage_engine == "rocksdb" or any(name.startswith("rocksdb") for name in options)
         return ("plugin_load_add = ha_rocksdb",) if wanted else ()
 

@@ -8,7 +8,7 @@ from typing import Any
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
-from stepgrid.plugins.server import Home
+from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -39,7 +39,7 @@ class MySQL(MysqldServing):
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
 
-    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
         return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.plugins.server import Home, templates
+from stepgrid.plugins.server import ServerHome, templates
 
 _PLAIN = re.compile(r"[^\s\"'#\\;]([^\"'#\\\n\r\t]*[^\s\"'#\\])?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def render(home: Home, options: Mapping[str, Any], lines: tuple[str, ...] = ()) -> str:
+def render(home: ServerHome, options: Mapping[str, Any], lines: tuple[str, ...] = ()) -> str:
     """`lines`: what an engine adds of its own."""
     environment = templates("mysqld")
     environment.filters["value"] = value

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
-from stepgrid.plugins.server import Access, Connection, Seen, for_each
+from stepgrid.plugins.server import Access, Connection, IdleReading, for_each
 
 MYROCKS = "rocksdb"
 LOW_PCT = 1.0  # of the buffer pool: dirty pages that an idle server keeps making
@@ -83,7 +83,7 @@ def analyze(connection: Connection, access: Access) -> None:
     for_each(tables, partial(connect, access), "ANALYZE NO_WRITE_TO_BINLOG TABLE {}")
 
 
-def busy(connection: Connection, access: Access) -> Sequence[Seen]:
+def busy(connection: Connection, access: Access) -> Sequence[IdleReading]:
     try:
         return _busy(connection, access)
     except Exception as error:
@@ -92,7 +92,7 @@ def busy(connection: Connection, access: Access) -> Sequence[Seen]:
         raise
 
 
-def _busy(connection: Connection, access: Access) -> Sequence[Seen]:
+def _busy(connection: Connection, access: Access) -> Sequence[IdleReading]:
     if access.storage_engine == MYROCKS:
         families = {str(row["name"]): float(row["value"]) for row in connection.query(_FAMILIES)}
         (row,) = connection.query(_BUFFERS)
@@ -109,30 +109,30 @@ def _purge(connection: Connection) -> dict[str, float]:
     return {**found, **({"trx_rseg_history_len": said[_HISTORY]} if said else {})}
 
 
-def innodb(seen: Mapping[str, float], aims: Mapping[str, float]) -> Sequence[Seen]:
+def innodb(seen: Mapping[str, float], aims: Mapping[str, float]) -> Sequence[IdleReading]:
     """Dirty pages are many when there are more than the server itself aims at."""
     aim = aims.get("innodb_max_dirty_pages_pct_lwm", 0.0) or aims.get("innodb_max_dirty_pages_pct", 0.0)
     most = seen["Innodb_buffer_pool_pages_total"] * max(aim, LOW_PCT) / 100
-    found = [Seen("dirty pages", seen["Innodb_buffer_pool_pages_dirty"], most, "pages")]
+    found = [IdleReading("dirty pages", seen["Innodb_buffer_pool_pages_dirty"], most, "pages")]
     if "trx_rseg_history_len" in seen:
-        found.append(Seen("history list", seen["trx_rseg_history_len"], LOW_HISTORY, "transactions"))
+        found.append(IdleReading("history list", seen["trx_rseg_history_len"], LOW_HISTORY, "transactions"))
     if "ibuf_size" in seen:
-        found.append(Seen("change buffer", seen["ibuf_size"], 1, "pages"))  # its root is always there
+        found.append(IdleReading("change buffer", seen["ibuf_size"], 1, "pages"))  # its root is always there
     return found
 
 
-def myrocks(families: Mapping[str, float], status: Sequence[Mapping[str, Any]]) -> Sequence[Seen]:
+def myrocks(families: Mapping[str, float], status: Sequence[Mapping[str, Any]]) -> Sequence[IdleReading]:
     """`families`: summed over the column families; whether one has a compaction pending is 1 or 0.
 
     What memtables hold is nothing to wait for below what they may hold; that they are flushed is asked for.
     """
     threads = [str(row["Status"]) for row in status if row["Type"] == "BG_THREADS"]
     return (
-        Seen("memtables", families["CUR_SIZE_ALL_MEM_TABLES"], families["most"], "B"),
-        Seen("memtables to flush", families.get("NUM_IMMUTABLE_MEM_TABLE", 0.0), 0),
-        Seen("flushes", float(sum("operation_type: Flush" in thread for thread in threads)), 0),
-        Seen("pending compactions", families.get("COMPACTION_PENDING", 0.0), 0, "column families"),
-        Seen("compactions", float(sum("operation_type: Compaction" in thread for thread in threads)), 0),
+        IdleReading("memtables", families["CUR_SIZE_ALL_MEM_TABLES"], families["most"], "B"),
+        IdleReading("memtables to flush", families.get("NUM_IMMUTABLE_MEM_TABLE", 0.0), 0),
+        IdleReading("flushes", float(sum("operation_type: Flush" in thread for thread in threads)), 0),
+        IdleReading("pending compactions", families.get("COMPACTION_PENDING", 0.0), 0, "column families"),
+        IdleReading("compactions", float(sum("operation_type: Compaction" in thread for thread in threads)), 0),
     )
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from stepgrid.build.compilation import cmake, pruning
 from stepgrid.build.compilation.compiler_options import codegen
-from stepgrid.build.compilation.source_build import PREFIX, RUN_PATH, Compile, FromSource, installed, prepare
+from stepgrid.build.compilation.source_build import PREFIX, RUN_PATH, Compile, SourceRecipe, installed, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.recipes.server_programs import find, startable
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
@@ -20,13 +20,13 @@ _CACHED = re.compile("WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB")
 _KEPT = ("bin", "sbin", "lib", "lib64", "share")
 
 
-class MySQLdCMake(FromSource):
+class MySQLdCMake(SourceRecipe):
     name, tools = "cmake", (*COMPILERS, *cmake.TOOLS, "bison", "pkg-config")
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, MARK, PACKAGES[self.engine], *self.tools)
         made, staging = order.folder / "made", order.folder / "staging"
         cmake.configure(compiled, made, _own(compiled, self.engine), {**compiled.search, **RUN_PATH})
@@ -48,7 +48,7 @@ def _own(compiled: Compile, engine: str) -> dict[str, str]:
     }
 
 
-def _finish(compiled: Compile, made: Path, home: Path) -> Made:
+def _finish(compiled: Compile, made: Path, home: Path) -> BuiltPrograms:
     order, engine = compiled.order, compiled.order.engine
     server = find(home, engine, "the compiled tree")[engine.programs[0]]
     seen, configured = codegen(server), cmake.cached(made, _CACHED)
@@ -56,7 +56,7 @@ def _finish(compiled: Compile, made: Path, home: Path) -> Made:
     programs = find(prefix, engine, "the compiled tree")
     pruning.prune(order.folder, (PREFIX,))
     ready = startable(order, programs)
-    return Made(
+    return BuiltPrograms(
         ready.programs,
         quality={"route": "source", **seen},
         artifacts=compiled.devel.artifacts,

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.engines.mysqld import binary
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
-from stepgrid.plugins.server import Connection, Described, Effective, Since
+from stepgrid.plugins.server import Connection, Effective, ServerDescription, ServerStart
 
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 _BOOLEANS = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
@@ -100,7 +100,7 @@ _VERSION = re.compile(r"(?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*)")
 _NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
 
-def described(connection: Connection, engine: str) -> Described:
+def described(connection: Connection, engine: str) -> ServerDescription:
     """Of a variable's kind it says little that all releases agree on: values are not checked, but compared."""
     values = variables(connection)
     said, comment = values.get("version", ""), values.get("version_comment", "")
@@ -112,16 +112,16 @@ def described(connection: Connection, engine: str) -> Described:
     place = " on ".join(values[name] for name in ("version_compile_os", "version_compile_machine") if name in values)
     facts = {"said": " ".join(filter(None, (said, comment))), "for": place}
     identity = Identity(match["version"], binary.slowed(marks), "debug" in marks, facts)
-    return Described(identity, {name: OptionInfo(name, "", value, "") for name, value in values.items()})
+    return ServerDescription(identity, {name: OptionInfo(name, "", value, "") for name, value in values.items()})
 
 
-def since(connection: Connection) -> Since:
+def since(connection: Connection) -> ServerStart:
     (row,) = connection.query("SHOW GLOBAL STATUS LIKE 'Uptime'")
     named = "'pid_file', 'datadir'"
     rows = connection.query(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({named})")
     values = {str(row["Variable_name"]).lower(): str(row["Value"]) for row in rows}
     data = values.get("datadir")
-    return Since(float(row["Value"]), _pid(data, values.get("pid_file")), data)
+    return ServerStart(float(row["Value"]), _pid(data, values.get("pid_file")), data)
 
 
 def _pid(data: str | None, name: str | None) -> int | None:

@@ -12,10 +12,10 @@ from stepgrid.engines.mysqld import binary, configuration, option_values, quiesc
 from stepgrid.language.version import Version
 from stepgrid.model.command import Command
 from stepgrid.plugins.engine import Identity, OptionInfo, Run
-from stepgrid.plugins.server import Access, Connection, Described, Home
+from stepgrid.plugins.server import Access, Connection, ServerDescription, ServerHome
 
 if TYPE_CHECKING:
-    from stepgrid.build.recipe import Installed, Recipe
+    from stepgrid.build.recipe import InstalledPrograms, Recipe
     from stepgrid.lint.rule import Rule
 
 CONFIGURATION, ACCOUNTS, BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
@@ -60,7 +60,7 @@ class MysqldServing:
             return {"MYSQL_HOST": access.host, "MYSQL_TCP_PORT": str(access.port), "MYSQL_PWD": access.password}
         return {"MYSQL_UNIX_PORT": str(access.socket), "MYSQL_PWD": access.password}
 
-    def lines(self, home: Home, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Of the configuration: what this engine needs besides."""
         return ()
 
@@ -68,10 +68,10 @@ class MysqldServing:
         """Whether its system tables are made by SQL of the build, and not by the server itself."""
         return Version(version) < _INITIALIZE
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         return {CONFIGURATION: configuration.render(home, options, self.lines(home, options))}
 
-    def initialize(self, home: Home) -> Sequence[Command]:
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
         if not self.bootstraps(home.version):
             return [Command((*self._server(home), "--initialize-insecure"))]
         sql = ["create database if not exists mysql;", "use mysql;", "set @skip_auth_anonymous = 1;"]
@@ -79,15 +79,15 @@ class MysqldServing:
         text = "\n".join([*sql, *(path.read_text(encoding="utf-8") for path in system_tables(home))])
         return [Command(("sh", "-c", f"exec {argv} < {BOOTSTRAP}"), files={BOOTSTRAP: text})]
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         """Nothing: the server reads what its accounts are when it starts."""
         return ()
 
-    def serve(self, home: Home) -> Command:
+    def serve(self, home: ServerHome) -> Command:
         accounts = f"--init-file={home.folder / ACCOUNTS}"
         return Command((*self._server(home), accounts), files={ACCOUNTS: self.accounts(home)})
 
-    def accounts(self, home: Home) -> str:
+    def accounts(self, home: ServerHome) -> str:
         """A statement a line: a database that was restored has the password of another server."""
         access = home.access
         who, word = f"'{access.user}'@'localhost'", f"identified by '{access.password}'"
@@ -105,7 +105,7 @@ class MysqldServing:
     def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
         return given, port
 
-    def described(self, connection: Connection) -> Described:
+    def described(self, connection: Connection) -> ServerDescription:
         return running_server.described(connection, self.name)
 
     effective = compared = staticmethod(running_server.effective)
@@ -129,7 +129,7 @@ class MysqldServing:
 
         return (MySQLdCMake(self.name),)
 
-    def installed(self) -> Installed:
+    def installed(self) -> InstalledPrograms:
         from stepgrid.engines.mysqld import packages
 
         return packages.BY_ENGINE[self.name]
@@ -139,11 +139,11 @@ class MysqldServing:
 
         return RULES
 
-    def _server(self, home: Home) -> tuple[str, ...]:
+    def _server(self, home: ServerHome) -> tuple[str, ...]:
         return (*home.programs[self.program], f"--defaults-file={home.folder / CONFIGURATION}")
 
 
-def system_tables(home: Home) -> list[Path]:
+def system_tables(home: ServerHome) -> list[Path]:
     """The SQL of the build, in the order in which it must run."""
     places = [home.places["system tables"]] if "system tables" in home.places else _beside(home)
     for place in places:
@@ -153,7 +153,7 @@ def system_tables(home: Home) -> list[Path]:
     raise LookupError("the build has no SQL for the system tables (mariadb_system_tables.sql and the like)")
 
 
-def _beside(home: Home) -> list[Path]:
+def _beside(home: ServerHome) -> list[Path]:
     """Of a program that somebody else installed: share/ of its base."""
     programs = (Path(prefix[-1]).resolve() for prefix in home.programs.values())
     bases = dict.fromkeys(path.parent.parent for path in programs)

@@ -11,7 +11,7 @@ from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES
 from stepgrid.engines.mysqld.running_server import counters
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_counters import in_rows
-from stepgrid.plugins.server_statistics import DATA, INDEX, Look, Looks, Told, apart
+from stepgrid.plugins.server_statistics import DATA, INDEX, Looks, ServerStatistics, StatisticsReader, apart
 
 # of the status variables: what is as it is, or the largest so far
 GAUGES = (
@@ -63,13 +63,13 @@ _SPARE = 8 * 2**20  # bytes of files that may be empty, whatever the statistics 
 def looks(connection: Connection) -> Looks:
     there = set(_there(connection))
     return (
-        Look("tables", partial(_tables, connection)),
-        *(Look(f"{name}-status", partial(_said, connection, name)) for name in _running(connection)),
-        *(Look(name, partial(_states, connection, name)) for name in _STATES if name in there),
-        *(Look(name, partial(_rows, connection, name)) for name in _KEPT[1:] if name in there),
-        *([Look("innodb_metrics", partial(_metrics, connection))] if "innodb_metrics" in there else []),
-        *(Look(name, partial(_counts, connection, name)) for name in _COUNTS if name in there),
-        Look("status", lambda: apart(counters(connection), GAUGES)),
+        StatisticsReader("tables", partial(_tables, connection)),
+        *(StatisticsReader(f"{name}-status", partial(_said, connection, name)) for name in _running(connection)),
+        *(StatisticsReader(name, partial(_states, connection, name)) for name in _STATES if name in there),
+        *(StatisticsReader(name, partial(_rows, connection, name)) for name in _KEPT[1:] if name in there),
+        *([StatisticsReader("innodb_metrics", partial(_metrics, connection))] if "innodb_metrics" in there else []),
+        *(StatisticsReader(name, partial(_counts, connection, name)) for name in _COUNTS if name in there),
+        StatisticsReader("status", lambda: apart(counters(connection), GAUGES)),
     )
 
 
@@ -85,13 +85,13 @@ def _running(connection: Connection) -> list[str]:
     return sorted(_ENGINES[name] for row in rows if (name := str(row["name"]).upper()) in _ENGINES)
 
 
-def _tables(connection: Connection) -> Told:
+def _tables(connection: Connection) -> ServerStatistics:
     if connection.query(f"SHOW VARIABLES LIKE '{_FRESH}'"):
         connection.query(f"SET SESSION {_FRESH} = 0")
     rows = connection.query(_TABLES)
     sizes = {name: _sum(rows, name) for name in (DATA, INDEX)}
     known = not _outdated(sum(sizes.values()) + _sum(rows, "free_bytes"), _in_files(connection))
-    return Told(sizes=sizes if known else {}, text=_lines(rows))
+    return ServerStatistics(sizes=sizes if known else {}, text=_lines(rows))
 
 
 def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> float:
@@ -113,27 +113,27 @@ def _outdated(told: float, files: float) -> bool:
     return files - told > _SPARE and told < files / 2
 
 
-def _said(connection: Connection, engine: str) -> Told:
+def _said(connection: Connection, engine: str) -> ServerStatistics:
     """One text, or one of each kind."""
     rows = connection.query(f"SHOW ENGINE {engine.upper()} STATUS")
     parts = [f"-- {row['Type']} {row['Name']}".rstrip() + f"\n{row['Status']}" for row in rows]
-    return Told(text="\n".join(parts))
+    return ServerStatistics(text="\n".join(parts))
 
 
-def _states(connection: Connection, table: str) -> Told:
+def _states(connection: Connection, table: str) -> ServerStatistics:
     rows = connection.query(f"SELECT * FROM information_schema.{table}")
-    return Told(gauges=_named(table, in_rows(rows)), text=_lines(rows) if table in _KEPT else "")
+    return ServerStatistics(gauges=_named(table, in_rows(rows)), text=_lines(rows) if table in _KEPT else "")
 
 
-def _rows(connection: Connection, table: str) -> Told:
-    return Told(text=_lines(connection.query(f"SELECT * FROM information_schema.{table}")))
+def _rows(connection: Connection, table: str) -> ServerStatistics:
+    return ServerStatistics(text=_lines(connection.query(f"SELECT * FROM information_schema.{table}")))
 
 
-def _counts(connection: Connection, table: str) -> Told:
-    return Told(_named(table, in_rows(connection.query(f"SELECT * FROM information_schema.{table}"))))
+def _counts(connection: Connection, table: str) -> ServerStatistics:
+    return ServerStatistics(_named(table, in_rows(connection.query(f"SELECT * FROM information_schema.{table}"))))
 
 
-def _metrics(connection: Connection) -> Told:
+def _metrics(connection: Connection) -> ServerStatistics:
     """Each says itself whether it counts, or tells a state."""
     rows = connection.query(_METRICS)
     still = [f"innodb_metrics.{row['name']}" for row in rows if row["type"] == "value"]

@@ -14,12 +14,12 @@ from stepgrid.plugins.engine import Built
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stepgrid.build.recipe import Installed, Recipe
+    from stepgrid.build.recipe import InstalledPrograms, Recipe
     from stepgrid.build.task import Order
     from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.model.plan import Json
-    from stepgrid.plugins.server import Access, Connection, Home
+    from stepgrid.plugins.server import Access, Connection, ServerHome
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -74,10 +74,10 @@ class Postgres:
 
         return PostgresConfigure(), PostgresMeson()
 
-    def installed(self) -> Installed:
-        from stepgrid.build.recipe import Installed
+    def installed(self) -> InstalledPrograms:
+        from stepgrid.build.recipe import InstalledPrograms
 
-        return Installed(clients=("psql", "pgbench", "pg_isready"))
+        return InstalledPrograms(clients=("psql", "pgbench", "pg_isready"))
 
     def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
         from stepgrid.engines.postgres import extensions
@@ -108,7 +108,7 @@ class Postgres:
     since = staticmethod(running_server.since)
     compared = staticmethod(running_server.compared)
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         """Nothing: the first connection sets the password."""
         return ()
 

@@ -25,7 +25,7 @@ _ELSEWHERE = (
 )
 
 
-class Compiled(NamedTuple):
+class CompiledExtension(NamedTuple):
     found: Mapping[str, str] = {}  # name -> version
     artifacts: tuple[Artifact, ...] = ()
 
@@ -54,17 +54,17 @@ def record(found: Mapping[str, str]) -> Mapping[str, Json]:
     return {"extensions": dict(found)} if found else {}
 
 
-def compile_asked(compiled: Compile, home: Path) -> Compiled:
+def compile_asked(compiled: Compile, home: Path) -> CompiledExtension:
     """Into an installed Postgres, if the build asks for it."""
     wanted = asked(compiled.order)
     if PGVECTOR not in wanted:
-        return Compiled()
+        return CompiledExtension()
     version = str(wanted[PGVECTOR])
     artifacts = _compile(compiled, home, version)
     told = found(home).get(PGVECTOR)
     if told != version:
         raise BuildError(f"`extensions: {{{PGVECTOR}: {version}}}`: the tree of v{version} says it is {told}")
-    return Compiled({PGVECTOR: version}, artifacts)
+    return CompiledExtension({PGVECTOR: version}, artifacts)
 
 
 def _compile(compiled: Compile, home: Path, version: str) -> tuple[Artifact, ...]:

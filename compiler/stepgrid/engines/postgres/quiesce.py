@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from stepgrid.plugins.server import Access, Connection, Seen, for_each
+from stepgrid.plugins.server import Access, Connection, IdleReading, for_each
 
 # A checkpointer that waits in its main loop has none to make; where it writes it waits for something else, or for
 # nothing. Vacuums by anyone count, so do those that autovacuum is about to start.
@@ -71,18 +71,18 @@ def analyze(connection: Connection, access: Access) -> None:
     for_each(tables, partial(connect, access), f"VACUUM ({options}) {{}}")
 
 
-def busy(connection: Connection, access: Access) -> Sequence[Seen]:
+def busy(connection: Connection, access: Access) -> Sequence[IdleReading]:
     (row,), (due,) = connection.query(_BUSY), connection.query(_DUE)
     return seen({**row, **due})
 
 
-def seen(row: Mapping[str, Any]) -> Sequence[Seen]:
+def seen(row: Mapping[str, Any]) -> Sequence[IdleReading]:
     """What is written to the log since the last checkpoint is nothing to wait for below what starts the next one."""
     return (
-        Seen("checkpoints", float(row["checkpoints"]), 0),
-        Seen("autovacuum workers", float(row["autovacuum"]), 0),
-        Seen("vacuums", float(row["vacuums"]), 0),
-        Seen("tables due for autovacuum", float(row["due"]), 0),
-        Seen("log not flushed", float(row["unflushed"]), PAGE, "B"),
-        Seen("log since the checkpoint", float(row["since_checkpoint"]), float(row["most"]), "B"),
+        IdleReading("checkpoints", float(row["checkpoints"]), 0),
+        IdleReading("autovacuum workers", float(row["autovacuum"]), 0),
+        IdleReading("vacuums", float(row["vacuums"]), 0),
+        IdleReading("tables due for autovacuum", float(row["due"]), 0),
+        IdleReading("log not flushed", float(row["unflushed"]), PAGE, "B"),
+        IdleReading("log since the checkpoint", float(row["since_checkpoint"]), float(row["most"]), "B"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.engines.postgres.options import ASSERTIONS
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
-from stepgrid.plugins.server import Connection, Described, Effective, Since
+from stepgrid.plugins.server import Connection, Effective, ServerDescription, ServerStart
 
 _TYPES = {"bool": "bool", "integer": "number", "real": "number", "enum": "enum"}
 _SETTINGS = (
@@ -30,7 +30,7 @@ _BOOLEANS = {
 }
 
 
-def described(connection: Connection) -> Described:
+def described(connection: Connection) -> ServerDescription:
     rows = _rows(connection)
     said = str(rows["server_version"]["setting"]) if "server_version" in rows else ""
     if not said:
@@ -40,13 +40,13 @@ def described(connection: Connection) -> Described:
     (row,) = connection.query("SELECT version() AS version")
     facts = {"said": str(row["version"]), **known}
     identity = Identity(said.split()[0], (ASSERTIONS,) if asserting else (), asserting, facts)
-    return Described(identity, {name: _option(name, row) for name, row in rows.items()})
+    return ServerDescription(identity, {name: _option(name, row) for name, row in rows.items()})
 
 
-def since(connection: Connection) -> Since:
+def since(connection: Connection) -> ServerStart:
     """Its process is the parent of the one that answers."""
     (row,) = connection.query(_SINCE)
-    return Since(float(row["seconds"]), int(row["pid"]), None if row["data"] is None else str(row["data"]))
+    return ServerStart(float(row["seconds"]), int(row["pid"]), None if row["data"] is None else str(row["data"]))
 
 
 def compared(connection: Connection, asked: Mapping[str, Any]) -> Effective:

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.command import Command
-from stepgrid.plugins.server import Home, templates
+from stepgrid.plugins.server import ServerHome, templates
 
 OWNER = "stepgrid_owner"
 CONFIGURATION = "postgresql.conf"
 
 
-def configuration(home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+def configuration(home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
     found = templates("postgres")
     values = {**_places(home), "options": {name: quoted(value) for name, value in options.items()}}
     return {name: found.get_template(f"{name}.j2").render(values) for name in _names()}
@@ -29,7 +29,7 @@ def _names() -> tuple[str, ...]:
     return (CONFIGURATION, "pg_hba.conf", "pg_ident.conf")
 
 
-def _places(home: Home) -> dict[str, str]:
+def _places(home: ServerHome) -> dict[str, str]:
     """The folder may have been moved there under a relative name: a server changes to its data directory."""
     folder = home.folder.absolute()
     return {
@@ -53,7 +53,7 @@ def quoted(value: Any) -> str:
     return f"'{escaped}'"
 
 
-def initialize(home: Home) -> Sequence[Command]:
+def initialize(home: ServerHome) -> Sequence[Command]:
     """Checksums as the build has them by default; the C locale, so that no library of the host decides an order."""
     argv = (
         *home.programs["initdb"],
@@ -67,7 +67,7 @@ def initialize(home: Home) -> Sequence[Command]:
     return (Command(argv),)
 
 
-def serve(home: Home) -> Command:
+def serve(home: ServerHome) -> Command:
     """What initdb wrote to the data directory's own postgresql.conf is not read: the build's defaults hold."""
     config = f"config_file={home.folder.absolute() / CONFIGURATION}"
     return Command((*home.programs["postgres"], "-D", str(home.data.absolute()), "-c", config))

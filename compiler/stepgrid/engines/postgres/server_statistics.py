@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.engines.postgres.running_server import counters
 from stepgrid.plugins.server import Connection
-from stepgrid.plugins.server_statistics import DATA, INDEX, Look, Looks, Told, apart
+from stepgrid.plugins.server_statistics import DATA, INDEX, Looks, ServerStatistics, StatisticsReader, apart
 
 GAUGES = (
     "*.numbackends", "*.n_live_tup", "*.n_dead_tup", "*.n_mod_since_analyze", "*.n_ins_since_vacuum", "*.op_bytes",
@@ -44,20 +44,22 @@ def looks(connection: Connection) -> Looks:
     named = ", ".join(f"'{name}'" for name in (*_SUMS, _IO))
     there = {str(row["name"]) for row in connection.query(_THERE.format(named))}
     return (
-        Look("tables", partial(_tables, connection)),
-        Look("indexes", lambda: Told(text=_lines(connection.query(_INDEXES)))),
-        *([Look(_STATEMENTS, partial(_statements, connection))] if _counts_statements(connection) else []),
-        *(Look(name, partial(_summed, connection, name)) for name in _SUMS if name in there),
-        *([Look(_IO, partial(_by_row, connection, _IO))] if _IO in there else []),
-        Look("views", lambda: apart(counters(connection), GAUGES)),
+        StatisticsReader("tables", partial(_tables, connection)),
+        StatisticsReader("indexes", lambda: ServerStatistics(text=_lines(connection.query(_INDEXES)))),
+        *([StatisticsReader(_STATEMENTS, partial(_statements, connection))] if _counts_statements(connection) else []),
+        *(StatisticsReader(name, partial(_summed, connection, name)) for name in _SUMS if name in there),
+        *([StatisticsReader(_IO, partial(_by_row, connection, _IO))] if _IO in there else []),
+        StatisticsReader("views", lambda: apart(counters(connection), GAUGES)),
     )
 
 
-def _tables(connection: Connection) -> Told:
+def _tables(connection: Connection) -> ServerStatistics:
     rows = connection.query(_TABLES)
     sizes = {name: float(sum(row[name] for row in rows)) for name in (DATA, INDEX)}
     (whole,) = connection.query(_DATABASE)
-    return Told(gauges={name: float(value) for name, value in whole.items()}, sizes=sizes, text=_lines(rows))
+    return ServerStatistics(
+        gauges={name: float(value) for name, value in whole.items()}, sizes=sizes, text=_lines(rows)
+    )
 
 
 def _counts_statements(connection: Connection) -> bool:
@@ -69,23 +71,23 @@ def _counts_statements(connection: Connection) -> bool:
     return True
 
 
-def _statements(connection: Connection) -> Told:
+def _statements(connection: Connection) -> ServerStatistics:
     rows = connection.query(f"SELECT to_jsonb(seen) AS seen FROM {_STATEMENTS} AS seen")
     said: list[dict[str, Any]] = sorted((row["seen"] for row in rows), key=_time, reverse=True)
-    return Told(dict(_summed(connection, _STATEMENTS).counters), text=_lines(said[:_MOST]))
+    return ServerStatistics(dict(_summed(connection, _STATEMENTS).counters), text=_lines(said[:_MOST]))
 
 
 def _time(statement: Mapping[str, Any]) -> float:
     return float(statement.get("total_exec_time", statement.get("total_time", 0.0)))
 
 
-def _summed(connection: Connection, view: str) -> Told:
+def _summed(connection: Connection, view: str) -> ServerStatistics:
     """Over its rows, the columns that are numbers."""
     rows = connection.query(_SUM.format(table=view))
     return apart({f"{view}.{row['name']}": float(row["value"]) for row in rows}, GAUGES)
 
 
-def _by_row(connection: Connection, view: str) -> Told:
+def _by_row(connection: Connection, view: str) -> ServerStatistics:
     """Its texts say what a row counts, its columns what the numbers are: which of them there are differs by row."""
     found: dict[str, float] = {}
     for row in connection.query(f"SELECT * FROM {view}"):

@@ -9,7 +9,7 @@ from stepgrid.build.attempt import LOG
 from stepgrid.build.compilation.elf import read_elf, strings
 from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.program import flags
@@ -28,7 +28,7 @@ class ByCommand:
     def takes(self, build: PlannedBuild) -> bool:
         return not any(kind in build.source for kind in READY)
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         tree = material.tree or material.prefix
         if tree is None:
             raise BuildError("the source brings no tree that a program could be made of")
@@ -37,7 +37,7 @@ class ByCommand:
             _compile(order, argv, tree)
         found = {name: _program(tree, path) for name, path in flags.program_paths(order.build.recipe).items()}
         programs = {name: (str(path.relative_to(order.folder)),) for name, path in found.items()}
-        return Made(
+        return BuiltPrograms(
             programs,
             quality={
                 "command": flags.command_text(order.build.recipe),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
 
 if TYPE_CHECKING:
-    from stepgrid.build.recipe import Installed, Recipe
+    from stepgrid.build.recipe import InstalledPrograms, Recipe
 
 # of those that a release may not have, the help says nothing
 _TESTS = (
@@ -39,11 +39,11 @@ class Sysbench:
 
         return (SysbenchConfigure(),)
 
-    def installed(self) -> Installed:
-        from stepgrid.build.recipe import Installed
+    def installed(self) -> InstalledPrograms:
+        from stepgrid.build.recipe import InstalledPrograms
         from stepgrid.engines.sysbench.recipe import places
 
-        return Installed(places=places)
+        return InstalledPrograms(places=places)
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("sysbench", ("--version",))

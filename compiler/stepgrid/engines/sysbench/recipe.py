@@ -11,9 +11,9 @@ from stepgrid.build.compilation import pruning
 from stepgrid.build.compilation.compiler_options import codegen
 from stepgrid.build.compilation.development_packages import own_suite
 from stepgrid.build.compilation.install_prefix import library_folders
-from stepgrid.build.compilation.source_build import PREFIX, Compile, FromSource, installed, prepare
+from stepgrid.build.compilation.source_build import PREFIX, Compile, SourceRecipe, installed, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import Made, Place
+from stepgrid.build.recipe import BuiltPrograms, SearchFolder
 from stepgrid.build.recipes import server_libraries
 from stepgrid.build.recipes.server_libraries import Libraries
 from stepgrid.build.recipes.server_programs import find, startable
@@ -30,16 +30,16 @@ _CLIENTS = ("libmariadb3", "libpq5")
 _LINKS = {"libmysqlclient.so": "libmariadb.so.3", "libpq.so": "libpq.so.5"}
 
 
-def places(base: Path, libraries: Path) -> Iterator[Place]:
+def places(base: Path, libraries: Path) -> Iterator[SearchFolder]:
     yield from client_plugins(base, libraries)
     if (base / "share" / "sysbench").is_dir():  # a workload of one's own comes first
-        yield Place("lua", base / "share" / "sysbench", "LUA_PATH", "${{LUA_PATH:+$LUA_PATH;}}{}/?.lua")
+        yield SearchFolder("lua", base / "share" / "sysbench", "LUA_PATH", "${{LUA_PATH:+$LUA_PATH;}}{}/?.lua")
 
 
-class SysbenchConfigure(FromSource):
+class SysbenchConfigure(SourceRecipe):
     name, tools = "configure", (*COMPILERS, "make", "autoreconf", "aclocal", "libtoolize", "pkg-config")
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         bundled = _bundled(material)
         compiled = prepare(order, material, MARK, (*_PACKAGES, *(() if bundled else _UNBUNDLED)), *self.tools)
         libraries = _clients(compiled)
@@ -115,7 +115,7 @@ def _packaged(devel: Path, folder: Path, bundled: bool) -> list[str]:
     return [*clients, *lua, f"CK_CFLAGS=-I{devel}/include", f"CK_LIBS={devel}/lib/libck.a"]
 
 
-def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) -> Made:
+def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) -> BuiltPrograms:
     order = compiled.order
     seen = codegen(home / "bin" / "sysbench")
     prefix = installed(compiled, home, ("bin", "share"))
@@ -123,7 +123,7 @@ def _finish(compiled: Compile, libraries: Libraries, home: Path, bundled: bool) 
     shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
     pruning.prune(order.folder, (PREFIX, server_libraries.FOLDER))
     ready = startable(order, find(prefix, order.engine, "the compiled tree"), libraries.system)
-    return Made(
+    return BuiltPrograms(
         ready.programs,
         quality={"route": "source", **seen, "luajit": "bundled" if bundled else "system"},
         artifacts=(*compiled.devel.artifacts, *libraries.artifacts),

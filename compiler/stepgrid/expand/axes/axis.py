@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from stepgrid.expand.axes.points import RESERVED, Point, of_axis
 from stepgrid.expand.builds import Build
 from stepgrid.language import models
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map, Text
 
 
 class Axis(NamedTuple):
     name: str
-    where: Where
+    where: Location
     points: tuple[Point, ...]
     start: Text | None = None  # changes what comes after this checkpoint
     steps: tuple[Text, ...] | None = None  # changes these steps
@@ -72,7 +72,7 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
         problems.add("empty-axis", where, f"axis `{name}` has no points", width=len(name))
 
 
-def _check_name(name: str, axis: models.Axis, where: Where, problems: Problems) -> None:
+def _check_name(name: str, axis: models.Axis, where: Location, problems: Problems) -> None:
     """An axis is a name in expressions. `storage_engine` stays what it is: the param of that name."""
     machines = any(point.hardware is not None for point in [*(axis.points or {}).values(), *axis.groups])
     meant = {"build", "storage_engine"} | ({"hardware"} if machines else set())

@@ -17,7 +17,7 @@ PARAMS, OPTIONS = "params", "options"
 STORAGE_ENGINE = "storage_engine"  # as a name of its own it is the param, or the engine's default
 
 
-class Reads:
+class Dependencies:
     def __init__(self, axes: Mapping[str, Set[int]]) -> None:
         """`axes`: names (of axes, of what their points are made of, hardware) -> the axes that they depend on."""
         self._axes = axes

@@ -10,7 +10,7 @@ from typing import Any
 from stepgrid.language import models, option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import Map, Text, place
 
 RESERVED = frozenset({"params", "options", "hardware", "build", "engine", "storage_engine", "version", "has", "step"})
@@ -21,7 +21,7 @@ class Point:
     """A patch with a label."""
 
     label: str
-    where: Where
+    where: Location
     options: tuple[Any, ...] = ()
     params: Mapping[str, Any] | None = None
     build: Text | None = None
@@ -34,7 +34,7 @@ class Point:
 
 
 def of_axis(
-    name: str, axis: models.Axis, nodes: Map, where: Where, problems: Problems, others: Sequence[str] = ()
+    name: str, axis: models.Axis, nodes: Map, where: Location, problems: Problems, others: Sequence[str] = ()
 ) -> Iterator[Point]:
     named = axis.points is not None or bool(axis.groups)
     forms = [named, axis.option is not None, axis.param is not None]
@@ -52,7 +52,7 @@ def of_axis(
 def _named(axis: models.Axis, nodes: Map, problems: Problems) -> Iterator[Point]:
     listed = nodes.get("points")
     at = listed.at if isinstance(listed, Map) else {}
-    seen: dict[str, Where] = {}
+    seen: dict[str, Location] = {}
     found = [_point(label, at[label], point) for label, point in (axis.points or {}).items()]
     found += [point for group in axis.groups for point in _generated(group, problems)]
     for point in found:
@@ -64,7 +64,7 @@ def _named(axis: models.Axis, nodes: Map, problems: Problems) -> Iterator[Point]
             yield point
 
 
-def _point(label: str, where: Where, said: models.Point, variables: Mapping[str, Any] | None = None) -> Point:
+def _point(label: str, where: Location, said: models.Point, variables: Mapping[str, Any] | None = None) -> Point:
     return Point(
         label, where, said.options, said.params, said.build, said.when, said.hardware, said.launch, said.start,
         said.when_unsupported or "cell", variables or {},

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepgrid.expand.axes.axis import Axis
-from stepgrid.expand.step_entry import Checkpoint, Item
+from stepgrid.expand.step_entry import Checkpoint, StepEntry
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.yaml.nodes import Text
 
 
-class Reach:
-    def __init__(self, axes: Sequence[Axis], items: Sequence[Item | Checkpoint], problems: Problems) -> None:
+class StepRange:
+    def __init__(self, axes: Sequence[Axis], items: Sequence[StepEntry | Checkpoint], problems: Problems) -> None:
         self._problems = problems
         self._whole = all(item.name for item in items)  # else what could not be read may be meant
-        self._steps = [item for item in items if isinstance(item, Item)]
+        self._steps = [item for item in items if isinstance(item, StepEntry)]
         self._starts = {item.name: item.position for item in items if isinstance(item, Checkpoint)}
         self._changed = {axis.name: self._positions(axis) for axis in axes}
         self._axes = [axis.name for axis in axes]
 
-    def axes(self, item: Item) -> list[int]:
+    def axes(self, item: StepEntry) -> list[int]:
         """The positions of the axes that change a step."""
         return [n for n, axis in enumerate(self._axes) if item.position in self._changed[axis]]
 

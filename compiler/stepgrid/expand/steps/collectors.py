@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.models import Collector
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map, Seq, Text, place
 from stepgrid.model.plan import Json
@@ -20,7 +20,7 @@ SETTINGS = ("frequency", "call_graph", "events", "every")
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-def check(document: Document, items: Iterable[Item], problems: Problems) -> None:
+def check(document: Document, items: Iterable[StepEntry], problems: Problems) -> None:
     known = {name for item in items for name in (item.name, item.base)}
     listed = document.nodes.get("collectors")
     seen: set[str] = set()
@@ -41,7 +41,7 @@ def check(document: Document, items: Iterable[Item], problems: Problems) -> None
         seen.add(found.name)
 
 
-def watches(found: Collector, item: Item) -> bool:
+def watches(found: Collector, item: StepEntry) -> bool:
     """Without `steps`: everything that is measured."""
     if not found.steps:
         return item.flag("measured", True)
@@ -72,7 +72,7 @@ def _check_form(name: Text, found: Collector, at: Collection[str], problems: Pro
     problems.add("collector-form", name.where, f"collector `{name}` {wrong}", width=len(name))
 
 
-def _check_settings(name: Text, found: Collector, at: Mapping[str, Where], problems: Problems) -> None:
+def _check_settings(name: Text, found: Collector, at: Mapping[str, Location], problems: Problems) -> None:
     taken: tuple[str, ...] = ()
     if found.collector is not None:
         if found.collector not in COLLECTORS.names():

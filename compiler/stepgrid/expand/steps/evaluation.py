@@ -7,37 +7,37 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from stepgrid.expand.axes.choice import Choice
-from stepgrid.expand.axes.dependencies import OPTIONS, PARAMS, STORAGE_ENGINE, Reads, mentioned
+from stepgrid.expand.axes.dependencies import OPTIONS, PARAMS, STORAGE_ENGINE, Dependencies, mentioned
 from stepgrid.expand.axes.label import Label
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.builds import Build
-from stepgrid.expand.client_builds import Asked, Clients
-from stepgrid.expand.evaluation_cache import Once
+from stepgrid.expand.client_builds import ClientRequest, Clients
+from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
-from stepgrid.expand.expression_scope import Reported, Scope
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.expression_scope import AlreadyReported, Scope
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import option_layers, options, service, settings, setup
-from stepgrid.expand.steps.files import Attached
+from stepgrid.expand.steps.files import AttachedFiles
 from stepgrid.expand.steps.inputs import Inputs
 from stepgrid.expand.steps.option_layers import Entries, Layers
-from stepgrid.expand.steps.resolved_step import Head, ResolvedStep, Settings
+from stepgrid.expand.steps.resolved_step import ResolvedStep, Settings, StepHead
 from stepgrid.language.models import Spec
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.model.plan import CLIENT, Options
 from stepgrid.plugins.drivers import client, driver, runs_on, with_files, with_inputs
 from stepgrid.plugins.engines import engine
 
 
-class Ground(NamedTuple):
+class EvaluationContext(NamedTuple):
     """What every step of a spec stands on."""
 
     spec: Spec
-    where: Where
+    where: Location
     layers: Layers
     names: Names
     problems: Problems
     clients: Clients
-    attached: Attached
+    attached: AttachedFiles
     inputs: Inputs
     meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
 
@@ -46,36 +46,41 @@ class Frame:
     """`axes`: the positions of those that change the step; `points`: of every axis, in cells with this build."""
 
     def __init__(
-        self, item: Item, build: Build, axes: Sequence[int], points: Sequence[Sequence[Point]], ground: Ground
+        self,
+        item: StepEntry,
+        build: Build,
+        axes: Sequence[int],
+        points: Sequence[Sequence[Point]],
+        ground: EvaluationContext,
     ) -> None:
         self._item, self._build, self._ground, self._positions = item, build, ground, axes
         there = [(axis, point) for axis in axes for point in points[axis]]
         reads = self._reads(there)
         names = sorted(reads.names(OPTIONS))
-        self._head = Head.of(item, tuple(names))
+        self._head = StepHead.of(item, tuple(names))
         self._latest: tuple[Choice, Scope] | None = None
         whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
-        self._runs = Once(whens, self._holds)
-        self._settings = Once(given, lambda choice: self._given(choice))
+        self._runs = EvaluationCache(whens, self._holds)
+        self._settings = EvaluationCache(given, lambda choice: self._given(choice))
         around = reads.axes([(STORAGE_ENGINE, ""), *service.mentioned(build)]).union(setup.axes(there))
         around |= given if client(item.kind) or with_files(item.kind) or with_inputs(item.kind) else frozenset()
-        self._setup = Once(around, self._set_up)
+        self._setup = EvaluationCache(around, self._set_up)
         grouped = _grouped(names, reads)
         self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
         self.axes = whens.union(given, around, *grouped)
-        self.step = Once(self.axes, self._step)
+        self.step = EvaluationCache(self.axes, self._step)
 
     def _step(self, choice: Choice) -> ResolvedStep | None:
         try:
             if not self._runs(choice):
                 return None
-        except Reported:
+        except AlreadyReported:
             return None
         try:
             given = self._settings(choice)
             around = self._setup(choice)
             parts = [part(choice) for part in self._parts]
-        except Reported:
+        except AlreadyReported:
             self._say_all(choice)
             return None
         if given is None:
@@ -87,7 +92,7 @@ class Frame:
         """What is wrong besides the first fault; each is said once."""
         pieces: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
         for piece in pieces:
-            with suppress(Reported):
+            with suppress(AlreadyReported):
                 piece(choice)
 
     def _given(self, choice: Choice) -> Settings | None:
@@ -111,8 +116,10 @@ class Frame:
         if wanted is None or not self._fits():
             return None
         at = given.values.at.get(CLIENT)
-        where = item.where if at is None else Where.read(at)
-        return self._ground.clients.named(Asked(str(given.values[CLIENT]), wanted, item.base, where, at is not None))
+        where = item.where if at is None else Location.read(at)
+        return self._ground.clients.named(
+            ClientRequest(str(given.values[CLIENT]), wanted, item.base, where, at is not None)
+        )
 
     def _holds(self, choice: Choice) -> bool:
         scope = self._scope(choice)
@@ -128,10 +135,12 @@ class Frame:
     def _fits(self) -> bool:
         return runs_on(self._item.kind, self._build.engine)
 
-    def _part(self, axes: Iterable[int], names: Sequence[str]) -> Once[options.Part]:
+    def _part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[options.OptionPart]:
         own: Mapping[str, str] = getattr(driver(self._item.kind), "reserved", {})
         reserved = {**engine(self._build.engine).reserved, **own}
-        return Once(axes, lambda choice: options.part(names, reserved, self._scope(choice), self._ground.problems))
+        return EvaluationCache(
+            axes, lambda choice: options.part(names, reserved, self._scope(choice), self._ground.problems)
+        )
 
     def _scope(self, choice: Choice) -> Scope:
         """What expressions see; kept for the values of one choice, which are worked out one after the other."""
@@ -147,8 +156,8 @@ class Frame:
                 scope.names[STORAGE_ENGINE] = setup.storage_engine(self._build, scope)
         return self._latest[1]
 
-    def _reads(self, points: Sequence[tuple[int, Point]]) -> Reads:
-        reads = Reads(self._ground.names.positions(self._positions))
+    def _reads(self, points: Sequence[tuple[int, Point]]) -> Dependencies:
+        reads = Dependencies(self._ground.names.positions(self._positions))
         for axis, entries in self._option_layers(points):
             reads.add(OPTIONS, entries, axis)
         for axis, entries in self._param_layers(points):
@@ -170,7 +179,7 @@ class Frame:
         yield from ((axis, option_layers.params(point.params or {}, where)) for axis, point in points)
 
 
-def _grouped(names: Iterable[str], reads: Reads) -> dict[frozenset[int], list[str]]:
+def _grouped(names: Iterable[str], reads: Dependencies) -> dict[frozenset[int], list[str]]:
     """Options by the axes that they look at."""
     found: dict[frozenset[int], list[str]] = {}
     for name in names:

@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 
 from stepgrid.expand.axes.points import RESERVED
-from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, Item
+from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import Map, Text, key_place
 from stepgrid.plugins.drivers import driver
 
@@ -20,7 +20,7 @@ DURATION, WARMUP = "duration", "warmup"
 Grid = Mapping[str, Sequence[Text]]
 
 
-def written_out(item: Item, problems: Problems) -> Iterator[Item | Checkpoint]:
+def written_out(item: StepEntry, problems: Problems) -> Iterator[StepEntry | Checkpoint]:
     grid: Grid = next((link.for_ for link in reversed(item.links) if link.for_ is not None), {})
     times = next((link.times for link in reversed(item.links) if link.times is not None), 0)
     if not _is_sound(item, grid, max(times, 1), problems):
@@ -36,7 +36,7 @@ def written_out(item: Item, problems: Problems) -> Iterator[Item | Checkpoint]:
             yield step
 
 
-def _is_sound(item: Item, grid: Grid, times: int, problems: Problems) -> bool:
+def _is_sound(item: StepEntry, grid: Grid, times: int, problems: Problems) -> bool:
     count = prod(len(values) for values in grid.values()) * times
     if count > MOST_STEPS:
         message = f"step `{item.name}` would be {count:,} steps: more than {MOST_STEPS:,}"
@@ -47,7 +47,7 @@ def _is_sound(item: Item, grid: Grid, times: int, problems: Problems) -> bool:
     return all(grid.values()) and not RESERVED & grid.keys()
 
 
-def _check_variables(item: Item, grid: Grid, problems: Problems) -> None:
+def _check_variables(item: StepEntry, grid: Grid, problems: Problems) -> None:
     for link in item.links:
         for name in link.for_ or {}:
             where = _places(link).get(name, item.where)
@@ -61,13 +61,13 @@ def _check_variables(item: Item, grid: Grid, problems: Problems) -> None:
                 problems.add("not-both", _own_place(link, name, where), message, hint, len(name))
 
 
-def _places(link: Step) -> Mapping[str, Where]:
+def _places(link: Step) -> Mapping[str, Location]:
     """Where the variables of its grid stand."""
     grid = link.node("for")
     return grid.at if isinstance(grid, Map) else {}
 
 
-def _own_place(link: Step, name: str, default: Where) -> Where:
+def _own_place(link: Step, name: str, default: Location) -> Location:
     given = {**link.params, **(link.model_extra or {})}
     return key_place(given[name], default)
 
@@ -79,14 +79,14 @@ def _check_twice(grid: Grid, problems: Problems) -> None:
                 problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
 
 
-def _bound(item: Item, variables: Mapping[str, Text]) -> Item:
+def _bound(item: StepEntry, variables: Mapping[str, Text]) -> StepEntry:
     if not variables:
         return item
     name = f"{item.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
     return replace(item, name=name, variables=variables, links=(*item.links, Step.model_validate(variables)))
 
 
-def _warmup(item: Item, problems: Problems) -> Text | None:
+def _warmup(item: StepEntry, problems: Problems) -> Text | None:
     """How long each run is warmed up for."""
     said = next((link for link in reversed(item.links) if link.warmup is not None), None)
     node = said.node(WARMUP) if said is not None else None
@@ -99,7 +99,7 @@ def _warmup(item: Item, problems: Problems) -> Text | None:
     return node
 
 
-def _warming(step: Item, duration: Text) -> Item:
+def _warming(step: StepEntry, duration: Text) -> StepEntry:
     """The same, not measured, for so long: on what is measured after it nothing else was done."""
     said = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where)})
     name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"

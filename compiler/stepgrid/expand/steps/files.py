@@ -6,30 +6,30 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.expand.expression_scope import Reported
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.expression_scope import AlreadyReported
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.language import input_record
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import width
-from stepgrid.plugins.driver import WithFiles
+from stepgrid.plugins.driver import StepFiles
 
 LARGEST = 1 << 20  # bytes
 
 
-class Attached:
+class AttachedFiles:
     """Each of the spec's files is read once."""
 
     def __init__(self, document: Document, problems: Problems) -> None:
         self._spec, self._files, self._problems = document.path, frozenset(document.files), problems
         self._known: dict[Path, str] = {}
 
-    def of(self, kind: WithFiles, item: Item, settings: Settings) -> Mapping[str, str]:
+    def of(self, kind: StepFiles, item: StepEntry, settings: Settings) -> Mapping[str, str]:
         """Name in the step's folder -> text; Reported, when one of them cannot be had."""
         return kind.files(settings.values, self._reader(item, settings))
 
-    def _reader(self, item: Item, settings: Settings) -> Callable[[str], str]:
+    def _reader(self, item: StepEntry, settings: Settings) -> Callable[[str], str]:
         def own(name: str) -> str:
             where, quoted = said(name, item, settings)
             # a file is meant from the one that names it, as patches are
@@ -38,15 +38,15 @@ class Attached:
 
         return own
 
-    def _text(self, path: Path, where: Where, quoted: int) -> str:
+    def _text(self, path: Path, where: Location, quoted: int) -> str:
         try:
             return self._known.setdefault(path, self._known.get(path) or _read(path))
-        except Unfit as wrong:
+        except FileError as wrong:
             self._problems.add(wrong.code, where, str(wrong), wrong.hint, quoted)
-            raise Reported(str(wrong)) from None
+            raise AlreadyReported(str(wrong)) from None
 
 
-class Unfit(Exception):
+class FileError(Exception):
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.code, self.hint = code, hint
@@ -56,30 +56,30 @@ def _read(path: Path) -> str:
     content = _content(path)
     input_record.saw(str(path), content)
     if len(content) > LARGEST:
-        raise Unfit("too-large", f"the file `{path}` is larger than 1 MiB", "its text is part of every plan")
+        raise FileError("too-large", f"the file `{path}` is larger than 1 MiB", "its text is part of every plan")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         byte = f"byte 0x{content[error.start]:02x}"
-        raise Unfit("not-utf8", f"`{path}` is not UTF-8 text: {byte}", "save the file as UTF-8") from None
+        raise FileError("not-utf8", f"`{path}` is not UTF-8 text: {byte}", "save the file as UTF-8") from None
 
 
 def _content(path: Path) -> bytes:
     """No more of it than tells that it is too large."""
     try:
         if not path.is_file():  # what is no plain file may wait for its writer
-            raise Unfit("file-not-found", f"there is no file `{path}`")
+            raise FileError("file-not-found", f"there is no file `{path}`")
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
-        raise Unfit("file-not-found", f"`{path}` cannot be read: {error.strerror}") from None
+        raise FileError("file-not-found", f"`{path}` cannot be read: {error.strerror}") from None
 
 
-def said(name: str, item: Item, settings: Settings) -> tuple[Where, int]:
+def said(name: str, item: StepEntry, settings: Settings) -> tuple[Location, int]:
     """Where the setting stands that names a file."""
     for setting, at in settings.values.at.items():
         if name in _texts(settings.values.get(setting)):
-            return Where.read(at), width(name)
+            return Location.read(at), width(name)
     return item.where, width(item.base)
 
 

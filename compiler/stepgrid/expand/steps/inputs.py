@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.expand.expression_scope import Reported
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.expression_scope import AlreadyReported
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.files import said
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
@@ -16,7 +16,7 @@ from stepgrid.language import input_record
 from stepgrid.language.file_checksum import checksum
 from stepgrid.language.problems.problem import Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.plugins.driver import WithInputs
+from stepgrid.plugins.driver import InputFiles
 
 
 class Inputs:
@@ -26,7 +26,7 @@ class Inputs:
         self._spec, self._files, self._problems = document.path, frozenset(document.files), problems
         self._known: dict[str, str | None] = {}
 
-    def of(self, kind: WithInputs, item: Item, settings: Settings) -> Mapping[str, Input]:
+    def of(self, kind: InputFiles, item: StepEntry, settings: Settings) -> Mapping[str, Input]:
         """By the names that the spec gives them; Reported, when one that is listed cannot be read."""
         found: dict[str, Input] = {}
         for word in kind.words(settings.values):
@@ -37,7 +37,7 @@ class Inputs:
             found[name] = self._needed(name, item, settings)
         return found
 
-    def _needed(self, name: str, item: Item, settings: Settings) -> Input:
+    def _needed(self, name: str, item: StepEntry, settings: Settings) -> Input:
         path = self._path(name, item, settings)
         if (there := self._checksum(path)) is not None:
             return Input(path, there)
@@ -46,9 +46,9 @@ class Inputs:
         names = [entry.name for entry in sorted(folder.iterdir())] if folder.is_dir() else []
         hint = nearest(Path(path).name, names) if names else ""
         self._problems.add("file-not-found", where, f"there is no file `{path}`", hint, width)
-        raise Reported(name)
+        raise AlreadyReported(name)
 
-    def _path(self, name: str, item: Item, settings: Settings) -> str:
+    def _path(self, name: str, item: StepEntry, settings: Settings) -> str:
         """Meant from the file that names it, as patches are."""
         where, _ = said(name, item, settings)
         base = where.file if where.file in self._files else self._spec

@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.expand.expression_scope import Entry
 from stepgrid.expand.inheritance import chain
 from stepgrid.language.models import OptionSet
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.validation import describe, validated
 from stepgrid.language.yaml.nodes import Map, Text, place, width
 from stepgrid.plugins.registry import ENGINES
@@ -42,7 +42,7 @@ class Layers:
             elif isinstance(layer, Map):
                 entries += self._inline(layer, engine, unsupported)
             else:
-                where = place(layer, Where("", 1, 1))
+                where = place(layer, Location("", 1, 1))
                 message = f"expected an option set's name or a map, found {describe(layer)}"
                 self._problems.add("wrong-type", where, message)
         return tuple(entries)
@@ -88,17 +88,17 @@ class Layers:
 
     def _entries(self, found: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
         policy = found.when_unsupported or unsupported
-        at: Mapping[str, Where] = getattr(found.options, "at", {})
+        at: Mapping[str, Location] = getattr(found.options, "at", {})
         return [(name, self._entry(name, node, at[name], when, policy)) for name, node in found.options.items()]
 
-    def _entry(self, name: str, node: Any, where: Where, when: tuple[Text, ...], unsupported: str) -> Entry:
+    def _entry(self, name: str, node: Any, where: Location, when: tuple[Text, ...], unsupported: str) -> Entry:
         self._check(name, node, where)
         if isinstance(node, Map):
             given = node.get("when_unsupported")
             unsupported = str(given) if given is not None else unsupported
         return Entry(node, where, when, unsupported)
 
-    def _check(self, name: str, node: Any, where: Where) -> None:
+    def _check(self, name: str, node: Any, where: Location) -> None:
         if node is None:
             hint = "the engine's own default is `unset`; in a scale null removes"
             message = f"option `{name}`: expected a value, found nothing"
@@ -119,8 +119,8 @@ def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
     return {name: tuple(entries) for name, entries in table.items()}
 
 
-def params(given: Mapping[str, Any], where: Where) -> Entries:
-    at: Mapping[str, Where] = getattr(given, "at", {})
+def params(given: Mapping[str, Any], where: Location) -> Entries:
+    at: Mapping[str, Location] = getattr(given, "at", {})
     return tuple((name, Entry(node, place(node, at.get(name, where)))) for name, node in given.items())
 
 

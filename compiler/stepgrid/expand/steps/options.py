@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from stepgrid.expand.expression_scope import UNSET, Reported, Scope
+from stepgrid.expand.expression_scope import UNSET, AlreadyReported, Scope
 from stepgrid.language import option_scalars
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.yaml.nodes import Text, key_place
@@ -16,26 +16,26 @@ from stepgrid.model.plan import Option
 LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
 
 
-class Part(NamedTuple):
+class OptionPart(NamedTuple):
     options: Mapping[str, Option]
     texts: Mapping[str, str]  # what identity has of each
 
 
-def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Part:
+def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> OptionPart:
     """Reported, when one of them is wrong; then all that are have been said."""
     found: dict[str, Option] = {}
-    faults = list[Reported]()
+    faults = list[AlreadyReported]()
     for name in names:
         try:
             option = _option(name, reserved, scope, problems)
-        except Reported as fault:
+        except AlreadyReported as fault:
             faults.append(fault)
         else:
             if option is not None:
                 found[name] = option
     if faults:
         raise faults[0]
-    return Part(found, {name: f"{_quoted(name)}:{_text(option)}" for name, option in found.items()})
+    return OptionPart(found, {name: f"{_quoted(name)}:{_text(option)}" for name, option in found.items()})
 
 
 def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import place, width
 from stepgrid.plugins.placeholders import unknown
 
 
-def check(said: str, words: Iterable[object], where: Where, known: Sequence[str], problems: Problems) -> None:
+def check(said: str, words: Iterable[object], where: Location, known: Sequence[str], problems: Problems) -> None:
     """`said`: whose words they are, as the beginning of a sentence; `where`: of words without a place of their own."""
     for word in words:
         for placeholder, hint in unknown(word, known) if isinstance(word, str) else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from stepgrid.expand.builds import Build
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.models import Probe
 from stepgrid.language.problems.problem import Problems, nearest
@@ -15,7 +15,7 @@ from stepgrid.plugins.engines import engine
 from stepgrid.plugins.placeholders import GIVEN
 
 
-def check(document: Document, items: Iterable[Item], builds: Collection[Build], problems: Problems) -> None:
+def check(document: Document, items: Iterable[StepEntry], builds: Collection[Build], problems: Problems) -> None:
     known = {name for item in items for name in (item.name, item.base)}
     listed = document.nodes.get("probes")
     for probe, node in zip(document.spec.probes, listed if isinstance(listed, Seq) else (), strict=True):

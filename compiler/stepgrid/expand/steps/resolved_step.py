@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.setup import Setup
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import Json, Options
@@ -14,7 +14,7 @@ from stepgrid.plugins.drivers import driver
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class StepHead:
     """What a step is in all cells with a build."""
 
     name: str  # a label
@@ -27,14 +27,14 @@ class Head:
     options: tuple[str, ...]  # the names that it may have, sorted
 
     @classmethod
-    def of(cls, item: Item, options: tuple[str, ...]) -> Head:
+    def of(cls, item: StepEntry, options: tuple[str, ...]) -> StepHead:
         measured, mutates = item.flag("measured", True), item.flag("mutates", False)
         variables = {name: str(value) for name, value in item.variables.items()}
         revision = driver(item.kind).revision
         return cls(item.name, item.shown, variables, item.kind, revision, measured, mutates, options)
 
 
-class Told(dict[str, Json]):
+class PlacedValues(dict[str, Json]):
     """Values by name, with where each was said; a driver's own default has no place."""
 
     __slots__ = ("at",)
@@ -45,7 +45,7 @@ class Told(dict[str, Json]):
 
 
 class Settings(NamedTuple):
-    values: Told  # complete
+    values: PlacedValues  # complete
     text: str  # what identity has of them: those that are not the driver's defaults
     seed_key: str
     seconds: float
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedStep:
-    head: Head
+    head: StepHead
     settings: Settings
     options: Options
     setup: Setup

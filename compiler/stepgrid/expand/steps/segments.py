@@ -8,21 +8,25 @@ from itertools import pairwise
 
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.points import Point
-from stepgrid.expand.axes.step_range import Reach
+from stepgrid.expand.axes.step_range import StepRange
 from stepgrid.expand.builds import Build
-from stepgrid.expand.evaluation_cache import Once
-from stepgrid.expand.step_entry import Checkpoint, Item
+from stepgrid.expand.evaluation_cache import EvaluationCache
+from stepgrid.expand.step_entry import Checkpoint, StepEntry
 from stepgrid.expand.steps import service
-from stepgrid.expand.steps.evaluation import Frame, Ground
+from stepgrid.expand.steps.evaluation import EvaluationContext, Frame
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import place
 from stepgrid.model.plan import SERVICE
 
 
 class Sequences:
     def __init__(
-        self, choices: Iterable[Choice], items: Sequence[Item | Checkpoint], reach: Reach, ground: Ground
+        self,
+        choices: Iterable[Choice],
+        items: Sequence[StepEntry | Checkpoint],
+        reach: StepRange,
+        ground: EvaluationContext,
     ) -> None:
         self._items, self._reach, self._ground = items, reach, ground
         by_build: dict[Build, list[Choice]] = defaultdict(list)
@@ -39,7 +43,7 @@ class Sequences:
             self._twice(names)
         return segments
 
-    def _segmented(self, build: Build, points: Sequence[Sequence[Point]]) -> list[Once[Segment]]:
+    def _segmented(self, build: Build, points: Sequence[Sequence[Point]]) -> list[EvaluationCache[Segment]]:
         segments: list[list[Frame]] = [[]]
         for item in self._items:
             if isinstance(item, Checkpoint):
@@ -56,12 +60,12 @@ class Sequences:
             self._ground.problems.add("defined-twice", where, message, "give one of them `as: …`", len(name))
 
 
-def _once(frames: Sequence[Frame], build: Build, problems: Problems) -> Once[Segment]:
+def _once(frames: Sequence[Frame], build: Build, problems: Problems) -> EvaluationCache[Segment]:
     axes: frozenset[int] = frozenset().union(*(frame.axes for frame in frames))
-    return Once(axes, lambda choice: Segment.of(frame.step(choice) for frame in frames))
+    return EvaluationCache(axes, lambda choice: Segment.of(frame.step(choice) for frame in frames))
 
 
-def _once_on_a_server(frames: Sequence[Frame], build: Build, problems: Problems) -> Once[Segment]:
+def _once_on_a_server(frames: Sequence[Frame], build: Build, problems: Problems) -> EvaluationCache[Segment]:
     """The steps of a stage share one server: its options cannot change between them."""
     found = _once(frames, build, problems)
 
@@ -74,7 +78,7 @@ def _once_on_a_server(frames: Sequence[Frame], build: Build, problems: Problems)
             _reached_options(build, step, problems)
         return segment
 
-    return Once(frozenset().union(*(frame.axes for frame in frames)), checked)
+    return EvaluationCache(frozenset().union(*(frame.axes for frame in frames)), checked)
 
 
 def _same_options(one: ResolvedStep, other: ResolvedStep, problems: Problems) -> None:
@@ -85,7 +89,7 @@ def _same_options(one: ResolvedStep, other: ResolvedStep, problems: Problems) ->
             assert said is not None
             message = f"`{name}` differs between `{one.head.name}` and `{other.head.name}`, which share a server"
             hint = f"a change needs a restart: put `{{checkpoint: NAME}}` before `{other.head.name}`"
-            problems.add("needs-checkpoint", Where.read(said.where), message, hint, len(name))
+            problems.add("needs-checkpoint", Location.read(said.where), message, hint, len(name))
 
 
 def _same_service(build: Build, one: ResolvedStep, other: ResolvedStep, problems: Problems) -> None:
@@ -102,7 +106,7 @@ def _reached_options(build: Build, step: ResolvedStep, problems: Problems) -> No
     for name in service.unreached(build, step.options, step.setup.values, step.settings.values):
         message = f"the option `{name}` does not reach the service of build `{build.family}`"
         hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
-        problems.add("unused-option", Where.read(step.options[name].where), message, hint, len(name))
+        problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
 
 
 def _points(choices: Sequence[Choice]) -> list[list[Point]]:

@@ -9,7 +9,7 @@ from stepgrid.expand.axes import dependencies
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_scope import NOTHING, UNSET, Scope
 from stepgrid.expand.steps import placeholders
-from stepgrid.language.builds.service import Ready, Service, Stop
+from stepgrid.language.builds.service import Readiness, Service, StopRequest
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.yaml.nodes import Seq, place, width
 from stepgrid.model.plan import SERVICE, Json
@@ -42,7 +42,7 @@ def resolve(build: Build, scope: Scope, problems: Problems) -> Json:
         **({"option": found.words("option", said.option, OF_OPTION)} if said.option else {}),
         **({"env": found.environment(said)} if said.env else {}),
         "ready": found.forms("ready", said.ready),
-        **({"stop": found.forms("stop", said.stop)} if said.stop != Stop() else {}),
+        **({"stop": found.forms("stop", said.stop)} if said.stop != StopRequest() else {}),
     }
 
 
@@ -78,7 +78,7 @@ class _Found:
         self._check("env", list(there.values()), PLACES)
         return {name: str(value) for name, value in there.items()}
 
-    def forms(self, name: str, said: Ready | Stop) -> dict[str, Json]:
+    def forms(self, name: str, said: Readiness | StopRequest) -> dict[str, Json]:
         """`ready` or `stop`: one form, and a timeout."""
         found: dict[str, Json] = {TIMEOUT: said.timeout} if said.timeout is not None else {}
         for form, given in _forms(said).items():
@@ -104,7 +104,7 @@ class _Found:
         return f"build `{self._build.family}`: service `{name}`"
 
 
-def _forms(said: Ready | Stop) -> dict[str, Any]:
+def _forms(said: Readiness | StopRequest) -> dict[str, Any]:
     return {name: value for name, value in said if name != TIMEOUT and value is not None}
 
 

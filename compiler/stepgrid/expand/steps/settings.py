@@ -6,18 +6,18 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
 from stepgrid.expand.axes import dependencies
-from stepgrid.expand.expression_scope import NOTHING, UNSET, Entry, Reported, Scope
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Entry, Scope
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
-from stepgrid.expand.steps.resolved_step import Settings, Told
+from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
 from stepgrid.language import option_scalars
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.validation import sentence
 from stepgrid.language.yaml.nodes import Map, Text, key_place, place, width
 from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import CLIENT, FILES
-from stepgrid.plugins.driver import WithPlaceholders
+from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.drivers import client, driver, with_inputs
 from stepgrid.plugins.quantity import Quantity
 
@@ -29,7 +29,7 @@ _STEP_KEYS = (
 
 
 def resolve(
-    item: Item, scope: Scope, problems: Problems, meant: Container[str] = (), server: Sequence[str] = ()
+    item: StepEntry, scope: Scope, problems: Problems, meant: Container[str] = (), server: Sequence[str] = ()
 ) -> Settings | None:
     """`meant`: settings that are there under nearly their names, which is said. `server`: placeholders of it."""
     given, places = _given(item, scope, problems)
@@ -37,14 +37,14 @@ def resolve(
     found = _validated(item, given, problems, meant)
     if found is None or any(value is FAULTY for value, _ in given.values()):
         return None
-    kind, complete = driver(item.kind), Told(found.model_dump(mode="json"), places)
+    kind, complete = driver(item.kind), PlacedValues(found.model_dump(mode="json"), places)
     named = {CLIENT} if client(item.kind) else set()  # a label: its build is what decides
     named |= {FILES} if with_inputs(item.kind) else set()  # names: what is in the files decides
     text = encode(found.model_dump(mode="json", exclude_defaults=True, exclude=named))
     return Settings(complete, text, kind.seed_key(complete), kind.estimate(complete))
 
 
-def mentioned(item: Item) -> Iterator[dependencies.Name]:
+def mentioned(item: StepEntry) -> Iterator[dependencies.Name]:
     """The names that a step's settings may look at."""
     for link in item.links:
         yield from dependencies.mentioned(link.params, link.model_extra or {})
@@ -52,16 +52,16 @@ def mentioned(item: Item) -> Iterator[dependencies.Name]:
         yield dependencies.PARAMS, name
 
 
-def _given(item: Item, scope: Scope, problems: Problems) -> tuple[dict[str, tuple[Any, Where]], dict[str, str]]:
+def _given(item: StepEntry, scope: Scope, problems: Problems) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
     """Values with their places; and the places alone, also of what is left to the driver in so many words."""
     model = driver(item.kind).settings_model()
     own = _own(item, model.model_fields, problems)
-    found: dict[str, tuple[Any, Where]] = {}
+    found: dict[str, tuple[Any, Location]] = {}
     places: dict[str, str] = {}
     for name, field in model.model_fields.items():
         try:
             value, said = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, scope)
-        except Reported:
+        except AlreadyReported:
             value, said = FAULTY, None
         where = said or item.where
         if value is not UNSET:
@@ -71,11 +71,11 @@ def _given(item: Item, scope: Scope, problems: Problems) -> tuple[dict[str, tupl
     return found, places
 
 
-def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, list[Entry]]:
+def _own(item: StepEntry, known: Mapping[str, Any], problems: Problems) -> dict[str, list[Entry]]:
     """What the step says itself, nearest last."""
     own: dict[str, list[Entry]] = {}
     for link in item.links:
-        at: Mapping[str, Where] = getattr(link.params, "at", {})
+        at: Mapping[str, Location] = getattr(link.params, "at", {})
         params = [(name, node, at.get(name, item.where)) for name, node in link.params.items()]
         extra = [(name, node, link.key(name, item.where)) for name, node in (link.model_extra or {}).items()]
         for name, node, where in (*params, *extra):
@@ -89,17 +89,17 @@ def _own(item: Item, known: Mapping[str, Any], problems: Problems) -> dict[str, 
 
 
 def _check_placeholders(
-    item: Item, given: Mapping[str, tuple[Any, Where]], server: Sequence[str], problems: Problems
+    item: StepEntry, given: Mapping[str, tuple[Any, Location]], server: Sequence[str], problems: Problems
 ) -> None:
     kind = driver(item.kind)
-    if isinstance(kind, WithPlaceholders):
+    if isinstance(kind, Placeholders):
         for name, known in kind.placeholders(server).items():
             words, where = given.get(name, ((), item.where))
             if isinstance(words, list | tuple):
                 placeholders.check(f"step `{item.base}`: `{name}`", words, where, known, problems)
 
 
-def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tuple[Any, Where | None]:
+def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tuple[Any, Location | None]:
     for entry in reversed(own):
         value = scope.items(entry.node) if listed else scope.value(entry.node)
         if value is not NOTHING:
@@ -108,7 +108,7 @@ def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tup
     return value, found.where if found else None
 
 
-def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problems: Problems) -> Any:
+def _typed(name: str, value: Any, metadata: Sequence[Any], where: Location, problems: Problems) -> Any:
     if isinstance(value, dict):
         typed = {key: _typed(name, inner, (), where, problems) for key, inner in value.items()}
         return Map(typed, value.where, value.at) if isinstance(value, Map) else typed
@@ -124,7 +124,9 @@ def _typed(name: str, value: Any, metadata: Sequence[Any], where: Where, problem
         return FAULTY
 
 
-def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Problems, meant: Container[str]) -> Any:
+def _validated(
+    item: StepEntry, given: Mapping[str, tuple[Any, Location]], problems: Problems, meant: Container[str]
+) -> Any:
     from pydantic import ValidationError
 
     try:
@@ -144,7 +146,7 @@ def _validated(item: Item, given: Mapping[str, tuple[Any, Where]], problems: Pro
     return None
 
 
-def _part(value: Any, where: Where, path: Sequence[Any]) -> tuple[Any, Where]:
+def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Location]:
     """What is wrong within a list or a map, and where it stands."""
     for key in path:
         inside = value.get(key) if isinstance(value, dict) else None

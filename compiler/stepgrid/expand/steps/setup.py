@@ -11,7 +11,7 @@ from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_scope import UNSET, Scope
-from stepgrid.expand.step_entry import Item
+from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import collectors, probes, service
 from stepgrid.language.models import Launch, Probe, Spec
 from stepgrid.language.problems.problem import Problems
@@ -58,7 +58,9 @@ class Setup(NamedTuple):
         return Setup(values, _identity(values), client, files)
 
 
-def resolve(item: Item, build: Build, points: Iterable[Point], spec: Spec, scope: Scope, problems: Problems) -> Setup:
+def resolve(
+    item: StepEntry, build: Build, points: Iterable[Point], spec: Spec, scope: Scope, problems: Problems
+) -> Setup:
     chosen, taken = list(points), [probe for probe in spec.probes if probes.takes(build, probe)]
     values: dict[str, Json] = {
         "launch": _launch([spec.launch, *(point.launch for point in chosen)]),
@@ -102,7 +104,7 @@ def _launch(layers: Iterable[Launch | None]) -> dict[str, Json]:
     return found
 
 
-def _named(item: Item, names: Sequence[str]) -> bool:
+def _named(item: StepEntry, names: Sequence[str]) -> bool:
     return item.name in names or item.base in names
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from stepgrid.expand.definitions import Defined
-from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, Item
+from stepgrid.expand.definitions import ResolvedDefinitions
+from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.expand.steps.expansion import written_out
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, width
 from stepgrid.plugins.registry import DRIVERS
@@ -17,7 +17,7 @@ from stepgrid.plugins.registry import DRIVERS
 FORMS = ("use", "name", "checkpoint")
 
 
-def resolve(document: Document, defined: Defined, problems: Problems) -> list[Item | Checkpoint]:
+def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[StepEntry | Checkpoint]:
     workload = _workload(document, defined, problems)
     listed = document.spec.steps if document.spec.steps is not None else workload
     if not listed:
@@ -28,7 +28,7 @@ def resolve(document: Document, defined: Defined, problems: Problems) -> list[It
     known = None if workload is None and document.spec.workload is not None else by_name
     found = [_item(step, position, known, document, problems) for position, step in enumerate(listed)]
     _check_checkpoints([item for item in found if isinstance(item, Checkpoint)], problems)
-    return [one for item in found for one in (written_out(item, problems) if isinstance(item, Item) else [item])]
+    return [one for item in found for one in (written_out(item, problems) if isinstance(item, StepEntry) else [item])]
 
 
 def _none(document: Document, problems: Problems) -> None:
@@ -40,7 +40,7 @@ def _none(document: Document, problems: Problems) -> None:
 
 
 def _check_checkpoints(found: Sequence[Checkpoint], problems: Problems) -> None:
-    seen: dict[str, Where] = {}
+    seen: dict[str, Location] = {}
     for checkpoint in found:
         name = checkpoint.name
         if name in seen:
@@ -50,7 +50,7 @@ def _check_checkpoints(found: Sequence[Checkpoint], problems: Problems) -> None:
             seen[name] = checkpoint.where
 
 
-def _workload(document: Document, defined: Defined, problems: Problems) -> Sequence[Step] | None:
+def _workload(document: Document, defined: ResolvedDefinitions, problems: Problems) -> Sequence[Step] | None:
     name = document.spec.workload
     if name is None:
         return None
@@ -61,7 +61,7 @@ def _workload(document: Document, defined: Defined, problems: Problems) -> Seque
 
 def _item(
     step: Step, position: int, workload: Mapping[str, Step] | None, document: Document, problems: Problems
-) -> Item | Checkpoint:
+) -> StepEntry | Checkpoint:
     """`workload`: None where it is not defined, and nobody can say what its steps are."""
     where = step.where or document.nodes.where
     given = {key: name for key in FORMS if (name := getattr(step, key)) is not None}
@@ -82,7 +82,7 @@ def _item(
     return _step(step, links, named, position, problems) or Checkpoint(UNKNOWN, position, where)
 
 
-def _no_form(step: Step, given: Mapping[str, Text], where: Where, problems: Problems) -> None:
+def _no_form(step: Step, given: Mapping[str, Text], where: Location, problems: Problems) -> None:
     message, hint = "a step has one of `use`, `name` and `checkpoint`", ""
     for key in step.model_extra or {}:
         if get_close_matches(key, FORMS, n=1):
@@ -105,7 +105,7 @@ def _checkpoint(step: Step, name: Text, position: int, problems: Problems) -> Ch
     return Checkpoint(str(name), position, name.where)
 
 
-def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, problems: Problems) -> Item | None:
+def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, problems: Problems) -> StepEntry | None:
     kind = next((link.kind for link in reversed(links) if link.kind is not None), None)
     if kind is None:
         hint = nearest("", DRIVERS.names())
@@ -116,4 +116,4 @@ def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, probl
         return None
     options = tuple(layer for link in links for layer in link.options)
     name = str(step.as_ or named)
-    return Item(name, str(kind), position, named.where, links, options, name, name)
+    return StepEntry(name, str(kind), position, named.where, links, options, name, name)

@@ -22,7 +22,7 @@ MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ActivityReading:
     """At one moment."""
 
     at: float
@@ -35,8 +35,8 @@ class Look:
 class Activity:
     """Between two."""
 
-    first: Look
-    last: Look
+    first: ActivityReading
+    last: ActivityReading
 
     @property
     def seconds(self) -> float:
@@ -58,8 +58,8 @@ def observed(seconds: float, devices: Sequence[str]) -> Activity:
     return Activity(first, _look(sensors, devices))
 
 
-def _look(sensors: Sensors, devices: Sequence[str]) -> Look:
-    return Look(time.monotonic(), counters.host(None, devices), processes(), sensors.read())
+def _look(sensors: Sensors, devices: Sequence[str]) -> ActivityReading:
+    return ActivityReading(time.monotonic(), counters.host(None, devices), processes(), sensors.read())
 
 
 def findings(seen: Activity, cpus: int, devices: Sequence[str]) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ ASLR, SMT = "proc/sys/kernel/randomize_va_space", f"{CPUS}/smt/control"
 FIXED = ("governor", "turbo", "thp")  # what `noise: fix` sets
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     """One file that `noise: fix` writes."""
 
     setting: str
@@ -29,7 +29,7 @@ def findings() -> Iterator[Finding]:
     yield from (_governor(), _turbo(), _thp(), _smt(), _aslr())
 
 
-def changes() -> list[Change]:
+def changes() -> list[SettingChange]:
     """What would have to be written, and is not as it should be."""
     found = [*_governors(), *_turbos(), *_pages()]
     return [change for change in found if change.before != change.wanted]
@@ -49,23 +49,23 @@ def _is_switch(value: str) -> bool:
     return value in ("0", "1")
 
 
-def _governors() -> Iterator[Change]:
+def _governors() -> Iterator[SettingChange]:
     paths = next((found for pattern in GOVERNORS if (found := sysfs.matching(pattern))), [])
     for path in paths:
         before, offered = sysfs.text(path), sysfs.text(path.replace("scaling_", "scaling_available_") + "s")
         if before and "performance" in (offered or "performance").split():
-            yield Change("governor", path, before, "performance")
+            yield SettingChange("governor", path, before, "performance")
 
 
-def _turbos() -> Iterator[Change]:
+def _turbos() -> Iterator[SettingChange]:
     for path, off in ((NO_TURBO, "1"), (BOOST, "0")):
         if (before := sysfs.text(path)) in ("0", "1"):
-            yield Change("turbo", path, str(before), off)
+            yield SettingChange("turbo", path, str(before), off)
 
 
-def _pages() -> Iterator[Change]:
+def _pages() -> Iterator[SettingChange]:
     if before := sysfs.chosen(THP):
-        yield Change("thp", THP, before, "madvise" if before == "always" else before)
+        yield SettingChange("thp", THP, before, "madvise" if before == "always" else before)
 
 
 def _governor() -> Finding:

@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.host import devices
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise import activity, background_processes, host_settings, memory, timers, tuning_record
-from stepgrid.host.noise.tuning import Fixed, fixed
+from stepgrid.host.noise.tuning import TuningOutcome, fixed
 from stepgrid.host.processes import cgroup
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -69,7 +69,7 @@ def _brief(each: Finding) -> str:
     return re.sub(r" \(\d+\)", "", each.said)
 
 
-def _record(findings: Sequence[Finding], done: Fixed | None) -> dict[str, Any]:
+def _record(findings: Sequence[Finding], done: TuningOutcome | None) -> dict[str, Any]:
     noted: dict[str, Any] = {"seconds": seconds(), "findings": [each.to_json() for each in findings]}
     if said := warning(findings):
         noted["warning"] = said

@@ -12,15 +12,15 @@ from typing import Any
 
 from stepgrid.host import sysfs
 from stepgrid.host.noise import tuning_record
-from stepgrid.host.noise.host_settings import Change, changes
+from stepgrid.host.noise.host_settings import SettingChange, changes
 from stepgrid.model.site import Site
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class TuningOutcome:
     """What was done, for the record."""
 
-    done: tuple[Change, ...] = ()
+    done: tuple[SettingChange, ...] = ()
     refused: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -33,15 +33,15 @@ class Fixed:
 
 
 @contextmanager
-def fixed(lock: Path) -> Iterator[Fixed]:
+def fixed(lock: Path) -> Iterator[TuningOutcome]:
     """With the host lock held alone."""
     asked = changes()
     if not asked:
-        yield Fixed()
+        yield TuningOutcome()
         return
     may = [change for change in asked if os.access(sysfs.ROOT / change.path, os.W_OK)]
     if refused := _not_kept(lock, may):
-        yield Fixed(refused=(refused,))
+        yield TuningOutcome(refused=(refused,))
         return
     try:
         yield _apply(may, [change for change in asked if change not in may])
@@ -81,7 +81,7 @@ def counted(back: Sequence[str]) -> str:
     return f"{len(back)} file{'s' if len(back) != 1 else ''}, such as /{back[0]}"
 
 
-def _not_kept(lock: Path, may: Sequence[Change]) -> str:
+def _not_kept(lock: Path, may: Sequence[SettingChange]) -> str:
     """Why nothing may be set: without a record nobody could put it back."""
     if tuning_record.is_there(lock):
         return (
@@ -94,14 +94,14 @@ def _not_kept(lock: Path, may: Sequence[Change]) -> str:
     return ""
 
 
-def _apply(may: Sequence[Change], refused: Sequence[Change]) -> Fixed:
-    errors: Mapping[Change, str] = {change: _set(change) for change in may}
+def _apply(may: Sequence[SettingChange], refused: Sequence[SettingChange]) -> TuningOutcome:
+    errors: Mapping[SettingChange, str] = {change: _set(change) for change in may}
     said = [f"{change.setting}: /{change.path} may not be written" for change in refused]
     said += [f"{change.setting}: /{change.path}: {error}" for change, error in errors.items() if error]
-    return Fixed(tuple(change for change, error in errors.items() if not error), tuple(said))
+    return TuningOutcome(tuple(change for change, error in errors.items() if not error), tuple(said))
 
 
-def _set(change: Change) -> str:
+def _set(change: SettingChange) -> str:
     if error := _write(change.path, change.wanted):
         return error
     found = sysfs.chosen(change.path)

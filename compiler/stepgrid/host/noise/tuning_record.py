@@ -16,7 +16,7 @@ from typing import Any
 
 from stepgrid.host import sysfs
 from stepgrid.host.durable_writes import sync
-from stepgrid.host.noise.host_settings import Change, files
+from stepgrid.host.noise.host_settings import SettingChange, files
 
 BOOT = "proc/sys/kernel/random/boot_id"  # a new start puts everything back
 SUFFIX = ".noise.json"
@@ -26,7 +26,7 @@ def path(lock: Path) -> Path:
     return lock.with_name(f"{lock.name}{SUFFIX}")
 
 
-def keep(lock: Path, changes: Sequence[Change]) -> None:
+def keep(lock: Path, changes: Sequence[SettingChange]) -> None:
     """Before anything is written. OSError: it cannot be kept, or one is there."""
     before = {change.path: change.before for change in changes}
     found = {"boot": sysfs.text(BOOT), "pid": os.getpid(), "user": os.getuid(), "before": before}

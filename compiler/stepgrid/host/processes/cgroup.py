@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Cage:
+class ControlGroup:
     """Without folders where none can be had: then there is only the process group."""
 
     folders: tuple[Path, ...] = ()
@@ -50,7 +50,7 @@ class Cage:
 
 
 @contextmanager
-def caged(memory: int | None = None) -> Iterator[Cage]:
+def caged(memory: int | None = None) -> Iterator[ControlGroup]:
     """Whatever is in it when the block ends is killed. OSError: a limit is asked for and cannot be set."""
     cage = _opened((*(() if memory is None else (_limited(memory),)), *_plain()))
     try:
@@ -75,8 +75,8 @@ def sweep() -> None:
                 _end(folder)
 
 
-def _opened(folders: tuple[Path, ...]) -> Cage:
-    return Cage(folders, tuple(os.open(folder / PROCESSES, os.O_WRONLY | os.O_CLOEXEC) for folder in folders))
+def _opened(folders: tuple[Path, ...]) -> ControlGroup:
+    return ControlGroup(folders, tuple(os.open(folder / PROCESSES, os.O_WRONLY | os.O_CLOEXEC) for folder in folders))
 
 
 def _plain() -> tuple[Path, ...]:

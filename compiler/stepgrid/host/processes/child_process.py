@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from resource import struct_rusage
 
-from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.host.processes.user_namespace import entering
@@ -27,7 +27,11 @@ class MissingError(Exception):
 
 
 def spawn(
-    argv: Sequence[str], env: Mapping[str, str], folder: Path, user: User | None = None, cage: Cage | None = None
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    folder: Path,
+    user: User | None = None,
+    cage: ControlGroup | None = None,
 ) -> subprocess.Popen[bytes]:
     """In that folder, with its output there. `user`: who it becomes; None: who we are."""
     first = _first(user)

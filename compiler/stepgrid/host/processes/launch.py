@@ -31,7 +31,7 @@ class LaunchError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class LaunchPlan:
     command: Command
     record: Mapping[str, Any]  # what was done, or left out
     memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged
@@ -44,7 +44,7 @@ class Launched:
         return argv if self.words is None else (*argv[: self.words], *launch_gate.before(argv[self.words :]))
 
 
-def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
+def launched(command: Command, asked: Mapping[str, Any]) -> LaunchPlan:
     prefix: list[str] = []
     record, env = dict(asked), dict(command.env)
     scope = _scope(int(asked["memory"])) if asked.get("memory") else ()
@@ -63,7 +63,7 @@ def launched(command: Command, asked: Mapping[str, Any]) -> Launched:
         env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
     own = int(asked["memory"]) if asked.get("memory") and not scope else None
     words = len(prefix) if launch_gate.needed(asked) else None
-    return Launched(replace(command, argv=(*prefix, *command.argv), env=env), record, own, words)
+    return LaunchPlan(replace(command, argv=(*prefix, *command.argv), env=env), record, own, words)
 
 
 def complaint(asked: Mapping[str, Any], stderr: Path) -> str | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.host.processes import child_process
-from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.child_process import MissingError as MissingError
 from stepgrid.host.processes.orphans import MARK
 from stepgrid.host.processes.unprivileged_user import User
@@ -21,7 +21,7 @@ Watch = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessEnd:
     """How a child ended; `exit` is the exit status, or minus the number of the signal that killed it."""
 
     exit: int
@@ -51,8 +51,8 @@ def supervise(
     ending: Watch,
     beside: int | None = None,
     user: User | None = None,
-    cage: Cage | None = None,
-) -> Ended:
+    cage: ControlGroup | None = None,
+) -> ProcessEnd:
     """Runs it to its end; `started` and `ending` get the pid while the process can still be looked at.
 
     `beside`: a child without which it is pointless. `user`: who it becomes.
@@ -72,7 +72,7 @@ def supervise(
         status, usage = child_process.reap(child)
     deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
     times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
-    return Ended(status, first is None, *times, rss, deserted, halted)
+    return ProcessEnd(status, first is None, *times, rss, deserted, halted)
 
 
 def _now() -> str:

@@ -15,7 +15,7 @@ USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
 WAITED = 2  # fields further stands what children used that were waited for
 
 
-class Group:
+class ProcessGroup:
     """A child that leads a group or a session of its own, as each backend of Postgres does, belongs to it as well.
 
     A process that leads none is one with its children.

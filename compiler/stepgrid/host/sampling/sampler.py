@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from stepgrid.host import devices
 from stepgrid.host.file_tree import size
 from stepgrid.host.sampling import counters
-from stepgrid.host.sampling.process_group import Group
+from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.host.sampling.sensors import Sensors
 
 PERIOD = 1.0
@@ -53,19 +53,23 @@ class Sampler:
             self.error = f"{type(error).__name__}: {error}"
         self.cpu_seconds = time.thread_time()
 
-    def _parts(self, pid: int) -> list[Seldom]:
+    def _parts(self, pid: int) -> list[ThrottledSensor]:
         """What is not looked at in every sample; what is first is of the very beginning."""
-        parts = [Seldom("process", Group(pid).sample)]
+        parts = [ThrottledSensor("process", ProcessGroup(pid).sample)]
         if self._server is not None:
-            parts.append(Seldom("server", Group(self._server).sample))
+            parts.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
         sensors = Sensors()
         return [
             *parts,
-            *([Seldom("database_bytes", partial(size, self._data), EVERY, 500, time.monotonic)] if self._data else []),
-            Seldom("sensors", sensors.read, EVERY),
+            *(
+                [ThrottledSensor("database_bytes", partial(size, self._data), EVERY, 500, time.monotonic)]
+                if self._data
+                else []
+            ),
+            ThrottledSensor("sensors", sensors.read, EVERY),
         ]
 
-    def _loop(self, parts: list[Seldom], file: TextIO) -> None:
+    def _loop(self, parts: list[ThrottledSensor], file: TextIO) -> None:
         began, ticks, over = time.monotonic(), 0, False
         while True:
             _write(file, self._sample(parts, over))
@@ -74,7 +78,7 @@ class Sampler:
             ticks = max(ticks + 1, int((time.monotonic() - began) / PERIOD) + 1)
             over = self._over.wait(max(0.0, began + ticks * PERIOD - time.monotonic()))
 
-    def _sample(self, parts: list[Seldom], last: bool) -> dict[str, Any]:
+    def _sample(self, parts: list[ThrottledSensor], last: bool) -> dict[str, Any]:
         sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
         sample |= counters.host(self._device, self._devices)
         for part in parts:
@@ -96,7 +100,7 @@ SHARE = 300  # times what the last look took: how long it is left alone at least
 EARLY = 0.05  # seconds: what is due with the next tick may not miss it by a hair
 
 
-class Seldom:
+class ThrottledSensor:
     """`clock`: by which a look is dear; what waits for a disk is so without using a processor."""
 
     def __init__(

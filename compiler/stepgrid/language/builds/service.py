@@ -21,7 +21,7 @@ def _one_form(found: Model, names: tuple[str, ...], least: int) -> None:
         raise PydanticCustomError("one_of", "{why}", {"why": f"needs {listed}"})
 
 
-class Ready(Model):
+class Readiness(Model):
     """When a service takes clients: it listens, or a command exits with status 0."""
 
     port: Label | None = None
@@ -30,12 +30,12 @@ class Ready(Model):
     timeout: Duration | None = None
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Ready:
+    def _one_of_them(self) -> Readiness:
         _one_form(self, ("port", "socket", "command"), 1)
         return self
 
 
-class Stop(Model):
+class StopRequest(Model):
     """How a service is asked to end."""
 
     signal: Literal["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2"] | None = None
@@ -43,7 +43,7 @@ class Stop(Model):
     timeout: Duration | None = None
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Stop:
+    def _one_of_them(self) -> StopRequest:
         _one_form(self, ("signal", "command"), 0)
         return self
 
@@ -54,5 +54,5 @@ class Service(Model):
     argv: Annotated[tuple[Any, ...], Field(min_length=1)]
     option: Annotated[tuple[Label, ...], Field(min_length=1)] | None = None  # how one option is written
     env: Given = Field(default_factory=dict)
-    ready: Ready
-    stop: Stop = Field(default_factory=Stop)
+    ready: Readiness
+    stop: StopRequest = Field(default_factory=StopRequest)

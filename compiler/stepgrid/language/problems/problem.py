@@ -10,7 +10,7 @@ LONGEST = 120  # characters of what a message quotes
 _QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
 
-class Where(NamedTuple):
+class Location(NamedTuple):
     file: str
     line: int  # from 1
     column: int  # from 1
@@ -19,7 +19,7 @@ class Where(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}"
 
     @classmethod
-    def read(cls, text: str) -> Where:
+    def read(cls, text: str) -> Location:
         """From file:line:column."""
         file, line, column = text.rsplit(":", 2)
         return cls(file, int(line), int(column))
@@ -27,7 +27,7 @@ class Where(NamedTuple):
 
 class Problem(NamedTuple):
     code: str
-    where: Where
+    where: Location
     message: str
     hint: str = ""
     severity: Literal["error", "warning"] = "error"
@@ -50,19 +50,19 @@ class Problems:
         self._told: dict[Problem, Problem] = {}  # also where what is known, and so the hint, differs between them
         self.unread: list[str] = []  # files that could not be read: what is not defined may be in them
 
-    def add(self, code: str, where: Where, message: str, hint: str = "", width: int = 1, step: str = "") -> None:
+    def add(self, code: str, where: Location, message: str, hint: str = "", width: int = 1, step: str = "") -> None:
         """`step`: whose fault it is; a fault of many steps is one problem that names them."""
         self._add(Problem(code, where, message, hint, width=width), step)
 
     def add_found(self, problem: Problem) -> None:
         self._add(problem)
 
-    def undefined(self, what: str, name: str, where: Where, known: Iterable[str]) -> None:
+    def undefined(self, what: str, name: str, where: Location, known: Iterable[str]) -> None:
         """A name that neither the spec nor what it includes defines."""
         if not self.unread:
             self.add("undefined-name", where, f"there is no {what} `{name}`", nearest(name, known), len(name))
 
-    def warn(self, code: str, where: Where, message: str, hint: str = "", width: int = 1) -> None:
+    def warn(self, code: str, where: Location, message: str, hint: str = "", width: int = 1) -> None:
         self._add(Problem(code, where, message, hint, "warning", width))
 
     @property

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from stepgrid.language.fields import Label, Model, Size
-from stepgrid.language.problems.problem import Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problems, nearest
 from stepgrid.language.site.site_server import Entry, known
 from stepgrid.language.validation import mended
 from stepgrid.language.yaml.loader import load
@@ -59,7 +59,7 @@ def read(path: str, problems: Problems) -> Site:
 def _loaded(path: str, problems: Problems) -> Map | None:
     """One that says nothing, for instance in comments alone, is no fault."""
     found = Problems()
-    nodes = load(path, found, Where(path, 1, 1))
+    nodes = load(path, found, Location(path, 1, 1))
     for problem in found.found:
         if problem.code != "empty-file":
             problems.add_found(problem)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stepgrid.language.fields import Label, Model
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import Text
 from stepgrid.model.site import SiteServer
 
@@ -28,7 +28,7 @@ class Entry(Model):
     database: Label = Field(description="the one that is used: loads drop and make their tables in it")
 
 
-def known(name: str, said: Entry, where: Where, path: Callable[[str], str], problems: Problems) -> SiteServer:
+def known(name: str, said: Entry, where: Location, path: Callable[[str], str], problems: Problems) -> SiteServer:
     """`where`: of its name. What it must not leave open, or say twice, is among the problems."""
     width = len(name)
     for first, second in (("socket", "host"), ("password", "password_file")):

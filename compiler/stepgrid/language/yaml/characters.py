@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 
 _STRANGE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NAMES = {
@@ -19,7 +19,7 @@ def decoded(content: bytes, file: str, problems: Problems) -> str | None:
     except UnicodeDecodeError as error:
         before = content[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         line = before[before.rfind(b"\n") + 1 :].decode("utf-8")
-        where = Where(file, before.count(b"\n") + 1, len(line) + 1)
+        where = Location(file, before.count(b"\n") + 1, len(line) + 1)
         message = f"`{file}` is not UTF-8 text: byte 0x{content[error.start]:02x}"
         problems.add("not-utf8", where, message, "save the file as UTF-8")
         return None
@@ -30,7 +30,7 @@ def cleaned(text: str, file: str, problems: Problems) -> str:
     found = [match for match in _STRANGE.finditer(text) if match[0] not in "\t\n"]
     for match in found[:10]:
         start = text.rfind("\n", 0, match.start()) + 1
-        where = Where(file, text.count("\n", 0, start) + 1, match.start() - start + 1)
+        where = Location(file, text.count("\n", 0, start) + 1, match.start() - start + 1)
         hint = "in double quotes YAML has escapes for the few places that need one"
         problems.add("control-character", where, f"the file holds {shown(match[0])}", hint)
     return _STRANGE.sub(lambda match: match[0] if match[0] in "\t\n" else " ", text) if found else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 
 _OPENED = {
     "while scanning a quoted scalar": "this quote is not closed",
@@ -38,7 +38,7 @@ _SAID = {  # what the reader says first -> a sentence, a hint
 _SPACES = {"\xa0": "a no-break space", "\u202f": "a narrow no-break space", "\u3000": "a wide space"}
 
 
-def told(error: Any, text: str, file: str) -> tuple[Where, str, str]:
+def told(error: Any, text: str, file: str) -> tuple[Location, str, str]:
     """The place, the sentence and the hint."""
     problem, context = getattr(error, "problem", None), getattr(error, "context", None)
     mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
@@ -49,7 +49,7 @@ def told(error: Any, text: str, file: str) -> tuple[Where, str, str]:
     if start is not None and context == "while scanning a simple key":
         return _where(file, start), "this is not YAML: a key needs `: ` behind it", _space(text, start.line)
     place = mark or start
-    where = _where(file, place) if place is not None else Where(file, 1, 1)
+    where = _where(file, place) if place is not None else Location(file, 1, 1)
     said, hint = _sentence(error, _line(text, where.line - 1), where.column - 1)
     return where, f"this is not YAML: {said}", _space(text, where.line - 1) or hint
 
@@ -70,7 +70,7 @@ def _sentence(error: Any, line: str, column: int) -> tuple[str, str]:
     return known or (f"{problem} ({context})" if problem and context else problem or context, "")
 
 
-def depth_place(text: str, file: str, most: int) -> Where:
+def depth_place(text: str, file: str, most: int) -> Location:
     """Where a text is nested too deep, found without going down into it."""
     from ruamel.yaml import YAML
 
@@ -81,7 +81,7 @@ def depth_place(text: str, file: str, most: int) -> Where:
         depth -= kind in ("SequenceEndEvent", "MappingEndEvent")
         if depth > most:
             return _where(file, event.start_mark)
-    return Where(file, 1, 1)
+    return Location(file, 1, 1)
 
 
 def _space(text: str, line: int) -> str:
@@ -95,5 +95,5 @@ def _line(text: str, number: int) -> str:
     return lines[number] if number < len(lines) else ""
 
 
-def _where(file: str, mark: Any) -> Where:
-    return Where(file, mark.line + 1, mark.column + 1)
+def _where(file: str, mark: Any) -> Location:
+    return Location(file, mark.line + 1, mark.column + 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language import input_record
-from stepgrid.language.problems.problem import Problems, Where
+from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml import errors
 from stepgrid.language.yaml.characters import cleaned, decoded, strange
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
@@ -20,9 +20,9 @@ MOST_COPIES = 10_000  # nodes that aliases may add
 MOST_LEVELS = 40
 
 
-def load(path: str, problems: Problems, asked_at: Where | None = None) -> Map | None:
+def load(path: str, problems: Problems, asked_at: Location | None = None) -> Map | None:
     """The map that a file holds; None when it holds none, with the reason among the problems."""
-    where = asked_at or Where(path, 1, 1)
+    where = asked_at or Location(path, 1, 1)
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
@@ -47,13 +47,13 @@ def parse(text: str, file: str, problems: Problems) -> Map | None:
         return node
     if len(problems.errors) == before:
         if node is None:
-            problems.add("empty-file", Where(file, 1, 1), "the file is empty", "a spec begins with `title:`")
+            problems.add("empty-file", Location(file, 1, 1), "the file is empty", "a spec begins with `title:`")
         else:
-            problems.add("wrong-type", Where(file, 1, 1), "expected a map of settings at the top of the file")
+            problems.add("wrong-type", Location(file, 1, 1), "expected a map of settings at the top of the file")
     return None
 
 
-def parse_value(text: str, where: Where, problems: Problems) -> Node:
+def parse_value(text: str, where: Location, problems: Problems) -> Node:
     """A value that does not come from a file."""
     return _converted(text, where.file, problems)
 
@@ -100,7 +100,7 @@ class _Converter:
         del self._open[id(node)]
         return found
 
-    def _refused(self, node: Any, where: Where) -> bool:
+    def _refused(self, node: Any, where: Location) -> bool:
         """An alias shows as a node that was there before."""
         if id(node) in self._seen:
             self._left -= 1
@@ -111,7 +111,7 @@ class _Converter:
             self._problems.add("too-deep", where, _deep())
         return id(node) in self._open or self._left <= 0 or len(self._open) >= MOST_LEVELS
 
-    def _scalar(self, node: Any, where: Where) -> Text | None:
+    def _scalar(self, node: Any, where: Location) -> Text | None:
         quoted = node.style in ("'", '"')
         if node.tag == NULL and not quoted:
             return None
@@ -121,12 +121,12 @@ class _Converter:
             break
         return Text(node.value, where, quoted)
 
-    def _list(self, node: Any, where: Where) -> Seq:
+    def _list(self, node: Any, where: Location) -> Seq:
         return Seq([self.convert(item) for item in node.value], where, [self._where(item) for item in node.value])
 
-    def _map(self, node: Any, where: Where) -> Node:
+    def _map(self, node: Any, where: Location) -> Node:
         items: dict[str, Node] = {}
-        at: dict[str, Where] = {}
+        at: dict[str, Location] = {}
         for key_node, value_node in node.value:
             key, key_where = key_node.value, self._where(key_node)
             if key_node.id == "mapping" and len(node.value) == 1 and node.flow_style:
@@ -140,7 +140,7 @@ class _Converter:
                 items[key], at[key] = value, key_where
         return Map(items, where, at)
 
-    def _is_key(self, node: Any, where: Where, at: dict[str, Where]) -> bool:
+    def _is_key(self, node: Any, where: Location, at: dict[str, Location]) -> bool:
         key = node.value
         if node.id != "scalar":
             self._problems.add("wrong-type", where, "a key must be plain text")
@@ -157,8 +157,8 @@ class _Converter:
             return True
         return False
 
-    def _where(self, node: Any) -> Where:
-        return Where(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
+    def _where(self, node: Any) -> Location:
+        return Location(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _siblings(path: str, specs: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from stepgrid.language.problems.problem import Where
+from stepgrid.language.problems.problem import Location
 
 Node: TypeAlias = "Text | Seq | Map | None"
 
@@ -13,11 +13,11 @@ Node: TypeAlias = "Text | Seq | Map | None"
 class Text(str):
     """A scalar's source text: 9.10 stays 9.10."""
 
-    where: Where
+    where: Location
     quoted: bool
-    key: Where | None = None  # where the key stands that it is the value of
+    key: Location | None = None  # where the key stands that it is the value of
 
-    def __new__(cls, value: str, where: Where, quoted: bool = False) -> Text:
+    def __new__(cls, value: str, where: Location, quoted: bool = False) -> Text:
         self = super().__new__(cls, value)
         self.where = where
         self.quoted = quoted
@@ -25,33 +25,33 @@ class Text(str):
 
 
 class Seq(list[Node]):
-    where: Where
-    key: Where | None = None
-    at: Sequence[Where]  # where each item stands: null remembers nothing
+    where: Location
+    key: Location | None = None
+    at: Sequence[Location]  # where each item stands: null remembers nothing
 
-    def __init__(self, items: Iterable[Node], where: Where, at: Sequence[Where] = ()) -> None:
+    def __init__(self, items: Iterable[Node], where: Location, at: Sequence[Location] = ()) -> None:
         super().__init__(items)
         self.where = where
         self.at = at
 
 
 class Map(dict[str, Node]):
-    where: Where
-    key: Where | None = None
-    at: Mapping[str, Where]  # where each key stands
+    where: Location
+    key: Location | None = None
+    at: Mapping[str, Location]  # where each key stands
 
-    def __init__(self, items: Mapping[str, Node], where: Where, at: Mapping[str, Where]) -> None:
+    def __init__(self, items: Mapping[str, Node], where: Location, at: Mapping[str, Location]) -> None:
         super().__init__(items)
         self.where = where
         self.at = at
 
 
-def place(node: object, default: Where) -> Where:
+def place(node: object, default: Location) -> Location:
     """Where a value stands; null remembers nothing, so its key speaks for it."""
     return getattr(node, "where", default)
 
 
-def key_place(node: object, default: Where) -> Where:
+def key_place(node: object, default: Location) -> Location:
     """Where the key of a value stands."""
     return getattr(node, "key", None) or default
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, fixed
+from stepgrid.plugins.layout import Block, LayoutCell, fixed
 
 Figures = Mapping[str, tuple[tuple[str, ...], int]]  # head -> the metrics that it is the sum of, decimals
 
@@ -19,9 +19,9 @@ def metrics(figures: Figures) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for names, _ in figures.values() for name in names))
 
 
-def _cells(spot: Spot, figures: Figures) -> list[Cell]:
+def _cells(spot: LayoutCell, figures: Figures) -> list[Cell]:
     return [fixed(spot, _sum(spot, names), digits) for names, digits in figures.values()]
 
 
-def _sum(spot: Spot, names: Sequence[str]) -> float | None:
+def _sum(spot: LayoutCell, names: Sequence[str]) -> float | None:
     return sum(spot.values[name] for name in names) if all(name in spot.values for name in names) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.table import ABSENT, Cell, Table, columns
-from stepgrid.plugins.layout import Block, Spot, fixed
+from stepgrid.plugins.layout import Block, LayoutCell, fixed
 
 # head -> decimals
 HEADS: Mapping[str, int] = {
@@ -61,7 +61,7 @@ def _table(block: Block, column: int) -> Table:
     return block.table(columns(heads, ["tag"]), rows, block.column(column), "metrics", notes=[LEGEND])
 
 
-def cells(spot: Spot, heads: Sequence[str]) -> list[Cell]:
+def cells(spot: LayoutCell, heads: Sequence[str]) -> list[Cell]:
     found = figures(spot.values)
     return [fixed(spot, found.get(head), HEADS[head]) for head in heads]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from stepgrid.plugins.layout import MARK, Block, Spot
+from stepgrid.plugins.layout import MARK, Block, LayoutCell
 
 WIDE = 10.0  # farther than that says nothing more
 MARGIN = "±: the 95 % interval, its longer side; those of a step and base hold together"
 
 
-def text(spot: Spot, metric: str, shown: str) -> str:
+def text(spot: LayoutCell, metric: str, shown: str) -> str:
     margin = spot.margins.get(metric)
     return f"{shown}{'' if margin is None else _reach(margin)}{MARK if spot.unlike else ''}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from stepgrid.language.problems.problem import Problem, Where
+from stepgrid.language.problems.problem import Location, Problem
 from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
 from stepgrid.plugins.engine import Choices, Spelling
 from stepgrid.plugins.engines import engine
@@ -110,5 +110,5 @@ def _problem(faults: list[Fault], spec: str) -> Problem:
         shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} other builds"]
         listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
         message = f"{listed} {'have' if len(names) > 1 else 'has'} {message}"
-    where = Where.read(first.option.where) if first.option.where else Where(spec, 1, 1)
+    where = Location.read(first.option.where) if first.option.where else Location(spec, 1, 1)
     return Problem(first.code, where, message, first.hint, width=len(first.name))

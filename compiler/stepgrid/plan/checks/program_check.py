@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.language.problems.problem import Problem, Problems, Where, nearest
+from stepgrid.language.problems.problem import Location, Problem, Problems, nearest
 from stepgrid.model.plan import SERVICE, Plan, PlannedStep
 from stepgrid.plugins.command_line import programs
 
@@ -23,7 +23,7 @@ def problems(plan: Plan, known: Programs) -> list[Problem]:
                 where, hint = _where(step, plan.spec), nearest(name, there or ())
                 found.add("unknown-program", where, f"{build.name} has no program `{name}`", hint, step=step.name)
             for name in _unknown(_of_service(step), there):
-                where, hint = Where.read(build.where), nearest(name, there or ())
+                where, hint = Location.read(build.where), nearest(name, there or ())
                 found.add("unknown-program", where, f"{build.name} has no program `{name}` for its service", hint)
     return found.found
 
@@ -43,7 +43,7 @@ def _of_service(step: PlannedStep) -> Iterator[str]:
         yield from programs([*said.get("argv", ()), *said.get("command", ())])
 
 
-def _where(step: PlannedStep, spec: str) -> Where:
+def _where(step: PlannedStep, spec: str) -> Location:
     """Known while the spec is being compiled."""
     at: Mapping[str, str] = getattr(step.settings, "at", {})
-    return Where.read(at["argv"]) if "argv" in at else Where(spec, 1, 1)
+    return Location.read(at["argv"]) if "argv" in at else Location(spec, 1, 1)

@@ -37,11 +37,11 @@ def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str]
 
 def _check_kind(expect: Text, problems: Problems) -> None:
     """What can be read, and is of things that there are, may still be no claim."""
-    from stepgrid.plan.report.claim_expression import Unclear, parsed
+    from stepgrid.plan.report.claim_expression import ClaimError, parsed
 
     try:
         parsed(expect)
-    except Unclear as error:
+    except ClaimError as error:
         hint = "for example qps(cache='best') >= 2 * qps(cache='lru')"
         problems.add("expression", expect.where, str(error), hint, len(expect))
 

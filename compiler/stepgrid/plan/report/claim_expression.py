@@ -13,7 +13,7 @@ COMPARISONS = {"gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "eq": "==", "ne
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Pow": "**"}
 
 
-class Unclear(Exception):
+class ClaimError(Exception):
     """An expression that is no claim."""
 
 
@@ -122,7 +122,7 @@ def _statement(node: Any) -> Statement:
     if kind == "Not":
         return Negation(_statement(node.node))
     if kind != "Compare" or any(each.op not in COMPARISONS for each in node.ops):
-        raise Unclear(WHAT)
+        raise ClaimError(WHAT)
     return _compared(node)
 
 
@@ -144,11 +144,11 @@ def _value(node: Any) -> Value:
         return Arithmetic(_ARITHMETIC[kind], _value(node.left), _value(node.right))
     if kind == "Call" and type(node.node).__name__ == "Name":
         return Figure(node.node.name, tuple((each.key, _argument(each.value)) for each in node.kwargs))
-    raise Unclear(WHAT)
+    raise ClaimError(WHAT)
 
 
 def _argument(node: Any) -> Argument:
     value = getattr(node, "value", None)
     if not isinstance(value, str | int | float):
-        raise Unclear("the label of a figure is text or a number")
+        raise ClaimError("the label of a figure is text or a number")
     return value

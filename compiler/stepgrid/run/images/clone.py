@@ -20,13 +20,13 @@ REFLINK, HARDLINK, COPY, MIXED = "reflink", "hardlink", "copy", "mixed"
 
 
 @dataclass(frozen=True, slots=True)
-class Cloned:
+class CloneOutcome:
     method: str  # of the immutable files; "copy" when there are none
     bytes: int  # of everything
     copied: int  # bytes that were written
 
 
-def clone(source: Path, target: Path, tree: Tree, immutable: Iterable[str]) -> Cloned:
+def clone(source: Path, target: Path, tree: Tree, immutable: Iterable[str]) -> CloneOutcome:
     patterns = tuple(immutable)
     target.mkdir(parents=True, exist_ok=True)
     for folder in tree.folders:
@@ -38,7 +38,7 @@ def clone(source: Path, target: Path, tree: Tree, immutable: Iterable[str]) -> C
     for name in tree.files.keys() - shared.keys():
         _copy(source / name, target / name)
     copied = sum(size for name, size in tree.files.items() if shared.get(name, COPY) == COPY)
-    return Cloned(_method(shared.values()), tree.bytes, copied)
+    return CloneOutcome(_method(shared.values()), tree.bytes, copied)
 
 
 def copied(tree: Tree, immutable: Iterable[str], shares: bool) -> int:

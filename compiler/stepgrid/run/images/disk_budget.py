@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.host.failure import StageError
-from stepgrid.host.locks import Busy
+from stepgrid.host.locks import LockBusy
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import duration
 from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.disk_space import Need, need
-from stepgrid.run.images.disk_usage import Room, room
+from stepgrid.run.images.disk_space import SpaceNeed, need
+from stepgrid.run.images.disk_usage import DiskUsage, room
 from stepgrid.run.images.eviction import Candidate, chosen, order
 from stepgrid.store.images import image_folders
 from stepgrid.store.images.image_folders import Image
@@ -39,7 +39,7 @@ def make_room(attempt: Attempt, data: Path) -> None:
         raise StageError(_refusal(job.store, wanted, now))
 
 
-def _evict(attempt: Attempt, wanted: Need, now: Room) -> None:
+def _evict(attempt: Attempt, wanted: SpaceNeed, now: DiskUsage) -> None:
     """Nothing, where all together would not be enough. What a job holds is left, and the next one goes."""
     candidates = list(_candidates(attempt, wanted.start))
     listed = chosen(candidates, wanted.bytes - now.free)
@@ -67,16 +67,16 @@ def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
     return any(not measured(store, child) for child in children if child != now.id)
 
 
-def _remove(attempt: Attempt, image: Image, wanted: Need) -> None:
+def _remove(attempt: Attempt, image: Image, wanted: SpaceNeed) -> None:
     job = attempt.job
-    with suppress(Busy):
+    with suppress(LockBusy):
         image_folders.evict(job.store, job.stage.id, image.stage)
         attempt.journal("image evicted", stage=image.stage, bytes=image.bytes, used=_when(image.used))
         why = f"{job.stage.title} needs {size(wanted.bytes)}"
         print(f"evicted the image of {_described(image)}: {why}", file=sys.stderr, flush=True)
 
 
-def _refusal(store: Store, wanted: Need, now: Room) -> str:
+def _refusal(store: Store, wanted: SpaceNeed, now: DiskUsage) -> str:
     there = image_folders.images(store)
     more = "" if wanted.grown is not None else " at least"
     said = f"needs{more} {size(wanted.bytes)}, {now.said}"

@@ -23,7 +23,7 @@ _SIZE = re.compile(r'"database_bytes":\s*(\d+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class SpaceNeed:
     copied: int  # of the image that it starts from
     grown: int | None  # beyond what it shares with that; None: nothing like it ran here before
     start: str | None  # the stage of that image
@@ -34,7 +34,7 @@ class Need:
         return max(self.copied, self.grown or 0)
 
 
-def need(attempt: Attempt, folder: Path) -> Need:
+def need(attempt: Attempt, folder: Path) -> SpaceNeed:
     """`folder`: where the database will be."""
     chain = [*attempt.job.ancestors(), attempt.job.stage]
     shapes = _shapes(chain)
@@ -42,7 +42,7 @@ def need(attempt: Attempt, folder: Path) -> Need:
     copied = _copied(attempt, start, folder) if start else 0
     grown = [_grown(attempt, stage, shape) for stage, shape in zip(chain[first:], shapes[first:], strict=True)]
     told = [each for each in grown if each is not None]
-    return Need(copied, sum(told) if told else None, start)
+    return SpaceNeed(copied, sum(told) if told else None, start)
 
 
 def learn(attempt: Attempt, data: Path, start: Start) -> None:

@@ -14,7 +14,7 @@ RESERVE, SHARE = 1 << 30, 50  # of a device that nobody set a budget for: this m
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class DiskUsage:
     free: int  # negative: more is used than there may be
     budget: int | None
     used: int
@@ -25,10 +25,10 @@ class Room:
         return free if self.budget is None else f"{free} of {size(self.budget)} (`disk` in the site file)"
 
 
-def room(store: Store, budget: int | None) -> Room:
+def room(store: Store, budget: int | None) -> DiskUsage:
     """What is used is what this checkout has there; what others have shows in what the device has left."""
     found = os.statvfs(existing(store.data))
     reserve = min(RESERVE, found.f_blocks * found.f_frsize // SHARE)
     free = found.f_bavail * found.f_frsize - reserve
     used = image_folders.stored(store.image("_").parent.with_name(name) for name in ("images", "live"))
-    return Room(free if budget is None else min(free, budget - used), budget, used)
+    return DiskUsage(free if budget is None else min(free, budget - used), budget, used)

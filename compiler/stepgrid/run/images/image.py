@@ -13,7 +13,7 @@ from stepgrid.host.file_tree import Tree, scan
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
 from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.clone import Cloned, clone
+from stepgrid.run.images.clone import CloneOutcome, clone
 from stepgrid.store.images import image_folders
 from stepgrid.store.images.checksums import first_wrong
 from stepgrid.store.images.image_folders import DATA
@@ -50,7 +50,7 @@ def listed(store: Store, stage: str) -> Tree | None:
         return None
 
 
-def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterable[str]) -> Cloned:
+def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterable[str]) -> CloneOutcome:
     image_folders.note_use(store, stage)
     return clone(store.image(stage) / DATA, data, tree, immutable)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stepgrid.host.durable_writes import remove_tree
-from stepgrid.host.locks import Busy, locked
+from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run.attempt import close_abandoned
 from stepgrid.store.images.image_folders import DATA
@@ -39,7 +39,7 @@ def live(store: Store, stage: str) -> Iterator[Path]:
 def sweep(store: Store, stage: str) -> None:
     """Ends and removes what dead runners left. Call it with the stage's lock held: an owner holds its stage's lock."""
     for owner, folder in store.leftovers():
-        with suppress(Busy, OSError):
+        with suppress(LockBusy, OSError):
             if owner == stage:
                 remove_tree(folder)
                 continue

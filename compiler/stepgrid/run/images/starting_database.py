@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.failure import StageError
-from stepgrid.host.locks import Busy
+from stepgrid.host.locks import LockBusy
 from stepgrid.model.plan import PlannedStage, runs_already
 from stepgrid.plugins.engines import engine
 from stepgrid.run import accepted_options
@@ -98,7 +98,7 @@ def _restored(attempt: Attempt, stage: PlannedStage, data: Path) -> Start | None
 def _drop(attempt: Attempt, stage: PlannedStage, why: UnusableError) -> None:
     """One that cannot be removed now is found damaged again."""
     print(f"{stage.title} is run again: {why}", file=sys.stderr, flush=True)
-    with suppress(Busy, OSError):
+    with suppress(LockBusy, OSError):
         image_folders.evict(attempt.job.store, attempt.job.stage.id, stage.id)
 
 

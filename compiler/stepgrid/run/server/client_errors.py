@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from stepgrid.host.log_tail import last_bytes
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 
 # of mysqld and mariadbd, and of PostgreSQL in several releases
 NO_CONNECTION = re.compile(
@@ -17,7 +17,7 @@ _MOST = "max_connections"
 _TO_DO = "raise `max_connections`, or lower the number of the step's clients"
 
 
-def refused(server: Reached, step: Path) -> str | None:
+def refused(server: ReachedServer, step: Path) -> str | None:
     """`step`: the folder with what the client said."""
     if any(NO_CONNECTION.search(last_bytes(step / name)) for name in ("stderr", "stdout")):
         most = _setting(server, _MOST)
@@ -26,7 +26,7 @@ def refused(server: Reached, step: Path) -> str | None:
     return None
 
 
-def _setting(server: Reached, name: str) -> str | None:
+def _setting(server: ReachedServer, name: str) -> str | None:
     try:
         found = json.loads((server.folder / "effective.json").read_text(encoding="utf-8"))["values"].get(name)
     except (OSError, ValueError, KeyError):

@@ -16,7 +16,7 @@ from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
 from stepgrid.plugins.command_line import OPTION, argv
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, Home, Seen
+from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, IdleReading, ServerHome
 from stepgrid.plugins.server_statistics import Looks
 from stepgrid.run.job_context import Job
 
@@ -26,7 +26,7 @@ LOOK = "ready"  # folder of the command that looks, in the server's
 
 
 @dataclass(slots=True)
-class Declared:
+class DeclaredService:
     said: Mapping[str, Any]
     context: Context
     options: Mapping[str, Any]
@@ -38,13 +38,13 @@ class Declared:
     user: str = ""
     database: str = ""
 
-    def configuration(self, home: Home, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
         return {}
 
-    def initialize(self, home: Home) -> Sequence[Command]:
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
         return ()
 
-    def prepare(self, home: Home) -> Sequence[Command]:
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
         """Nothing is run: what cannot be right is said before it is started."""
         self.ending(home.access)
         ready = self.said["ready"]
@@ -61,7 +61,7 @@ class Declared:
             return False
         return True
 
-    def serve(self, home: Home) -> Command:
+    def serve(self, home: ServerHome) -> Command:
         return self._command(self.said["argv"], home.access)
 
     def ending(self, access: Access) -> Command | None:
@@ -93,7 +93,7 @@ class Declared:
     def analyze(self, connection: Connection, access: Access) -> None:
         pass
 
-    def busy(self, connection: Connection, access: Access) -> Sequence[Seen]:
+    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
         return ()
 
     def _command(self, words: Sequence[str], access: Access) -> Command:
@@ -131,7 +131,9 @@ class _Answered:
         pass
 
 
-def declared(job: Job, stage: PlannedStage, data: Path, folder: Path, options: Mapping[str, Any]) -> Declared | None:
+def declared(
+    job: Job, stage: PlannedStage, data: Path, folder: Path, options: Mapping[str, Any]
+) -> DeclaredService | None:
     """None of a stage whose build declares no service. `folder`: of the server, in the attempt."""
     said = cast("Mapping[str, Any] | None", stage.steps[0].setup.get(SERVICE))
     if said is None:
@@ -140,7 +142,7 @@ def declared(job: Job, stage: PlannedStage, data: Path, folder: Path, options: M
     ready, stop = said["ready"], said.get("stop") or {}
     number = signal.Signals[stop.get("signal") or "SIGTERM"]
     waits = (float(ready.get("timeout") or READY), float(stop.get("timeout") or STOP))
-    return Declared(said, context, options, _free_port(), number, *waits)
+    return DeclaredService(said, context, options, _free_port(), number, *waits)
 
 
 def _free_port() -> int:

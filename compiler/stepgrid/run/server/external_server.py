@@ -17,7 +17,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.processes import child_process
 from stepgrid.model.plan import SERVER, PlannedStage
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.server import Access, Answering, Connection, Since
+from stepgrid.plugins.server import Access, Connection, ExternalServerEngine, ServerStart
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.server import local_process
 from stepgrid.run.server.client_errors import NO_CONNECTION
@@ -32,10 +32,10 @@ SLACK = 3.0  # seconds by which two looks at one start may differ
 
 
 @dataclass(slots=True)
-class Running:
+class ExternalServer:
     access: Access
     folder: Path
-    engine: Answering
+    engine: ExternalServerEngine
     shown: str  # for sentences
     began: float  # by our clock that nobody sets
     pid: int | None = None
@@ -80,7 +80,9 @@ class Running:
 
 
 @contextmanager
-def reached(attempt: Attempt, stage: PlannedStage, folder: Path, options: Mapping[str, Any]) -> Iterator[Running]:
+def reached(
+    attempt: Attempt, stage: PlannedStage, folder: Path, options: Mapping[str, Any]
+) -> Iterator[ExternalServer]:
     own = folder.resolve() / FOLDER
     own.mkdir(parents=True)
     began, job = time.monotonic(), attempt.job
@@ -97,7 +99,7 @@ def reached(attempt: Attempt, stage: PlannedStage, folder: Path, options: Mappin
     yield server
 
 
-def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[Answering, Access, str]:
+def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[ExternalServerEngine, Access, str]:
     build, site = attempt.job.build, attempt.job.site
     try:
         said = external_server.of(build, site)
@@ -110,19 +112,21 @@ def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[Answering, Access, st
     return external_server.answering(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
 
 
-def _found(engine: Answering, access: Access, own: Path, shown: str, connection: Connection) -> Running:
+def _found(
+    engine: ExternalServerEngine, access: Access, own: Path, shown: str, connection: Connection
+) -> ExternalServer:
     since = engine.since(connection)
     pid = local_process.process(access, since.pid)
     here = Path(since.data) if pid is not None and since.data else None
     device = devices.device(here) if here else None
-    return Running(access, own, engine, shown, _began(since), pid, device)
+    return ExternalServer(access, own, engine, shown, _began(since), pid, device)
 
 
-def _began(since: Since) -> float:
+def _began(since: ServerStart) -> float:
     return time.monotonic() - since.seconds
 
 
-def _refuse_another(recorded: str, engine: Answering, connection: Connection, shown: str) -> None:
+def _refuse_another(recorded: str, engine: ExternalServerEngine, connection: Connection, shown: str) -> None:
     try:
         version = engine.described(connection).identity.version
     except IdentityError as why:
@@ -132,7 +136,7 @@ def _refuse_another(recorded: str, engine: Answering, connection: Connection, sh
         raise StageError(f"{message}: declare the version that it says")
 
 
-def _compare(server: Running, connection: Connection, options: Mapping[str, Any]) -> None:
+def _compare(server: ExternalServer, connection: Connection, options: Mapping[str, Any]) -> None:
     """What was asked for is not ours to set."""
     found = server.engine.compared(connection, options)
     write_json(server.folder / "effective.json", {"values": found.values, "differs": found.differs})

@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plugins import engines
-from stepgrid.plugins.server import Access, Home, Serving
+from stepgrid.plugins.server import Access, ServerEngine, ServerHome
 from stepgrid.run.job_context import Job
 
 FOLDER = "server"  # in the attempt's
@@ -18,8 +18,8 @@ PLACES = ("basedir", "system tables")  # facts of a build record that name folde
 
 
 def home(
-    job: Job, stage: PlannedStage, engine: Serving, data: Path, folder: Path, sockets: Path, user: User | None
-) -> Home:
+    job: Job, stage: PlannedStage, engine: ServerEngine, data: Path, folder: Path, sockets: Path, user: User | None
+) -> ServerHome:
     build = job.build
     storage = storage_engine(build.engine, stage)
     reached = Access(
@@ -34,7 +34,7 @@ def home(
     )
     scratch = data.with_name(SCRATCH)
     account = user.name if user and user.inside else ""  # the namespace's name for root
-    return Home(job.programs, str(job.record["version"]), data, folder, reached, scratch, _places(job), account)
+    return ServerHome(job.programs, str(job.record["version"]), data, folder, reached, scratch, _places(job), account)
 
 
 def storage_engine(engine: str, stage: PlannedStage) -> str:

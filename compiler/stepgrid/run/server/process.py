@@ -13,9 +13,9 @@ from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process
-from stepgrid.host.processes.cgroup import Cage
+from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.child_process import killed_by
-from stepgrid.host.sampling.process_group import Group
+from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.plugins.server import Access
 from stepgrid.run.server.server_log import crashed, first_complaint
 
@@ -30,7 +30,7 @@ class Server:
     folder: Path  # its configuration and its logs
     data: Path
     warnings: list[str] = field(default_factory=list)  # what must travel with every figure
-    cage: Cage = field(default_factory=Cage)
+    cage: ControlGroup = field(default_factory=ControlGroup)
 
     @property
     def pid(self) -> int:
@@ -70,11 +70,11 @@ class Server:
 
     @property
     def halted(self) -> bool:
-        return any(child_process.halted(pid) for pid in (self.pid, *Group(self.pid).members()))
+        return any(child_process.halted(pid) for pid in (self.pid, *ProcessGroup(self.pid).members()))
 
     def kill(self) -> None:
         """With its children, which may lead groups of their own."""
-        members = Group(self.pid).members()
+        members = ProcessGroup(self.pid).members()
         child_process.kill(self.pid)
         for pid in members:
             child_process.kill(pid)

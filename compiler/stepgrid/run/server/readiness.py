@@ -6,7 +6,7 @@ import os
 import time
 
 from stepgrid.host.processes import child_process
-from stepgrid.plugins.server import Bounded, Connection, Serving
+from stepgrid.plugins.server import Connection, ServerEngine, ServerTimeouts
 from stepgrid.run.server.process import Server
 
 READY = 1800.0  # seconds: after a crash there may be much to recover
@@ -17,9 +17,9 @@ def seconds() -> float:
     return float(os.environ.get("STEPGRID_READY") or READY)
 
 
-def connected(engine: Serving, server: Server) -> Connection:
+def connected(engine: ServerEngine, server: Server) -> Connection:
     """StageError when it ends, does not let its client in, or takes too long."""
-    allowed = engine.ready_within if isinstance(engine, Bounded) else seconds()
+    allowed = engine.ready_within if isinstance(engine, ServerTimeouts) else seconds()
     end, said = time.monotonic() + allowed, "nothing"
     while time.monotonic() < end:
         if server.gone():

@@ -10,7 +10,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.plugins.server import Access
 
 
-class Reached(Protocol):
+class ReachedServer(Protocol):
     access: Access
     folder: Path  # in the attempt: what is kept of it
     warnings: list[str]  # what must travel with every figure

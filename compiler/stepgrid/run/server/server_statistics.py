@@ -14,9 +14,9 @@ from threading import Thread
 from typing import NamedTuple
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.plugins.server import Connection, Serving
-from stepgrid.plugins.server_statistics import Look, Told
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.plugins.server import Connection, ServerEngine
+from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
+from stepgrid.run.server.server_handle import ReachedServer
 
 FOLDER = "statistics"
 BEFORE, AFTER = "before", "after"
@@ -24,11 +24,11 @@ ALLOWED = 60.0  # seconds: one that is halted never answers
 
 
 class _Read(NamedTuple):
-    told: Mapping[str, Told]
+    told: Mapping[str, ServerStatistics]
     refused: Mapping[str, str]  # look -> why
 
 
-def keep(engine: Serving, server: Reached, step: Path, when: str) -> None:
+def keep(engine: ServerEngine, server: ReachedServer, step: Path, when: str) -> None:
     """FOLDER/WHEN.json has the numbers, FOLDER/WHEN/ what is for people."""
     began, name = time.monotonic(), step.name.partition("-")[2]
     read = _in_time(engine, server, when)
@@ -44,9 +44,9 @@ def _sentences(read: _Read, when: str) -> Iterator[str]:
         yield f"the server's {look} {when} it could not be read: {why}"
 
 
-def _in_time(engine: Serving, server: Reached, when: str) -> _Read:
+def _in_time(engine: ServerEngine, server: ReachedServer, when: str) -> _Read:
     """In a thread, which is left alone with a server that does not answer."""
-    told, refused = dict[str, Told](), dict[str, str]()
+    told, refused = dict[str, ServerStatistics](), dict[str, str]()
     allowed = float(os.environ.get("STEPGRID_STATISTICS") or ALLOWED)
     thread = Thread(target=_asked, args=(engine, server, when, told, refused), daemon=True)
     thread.start()
@@ -55,7 +55,9 @@ def _in_time(engine: Serving, server: Reached, when: str) -> _Read:
     return _Read(dict(told), {**refused, **late})
 
 
-def _asked(engine: Serving, server: Reached, when: str, told: dict[str, Told], refused: dict[str, str]) -> None:
+def _asked(
+    engine: ServerEngine, server: ReachedServer, when: str, told: dict[str, ServerStatistics], refused: dict[str, str]
+) -> None:
     try:
         connection = engine.connect(server.access)
     except Exception as error:  # of each client its own
@@ -71,12 +73,12 @@ def _asked(engine: Serving, server: Reached, when: str, told: dict[str, Told], r
             connection.close()
 
 
-def _ordered(engine: Serving, connection: Connection, when: str) -> list[Look]:
+def _ordered(engine: ServerEngine, connection: Connection, when: str) -> list[StatisticsReader]:
     looks = list(engine.looks(connection))
     return looks if when == BEFORE else looks[::-1]
 
 
-def _take(look: Look, told: dict[str, Told], refused: dict[str, str]) -> None:
+def _take(look: StatisticsReader, told: dict[str, ServerStatistics], refused: dict[str, str]) -> None:
     try:
         told[look.name] = look.read()
     except Exception as error:

@@ -15,17 +15,17 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import child_process
-from stepgrid.host.processes.cgroup import Cage, caged
-from stepgrid.host.processes.launch import Launched, LaunchError, complaint, launched
+from stepgrid.host.processes.cgroup import ControlGroup, caged
+from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
 from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import SERVER
-from stepgrid.host.processes.supervision import Ended, environment, supervise
+from stepgrid.host.processes.supervision import ProcessEnd, environment, supervise
 from stepgrid.host.processes.unprivileged_user import UnreachableError, User, give, ordinary
 from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, runs_already
 from stepgrid.plugins import engines
-from stepgrid.plugins.server import Bounded, Connection, Home, Serving
-from stepgrid.run.accepted_options import Accepted
+from stepgrid.plugins.server import Connection, ServerEngine, ServerHome, ServerTimeouts
+from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.server import readiness
 from stepgrid.run.server.declared_service import declared
@@ -33,7 +33,7 @@ from stepgrid.run.server.external_server import reached
 from stepgrid.run.server.home import FOLDER
 from stepgrid.run.server.home import home as home_of
 from stepgrid.run.server.process import LAST_WORDS, Server
-from stepgrid.run.server.server_handle import Reached
+from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.server_log import first_complaint
 from stepgrid.run.server.sockets import SocketError, sockets
 from stepgrid.run.step_files import attach
@@ -45,8 +45,8 @@ PATIENCE = 3600.0  # seconds for a server that writes what it holds in memory be
 
 @contextmanager
 def serving(
-    attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[Accepted]
-) -> Iterator[Reached | None]:
+    attempt: Attempt, stage: PlannedStage, folder: Path, data: Path, accepted: Sequence[AcceptedOptions]
+) -> Iterator[ReachedServer | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
     own = folder.resolve() / FOLDER
     engine = declared(attempt.job, stage, data, own, _options(accepted)) or engines.served(attempt.job.build.engine)
@@ -82,7 +82,7 @@ def _launch(stage: PlannedStage) -> Mapping[str, Any]:
     return cast(Mapping[str, Any], stage.steps[0].setup.get("launch") or {})
 
 
-def _options(accepted: Sequence[Accepted]) -> Mapping[str, Any]:
+def _options(accepted: Sequence[AcceptedOptions]) -> Mapping[str, Any]:
     """The same for all steps of a stage: the plan sees to that."""
     return dict(accepted[0].options) if accepted else {}
 
@@ -90,8 +90,8 @@ def _options(accepted: Sequence[Accepted]) -> Mapping[str, Any]:
 @dataclass(slots=True)
 class _Service:
     attempt: Attempt
-    engine: Serving
-    home: Home
+    engine: ServerEngine
+    home: ServerHome
     user: User | None
     launch: Mapping[str, Any]
     options: Mapping[str, Any]
@@ -133,7 +133,7 @@ class _Service:
                 (folder / given).unlink(missing_ok=True)
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
-    def _refused(self, name: str, folder: Path, ended: Ended, seconds: float) -> StageError:
+    def _refused(self, name: str, folder: Path, ended: ProcessEnd, seconds: float) -> StageError:
         log = telling(folder)
         how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {child_process.how(ended.exit)}"
         said = first_complaint(log) if ended.exit > 0 else ""
@@ -141,7 +141,7 @@ class _Service:
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
         return StageError(f"{WHAT[name]} failed: {said or how}", None, log, end_of(log), starting=name == "prepare")
 
-    def _start(self, done: Launched, cage: Cage) -> Server:
+    def _start(self, done: LaunchPlan, cage: ControlGroup) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)
         child = child_process.spawn(done.argv, env, self.home.folder, self.user, cage)
         return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
@@ -188,7 +188,7 @@ class _Service:
         took = time.monotonic() - began
         self.attempt.journal("server stopped", seconds=took, exit=status, killed=not by_itself)
         late = f"the server did not end within {patience:g} s, and was killed"
-        if not by_itself and isinstance(self.engine, Bounded):
+        if not by_itself and isinstance(self.engine, ServerTimeouts):
             raise server.complaint(f"{late}: its database may be incomplete")
         if not by_itself:
             server.warnings.append(late)
@@ -197,7 +197,7 @@ class _Service:
 
     def _ended(self, server: Server) -> tuple[float, bool]:
         """How long it had, and whether it ended by itself."""
-        if not isinstance(self.engine, Bounded):
+        if not isinstance(self.engine, ServerTimeouts):
             patience = float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
             return patience, child_process.stop(server.pid, self.engine.stop, patience)
         patience, command = self.engine.stop_within, self.engine.ending(self.home.access)
@@ -215,7 +215,7 @@ class _Service:
     @property
     def _usual(self) -> tuple[int, ...]:
         """Of a program that leaves the signal to the system, or says its number as shells do."""
-        return (-self.engine.stop, 128 + self.engine.stop) if isinstance(self.engine, Bounded) else ()
+        return (-self.engine.stop, 128 + self.engine.stop) if isinstance(self.engine, ServerTimeouts) else ()
 
 
 def _nothing(_pid: int) -> None:

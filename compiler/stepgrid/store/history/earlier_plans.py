@@ -21,7 +21,7 @@ Place = tuple[frozenset[tuple[str, str]], int, int]  # labels, load, run
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Earlier:
+class EarlierPlan:
     """A plan that is kept."""
 
     folder: Path
@@ -83,16 +83,16 @@ class Earlier:
         return self._builds[node]
 
 
-def earlier(store: Store, plan: Plan) -> list[Earlier]:
+def earlier(store: Store, plan: Plan) -> list[EarlierPlan]:
     """All plans but this one, newest first; one that cannot be read is no plan."""
     return [each for each in _plans(store) if each.folder.name != plan.digest]
 
 
-def recent(store: Store, most: int) -> Iterator[Earlier]:
+def recent(store: Store, most: int) -> Iterator[EarlierPlan]:
     """The newest plans, this one among them, each read when it is its turn."""
     for folder in _newest(store)[:most]:
         with suppress(OSError, ValueError):
-            yield Earlier(folder, plan_file.read_header(folder))
+            yield EarlierPlan(folder, plan_file.read_header(folder))
 
 
 def before(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outline]:
@@ -105,27 +105,27 @@ def before(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outlin
             yield plan_file.outline(folder)
 
 
-def of_spec(plans: Sequence[Earlier], plan: Plan) -> list[Earlier]:
+def of_spec(plans: Sequence[EarlierPlan], plan: Plan) -> list[EarlierPlan]:
     return [each for each in plans if each.spec == (plan.spec, plan.scale)]
 
 
-def elsewhere(plans: Sequence[Earlier], plan: Plan) -> dict[str, str]:
+def elsewhere(plans: Sequence[EarlierPlan], plan: Plan) -> dict[str, str]:
     """Nodes of the newest plans of other specs -> such a spec."""
     newest = {each.spec: each for each in reversed(plans) if each.spec[0] != plan.spec}
     return {node: spec for (spec, _), each in newest.items() for node in (*each.stages, *each.builds)}
 
 
-def abandoned(plans: Sequence[Earlier], plan: Plan) -> set[str]:
+def abandoned(plans: Sequence[EarlierPlan], plan: Plan) -> set[str]:
     """Stages that this spec had and has no longer, and that no other spec or scale has."""
     newest = {each.spec: each for each in reversed(plans) if each.spec != (plan.spec, plan.scale)}
     kept = {stage.id for stage in plan.stages}.union(*(each.stages for each in newest.values()))
     return {stage for each in of_spec(plans, plan) for stage in each.stages} - kept
 
 
-def _plans(store: Store) -> Iterator[Earlier]:
+def _plans(store: Store) -> Iterator[EarlierPlan]:
     for folder in _newest(store)[:MOST]:
         try:
-            found = Earlier(folder, plan_file.read_header(folder))
+            found = EarlierPlan(folder, plan_file.read_header(folder))
             if found.spec[0] and found.axes and found.builds and found.stages:
                 yield found
         except (OSError, ValueError, KeyError, TypeError):

@@ -54,7 +54,7 @@ def damage(store: Store, stage: str) -> str | None:
     return None
 
 
-class Looks:
+class ImageVerifier:
     """Looks at images, as `damage` does, one for each time that an image was saved."""
 
     def __init__(self, store: Store) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.host.locks import Held
+from stepgrid.host.locks import HeldLock
 from stepgrid.model.plan import Outline, Plan
 from stepgrid.model.status import ActiveRun
 from stepgrid.plan.files import plan_file
@@ -16,7 +16,7 @@ class Runs:
         self._store, self._plan = store, plan
         self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
 
-    def active(self, held: Held) -> ActiveRun | None:
+    def active(self, held: HeldLock) -> ActiveRun | None:
         pids = held.of(self._store.lock(run_lock.NAME))
         if not pids:
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.host import file_reader
-from stepgrid.model.status import End, NodeStatus, Status, Work
+from stepgrid.model.status import ActiveWork, AttemptEnd, NodeStatus, Status
 from stepgrid.store import retractions
 from stepgrid.store.status.results import seconds
 from stepgrid.store.status.running_attempt import began
@@ -22,15 +22,15 @@ def is_open(attempt: Path) -> bool:
     return not (attempt / FAILURE).is_file()
 
 
-def end(attempts: Sequence[Path]) -> End | None:
+def end(attempts: Sequence[Path]) -> AttemptEnd | None:
     """Of the newest, where nobody is at work on it."""
     if not attempts:
         return None
     newest, tries = attempts[-1], len(attempts)
     if is_open(newest):
-        return End(Status.INTERRUPTED, KILLED, "", newest, began(newest) or 0.0, tries)
+        return AttemptEnd(Status.INTERRUPTED, KILLED, "", newest, began(newest) or 0.0, tries)
     record = file_reader.read(newest / FAILURE)
-    return End(
+    return AttemptEnd(
         status=Status.INTERRUPTED if record.get("status") in ("interrupted", "broken") else Status.FAILED,
         message=str(record.get("message") or "it does not say why"),
         step=str(record.get("step") or ""),
@@ -48,7 +48,7 @@ def _modified(path: Path) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PastAttempt:
     folder: Path
     standing: str  # of a result: counts, older, retracted, broken; of an attempt: failed, interrupted, running, waiting
     status: str | None = None  # of a result: done, unsupported
@@ -58,28 +58,30 @@ class Tried:
     said: str = ""  # why it was retracted, or failed, or is unsupported
 
 
-def tried(store: Store, node: NodeStatus) -> list[Tried]:
+def tried(store: Store, node: NodeStatus) -> list[PastAttempt]:
     counting = node.result.folder if node.result else None
     found = [_result(folder, counting) for folder in store.all_results(node.id)]
     found += [_attempt(folder, node.work) for folder in store.attempts(node.id)]
     return sorted(found, key=lambda each: each.folder.name)
 
 
-def _result(folder: Path, counting: Path | None) -> Tried:
+def _result(folder: Path, counting: Path | None) -> PastAttempt:
     record, note = file_reader.read(folder / "result.json"), retractions.of(folder)
     newer = counting is None or folder.name > counting.name
     standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
     said = note.said if note else record.get("reason") or ""
-    return Tried(
+    return PastAttempt(
         folder, standing, record.get("status"), record.get("started"), seconds(record), _host(folder), str(said)
     )
 
 
-def _attempt(folder: Path, work: Work | None) -> Tried:
+def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
     started, last = file_reader.read(folder / "attempt.json").get("started"), end([folder])
     if work and work.attempt == folder:
-        return Tried(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
-    return Tried(folder, last.status if last else "", None, started, None, _host(folder), last.said if last else "")
+        return PastAttempt(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
+    return PastAttempt(
+        folder, last.status if last else "", None, started, None, _host(folder), last.said if last else ""
+    )
 
 
 def _host(folder: Path) -> str | None:

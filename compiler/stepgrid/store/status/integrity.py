@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from stepgrid.host.failure import StageError
-from stepgrid.model.status import Broken, Stage
+from stepgrid.model.status import BrokenRecord, Stage
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.results import BrokenResult, changed, read
 from stepgrid.store.store import Store
@@ -41,7 +41,7 @@ def unreadable(record: Path) -> str | None:
     return None if isinstance(found, dict) else f"{record.name} holds no record"
 
 
-def set_aside(store: Store, broken: Broken, then: str = ", and made again") -> str | None:
+def set_aside(store: Store, broken: BrokenRecord, then: str = ", and made again") -> str | None:
     """Kept among the attempts, with a note; a sentence for the screen, or nothing when it is gone already."""
     with suppress(FileNotFoundError):
         kept = store.set_aside(broken.node, broken.folder)

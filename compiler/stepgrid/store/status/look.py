@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 
 from stepgrid.host import host_lock
-from stepgrid.host.locks import Held, described
-from stepgrid.model.status import ActiveRun, Broken, End, NodeStatus, Result, Stage, Status, Work
+from stepgrid.host.locks import HeldLock, described
+from stepgrid.model.status import ActiveRun, ActiveWork, AttemptEnd, BrokenRecord, NodeStatus, Result, Stage, Status
 from stepgrid.model.units import duration
 from stepgrid.store import redo_requests, retractions, skipped_stages
-from stepgrid.store.redo_requests import Asked
+from stepgrid.store.redo_requests import RedoRequest
 from stepgrid.store.status import attempts
 from stepgrid.store.status.integrity import build_fault
 from stepgrid.store.status.results import Marks, Results, broken_text
@@ -22,7 +22,7 @@ from stepgrid.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class UnchangedFacts:
     """What does not change from one look to the next."""
 
     results: Results | Marks
@@ -30,10 +30,12 @@ class Known:
     foreign: Mapping[str, str]  # machine of the plan -> where this host differs from it
 
 
-class Look:
+class Snapshot:
     """What one look found of the whole, and what that says of each node."""
 
-    def __init__(self, store: Store, known: Known, held: Held, run: ActiveRun | None, own: str = "") -> None:
+    def __init__(
+        self, store: Store, known: UnchangedFacts, held: HeldLock, run: ActiveRun | None, own: str = ""
+    ) -> None:
         """`run`: of this plan. `own`: the stage that this process runs, whatever the kernel tells of locks."""
         self._store, self._known, self._run = store, known, run
         self._at_work = held.inside(store.lock("_").parent) | ({own: (os.getpid(),)} if own else {})
@@ -41,10 +43,10 @@ class Look:
         self._skipped = skipped_stages.noted(self._store) if run and run.until else {}
         self._asked = redo_requests.all_pending(self._store)
         self._tried = _names(self._store.root / "attempts")
-        self._broken: list[Broken] = []
+        self._broken: list[BrokenRecord] = []
         self.redo: dict[str, str] = {}  # why a stage is measured beside its result
 
-    def broken(self) -> tuple[Broken, ...]:
+    def broken(self) -> tuple[BrokenRecord, ...]:
         results = (self._known.results.broken(stage) for stage in self._known.titles)
         return (*self._broken, *chain.from_iterable(results))
 
@@ -53,7 +55,7 @@ class Look:
             why = build_fault(folder := self._store.build(build))
             if why is None:
                 return NodeStatus(build, name, Status.DONE)
-            self._broken.append(Broken(build, folder, why))
+            self._broken.append(BrokenRecord(build, folder, why))
         return self._without_result(build, name, None)
 
     def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
@@ -73,7 +75,7 @@ class Look:
         self.redo[stage.id] = self._again(asked, result, tried)
         return replace(node, work=self._work(stage.id, tried))
 
-    def _again(self, asked: Asked, result: Result, tried: Sequence[Path]) -> str:
+    def _again(self, asked: RedoRequest, result: Result, tried: Sequence[Path]) -> str:
         since = [attempt for attempt in tried if attempt.name > result.folder.name]
         end = attempts.end(since) if asked.stage not in self._at_work else None
         return f"{asked.said}; {end.status}: {end.said}" if end else asked.said
@@ -93,10 +95,10 @@ class Look:
             return NodeStatus(node, title, Status.UNSUPPORTED, above.reason)
         return NodeStatus(node, title, Status.MISSING, self._missing(node, end), end=end)
 
-    def _lost(self, node: str) -> Broken | None:
+    def _lost(self, node: str) -> BrokenRecord | None:
         return next((each for each in (*self._known.results.broken(node), *self._broken) if each.node == node), None)
 
-    def _missing(self, node: str, end: End | None) -> str:
+    def _missing(self, node: str, end: AttemptEnd | None) -> str:
         if node in self._skipped:
             return self._late(self._skipped[node])
         if end:
@@ -104,7 +106,7 @@ class Look:
         note = retractions.newest(self._store, node)
         return f"its result was {note.said}" if note else ""
 
-    def _is_tried_again(self, end: End) -> bool:
+    def _is_tried_again(self, end: AttemptEnd) -> bool:
         """By the run that is active: it began after that attempt ended."""
         return self._run is not None and self._run.started is not None and end.when < self._run.started
 
@@ -115,7 +117,7 @@ class Look:
     def _attempts(self, node: str) -> Sequence[Path]:
         return self._store.attempts(node) if node in self._tried else ()
 
-    def _work(self, node: str, tried: Sequence[Path]) -> Work | None:
+    def _work(self, node: str, tried: Sequence[Path]) -> ActiveWork | None:
         if node not in self._at_work or self._is_over(node, tried):
             return None
         work, has_host = self._doing(node, tried)
@@ -128,13 +130,13 @@ class Look:
         """We hold its lock, and have ended its attempt."""
         return self._at_work[node] == (os.getpid(),) and bool(tried) and not attempts.is_open(tried[-1])
 
-    def _doing(self, node: str, tried: Sequence[Path]) -> tuple[Work, bool]:
+    def _doing(self, node: str, tried: Sequence[Path]) -> tuple[ActiveWork, bool]:
         """And whether it has the host."""
         pids = self._at_work[node]
         if not tried or not attempts.is_open(tried[-1]):
-            return Work(pids), False
+            return ActiveWork(pids), False
         if node not in self._known.titles:
-            return Work(pids, tried[-1], since=began(tried[-1])), True
+            return ActiveWork(pids, tried[-1], since=began(tried[-1])), True
         return doing(tried[-1], pids, self._known.titles), has_begun(tried[-1])
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from stepgrid.host.locks import Held
+from stepgrid.host.locks import HeldLock
 from stepgrid.host.machines import foreign
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Outline, Plan, runs_already
@@ -17,10 +17,10 @@ from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatu
 from stepgrid.plan import base_stages
 from stepgrid.plan.actions import planned, with_replays
 from stepgrid.plan.files.plan_file import outline
-from stepgrid.store.images.verification import Looks
+from stepgrid.store.images.verification import ImageVerifier
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace
-from stepgrid.store.status.look import Known, Look
+from stepgrid.store.status.look import Snapshot, UnchangedFacts
 from stepgrid.store.status.results import Marks, Results
 from stepgrid.store.store import ATTEMPT, Store
 
@@ -33,8 +33,8 @@ class StatusReader:
         self.store, self.plan = store, plan
         results = Results(store, store.looked(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
-        self._known = Known(results, titles, foreign(plan.machines, store.root, of_environment()))
-        self._damage, self._own = Looks(store).damage, own
+        self._known = UnchangedFacts(results, titles, foreign(plan.machines, store.root, of_environment()))
+        self._damage, self._own = ImageVerifier(store).damage, own
         self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}
         self._servers = {build.id for build in plan.builds if runs_already(build.source)}
@@ -42,10 +42,10 @@ class StatusReader:
         self._pace = (-1, Pace())
 
     def read(self) -> PlanStatus:
-        now, held = time.time(), Held()
+        now, held = time.time(), HeldLock()
         run = self._runs.active(held)
         own = run if run and run.own else None
-        look = Look(self.store, self._known, held, own, self._own)
+        look = Snapshot(self.store, self._known, held, own, self._own)
         nodes = {build.id: look.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
             nodes[stage.id] = look.stage(stage, nodes)
@@ -55,7 +55,7 @@ class StatusReader:
         ahead = eta(nodes.values(), self._by_id, found, own is not None, now)
         return PlanStatus(self.plan, now, run, nodes, ahead, look.broken(), self._known.foreign)
 
-    def _with_actions(self, nodes: Mapping[str, NodeStatus], look: Look) -> dict[str, NodeStatus]:
+    def _with_actions(self, nodes: Mapping[str, NodeStatus], look: Snapshot) -> dict[str, NodeStatus]:
         found = {node: planned(each, look.redo.get(node)) for node, each in nodes.items()}
         for node, why in self._due(found).items():
             found[node] = planned(found[node], why)
@@ -114,7 +114,7 @@ def job_status(store: Store, plan: str, own: str = "") -> PlanStatus:
 
 def build_status(store: Store, build: str) -> NodeStatus:
     """Of a build that no plan needs to have."""
-    return Look(store, Known(Marks(store), {}, {}), Held(), None).build(build, build)
+    return Snapshot(store, UnchangedFacts(Marks(store), {}, {}), HeldLock(), None).build(build, build)
 
 
 def measured(result: str) -> datetime | None:

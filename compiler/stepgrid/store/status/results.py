@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.file_reader import content
-from stepgrid.model.status import Broken, Files, Result, Stage, Status
+from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
 from stepgrid.store.record_head import head
 from stepgrid.store.store import Store
@@ -27,7 +27,7 @@ class Results:
     def __init__(self, store: Store, sound_since: float = float("-inf")) -> None:
         """`sound_since`: when all of them were found to be whole."""
         self._store, self._since = store, sound_since
-        self._seen: dict[str, tuple[int, Result | None, tuple[Broken, ...]]] = {}
+        self._seen: dict[str, tuple[int, Result | None, tuple[BrokenRecord, ...]]] = {}
 
     def of(self, stage: Stage) -> Result | None:
         try:
@@ -38,17 +38,17 @@ class Results:
             self._seen[stage.id] = (changed, *self._newest(stage))
         return self._seen[stage.id][1]
 
-    def broken(self, stage: str) -> tuple[Broken, ...]:
+    def broken(self, stage: str) -> tuple[BrokenRecord, ...]:
         """Those newer than the one that counts."""
         return self._seen[stage][2] if stage in self._seen else ()
 
-    def _newest(self, stage: Stage) -> tuple[Result | None, tuple[Broken, ...]]:
-        broken: tuple[Broken, ...] = ()
+    def _newest(self, stage: Stage) -> tuple[Result | None, tuple[BrokenRecord, ...]]:
+        broken: tuple[BrokenRecord, ...] = ()
         for folder in reversed(self._store.results(stage.id)):
             try:
                 return self._read(folder, stage), broken
             except BrokenResult as error:
-                broken = (*broken, Broken(stage.id, folder, str(error)))
+                broken = (*broken, BrokenRecord(stage.id, folder, str(error)))
         return None, broken
 
     def _read(self, folder: Path, stage: Stage) -> Result:
@@ -72,7 +72,7 @@ class Marks:
         folder = (mark.parent / mark.readlink()).parent
         return _result(folder, record) if record.get("status") in _STATUSES else Result(folder)
 
-    def broken(self, _stage: str) -> tuple[Broken, ...]:
+    def broken(self, _stage: str) -> tuple[BrokenRecord, ...]:
         return ()
 
 

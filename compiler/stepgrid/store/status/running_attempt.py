@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.host import file_reader
 from stepgrid.host.file_reader import records
 from stepgrid.host.log_tail import tail
-from stepgrid.model.status import Step, Work
+from stepgrid.model.status import ActiveWork, Step
 from stepgrid.store.timestamps import NAME
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
@@ -19,10 +19,10 @@ TAIL = 1 << 16  # bytes of the journal's end: some hundred events
 Event = Mapping[str, Any]
 
 
-def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> Work:
+def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> ActiveWork:
     """`titles` of stages: one of them may be run again first. `waits` for the host is left to who asks."""
     record, events = file_reader.read(attempt / RECORD), _events(attempt / JOURNAL)
-    work = Work(pids, attempt, str(record.get("hostname") or ""), _since(attempt, record))
+    work = ActiveWork(pids, attempt, str(record.get("hostname") or ""), _since(attempt, record))
     step = _step(attempt, events)
     work = replace(work, replays=_replayed(attempt, step, events, titles))
     if step is not None:

@@ -27,7 +27,7 @@ ONE_LOAD = 0.25  # a single load is assumed to be this close to what many would 
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ClaimEvidence:
     """What the report knows of two points beside their figures."""
 
     floor: Callable[[Point, Point], float | None] = lambda _, __: None
@@ -54,7 +54,7 @@ def leaf(
     comparison: Comparison,
     chosen: Mapping[Figure, Point],
     reason: Callable[[Point], str | None],
-    beside: Beside,
+    beside: ClaimEvidence,
 ) -> Leaf:
     ordered = _ordered(comparison)
     wanted = dict.fromkeys((*figures(ordered.left), *figures(ordered.right)))
@@ -84,7 +84,7 @@ def _ordered(comparison: Comparison) -> Comparison:
 
 
 def _with_noise(
-    found: Leaf, chosen: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]], beside: Beside
+    found: Leaf, chosen: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]], beside: ClaimEvidence
 ) -> Leaf:
     """The highest floor of any two of its points; a claim about one point has none."""
     pairs = list(permutations({point.places: point for point in chosen.values()}.values(), 2))
@@ -98,7 +98,7 @@ def _known(
     sides: Sequence[tuple[float, float]],
     chosen: Mapping[Figure, Point],
     loads: Sequence[Mapping[Figure, float]],
-    beside: Beside,
+    beside: ClaimEvidence,
 ) -> Interval | None:
     """Where left / right is a ratio of a table, but for a constant factor."""
     for one, other in permutations(chosen, 2) if len(chosen) == 2 else ():

@@ -21,7 +21,16 @@ from stepgrid.plan.report.claim_expression import (
     parsed,
 )
 from stepgrid.plugins.layout import MARK, STEP
-from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, Beside, Leaf, Outcome, decided, leaf
+from stepgrid.summarize.claims.claim_intervals import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    ClaimEvidence,
+    Leaf,
+    Outcome,
+    decided,
+    leaf,
+)
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
 from stepgrid.summarize.tables.point_filter import label, matches
@@ -58,14 +67,14 @@ def claims(
     axes: Sequence[Axis],
     points: Sequence[Point],
     caveat: Caveat = no_caveat,
-    beside: Beside = Beside(),  # noqa: B008  # frozen
+    beside: ClaimEvidence = ClaimEvidence(),  # noqa: B008  # frozen
 ) -> list[Claim]:
     """`caveat`: why two points are not to be compared; what a claim says of them carries it."""
     return [_claim(each, axes, points, caveat, beside) for each in said]
 
 
 def _claim(
-    said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: Beside
+    said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: ClaimEvidence
 ) -> Claim:
     statement, where = parsed(str(said["expect"])), said.get("where") or {}
     assert isinstance(where, Mapping)

@@ -26,7 +26,7 @@ PRIVATE = ("hostname",)  # that it differs is said, not what it is
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class EnvironmentDifference:
     hosts: Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
     within: float | None = None  # seconds
 

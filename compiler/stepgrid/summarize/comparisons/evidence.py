@@ -11,7 +11,7 @@ from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import builds
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.environment_difference import Surroundings
+from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.judgement import Caveat, Evidence
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
 from stepgrid.summarize.data import missed_lookups
@@ -21,7 +21,7 @@ from stepgrid.summarize.data.series import Series
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ComparisonEvidence:
     """For a table of comparisons, and for any two points."""
 
     series: Series
@@ -40,15 +40,15 @@ class Beside:
         return self.noise.floor(point, base, again=shares_loads(Layout({}, unlike, ()), axes))
 
 
-def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> Beside:
+def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> ComparisonEvidence:
     hosts = tables.facts.get("host", {})
     noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
-    around = Surroundings(hosts, within)
+    around = EnvironmentDifference(hosts, within)
 
     def marks(point: Point, base: Point) -> Sequence[str]:
         return tuple(_marks(around, point, base))
 
-    return Beside(tables.series, effect, partial(builds.caveat, known), noise, marks)
+    return ComparisonEvidence(tables.series, effect, partial(builds.caveat, known), noise, marks)
 
 
 def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:
@@ -56,7 +56,7 @@ def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:
     return all(axis.steps is not None for axis in axes if axis.name in form.across)
 
 
-def _marks(around: Surroundings, point: Point, base: Point) -> Iterator[str]:
+def _marks(around: EnvironmentDifference, point: Point, base: Point) -> Iterator[str]:
     yield from around.marks(point, base)
     yield from marks(point, base)
     yield from missed_lookups.marks(point, base)

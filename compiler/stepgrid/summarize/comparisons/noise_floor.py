@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.measurements import QPS, Point
-from stepgrid.summarize.data.parquet_reader import Past, Place, Run
+from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
@@ -59,7 +59,7 @@ class Floors:
         return math.expm1(special("stdtrit", found.freedom, (1 + SURE) / 2) * error)
 
 
-def floors(runs: Iterable[Run], past: Iterable[Past], hosts: Iterable[str]) -> Floors:
+def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str]) -> Floors:
     """`hosts`: the names of those that these runs were measured on; figures of others say nothing here."""
     known, own = set(hosts), [run for run in runs if run.measured and run.same_as is None]
     found: dict[Kind, list[Residual]] = defaultdict(list)
@@ -81,7 +81,7 @@ class _Figure(NamedTuple):
     log: float
 
 
-def _groups(own: Sequence[Run], past: Sequence[Past]) -> Iterator[tuple[Kind, list[Residual]]]:
+def _groups(own: Sequence[Run], past: Sequence[PastFigure]) -> Iterator[tuple[Kind, list[Residual]]]:
     """Of figures that only chance and their blocks tell apart: runs and results of one load, and loads of one cell."""
     tables: dict[tuple[Kind, object], dict[str, dict[object, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
@@ -94,7 +94,7 @@ def _groups(own: Sequence[Run], past: Sequence[Past]) -> Iterator[tuple[Kind, li
         yield kind, residuals(means)
 
 
-def _past(past: Sequence[Past], own: set[Place]) -> Iterator[_Figure]:
+def _past(past: Sequence[PastFigure], own: set[Place]) -> Iterator[_Figure]:
     """Results of stages of this plan are older than those that its tables have."""
     newest_first = sorted(past, key=lambda each: each.attempt, reverse=True)
     for place, results in groupby(sorted(newest_first, key=lambda each: each.place), key=lambda each: each.place):

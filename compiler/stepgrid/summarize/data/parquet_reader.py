@@ -58,7 +58,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastFigure:
     """One row of `history`: a figure of an older result, or of another plan."""
 
     place: Place
@@ -80,7 +80,7 @@ class Tables:
     series: Series
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
     units: Mapping[str, str] = field(default_factory=dict)
-    history: tuple[Past, ...] = ()
+    history: tuple[PastFigure, ...] = ()
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)  # rows of the compaction tables
 
 
@@ -147,9 +147,9 @@ def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[st
     )
 
 
-def _past(row: Mapping[str, Any]) -> Past:
+def _past(row: Mapping[str, Any]) -> PastFigure:
     same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps", "plan", "attempt")
-    return Past(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
+    return PastFigure(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
 
 
 def _facts(rows: Iterable[Sequence[str]]) -> dict[str, dict[str, dict[str, str]]]:

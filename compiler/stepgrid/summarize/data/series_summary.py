@@ -15,7 +15,7 @@ Place = tuple[str, int]  # stage, position of the step in it
 Array = NDArray[np.float64]
 
 
-class Heard(NamedTuple):
+class SeriesSummary(NamedTuple):
     length: int
     last: float  # its largest second
     top: float
@@ -31,7 +31,7 @@ class Seconds(NamedTuple):
     rates: Array
 
 
-def heard(seconds: Seconds) -> Iterator[tuple[Place, Heard]]:
+def heard(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
     """Series of one length are one matrix: numpy costs more to call than to run."""
     alike: dict[int, list[Place]] = defaultdict(list)
     for place, part in seconds.parts.items():
@@ -40,4 +40,4 @@ def heard(seconds: Seconds) -> Iterator[tuple[Place, Heard]]:
         times, rates = (np.array([each[seconds.parts[place]] for place in places]) for each in seconds[1:])
         ends = zip(times.max(axis=1).tolist(), rates.max(axis=1).tolist(), strict=True)
         for place, end, steady, mean in zip(places, ends, steadiness(rates), relatives(rates), strict=True):
-            yield place, Heard(length, *end, steady, mean)
+            yield place, SeriesSummary(length, *end, steady, mean)

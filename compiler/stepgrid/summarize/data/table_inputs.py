@@ -12,7 +12,7 @@ from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.part import ENGINE
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.driver import Targeting
+from stepgrid.plugins.driver import RateTargets
 from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.layout import FIGURES, Level
 from stepgrid.plugins.registry import LAYOUTS
@@ -35,7 +35,7 @@ def load(folder: Path, plan: Path, header: Mapping[str, Any], found: Tables) -> 
     """`folder`: of the tables; `plan`: of the plan, which is long and seldom needed."""
     asked = header["report"]["tables"]
     wanted = (tuple(table["window"]) for table in asked if "window" in table)
-    needed = any(isinstance(driver(kind), Targeting) for kind in {run.kind for run in found.runs})
+    needed = any(isinstance(driver(kind), RateTargets) for kind in {run.kind for run in found.runs})
     targets = dict(_targets(plan_file.read(plan).stages)) if needed else {}
     times = shares(folder) if _of_times(asked) or (needed and not asked) else {}
     return Extras(time_windows.figures(folder, wanted), found.levels, targets, counted(folder, asked), times)
@@ -48,7 +48,7 @@ def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
 def _targets(stages: Iterable[PlannedStage]) -> Iterator[tuple[Place, Mapping[str, float]]]:
     for stage in stages:
         for position, step in enumerate(stage.steps):
-            if isinstance(kind := driver(step.kind), Targeting) and (asked := kind.targets(step.settings)):
+            if isinstance(kind := driver(step.kind), RateTargets) and (asked := kind.targets(step.settings)):
                 yield (stage.id, position), asked
 
 

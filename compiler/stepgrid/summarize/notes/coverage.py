@@ -14,7 +14,7 @@ ORDER = tuple(Status)
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class MissingFigures:
     """Runs that lack figures for one and the same reason."""
 
     status: str
@@ -27,7 +27,7 @@ class Trouble:
 @dataclass(frozen=True, slots=True)
 class Coverage:
     counts: Mapping[str, int]  # of measured runs, each counted once
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[MissingFigures, ...]
 
     @property
     def incomplete(self) -> int:
@@ -48,7 +48,7 @@ def status(runs: Sequence[Run]) -> Coverage:
     return Coverage({name: counts[name] for name in ORDER}, _troubles([*once.values()]))
 
 
-def _troubles(runs: Sequence[Run]) -> tuple[Trouble, ...]:
+def _troubles(runs: Sequence[Run]) -> tuple[MissingFigures, ...]:
     found: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         if run.status != Status.DONE:
@@ -57,7 +57,7 @@ def _troubles(runs: Sequence[Run]) -> tuple[Trouble, ...]:
     return tuple(_trouble(status, reason, members) for (status, reason), members in ordered)
 
 
-def _trouble(status: str, reason: str, runs: Sequence[Run]) -> Trouble:
+def _trouble(status: str, reason: str, runs: Sequence[Run]) -> MissingFigures:
     cells = dict.fromkeys(words((*run.labels.values(), run.step), (*run.labels, "step")) for run in runs)
     logs = dict.fromkeys(run.log for run in runs if run.log and run.status != Status.UNSUPPORTED)
-    return Trouble(status, reason, len(runs), tuple(cells), tuple(logs))
+    return MissingFigures(status, reason, len(runs), tuple(cells), tuple(logs))

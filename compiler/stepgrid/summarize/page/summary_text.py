@@ -15,7 +15,7 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.formats import text as text_format
-from stepgrid.summarize.notes.coverage import Trouble
+from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, findings, host
 from stepgrid.summarize.page.command_lines import dropped
@@ -157,7 +157,7 @@ def _status(report: Report) -> list[str]:
     return [f"{counts} (measured steps)", *(line for each in report.status.troubles for line in trouble(each))]
 
 
-def trouble(each: Trouble) -> Iterator[str]:
+def trouble(each: MissingFigures) -> Iterator[str]:
     yield f"{each.status}: {counted(each.runs, 'run')}: {each.reason}"
     if each.status != Status.UNSUPPORTED:
         more = len(each.cells) - 1

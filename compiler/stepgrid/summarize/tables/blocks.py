@@ -10,7 +10,7 @@ from statistics import median
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.plugins.layout import OWN, STEP, At, Block, Level, Spot
+from stepgrid.plugins.layout import OWN, STEP, At, Block, LayoutCell, Level
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -28,7 +28,7 @@ def no_caveat(_: Point, __: Point) -> str | None:
 
 
 @dataclass(slots=True)
-class Known:
+class ReportPoints:
     """The points of a report, and what is asked of them again and again."""
 
     points: Sequence[Point]
@@ -77,12 +77,12 @@ def _medians(point: Point) -> Mapping[str, float]:
     return {name: spread[0] for name in names if (spread := point.spread(name))}
 
 
-def blocks(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator[Block]:
+def blocks(form: Arrangement, points: Sequence[Point], known: ReportPoints) -> Iterator[Block]:
     for key, members in groups(form, points, known):
         yield block(form, key, members, known)
 
 
-def groups(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator[tuple[Labels, list[Point]]]:
+def groups(form: Arrangement, points: Sequence[Point], known: ReportPoints) -> Iterator[tuple[Labels, list[Point]]]:
     """The points of each block."""
     found: dict[Labels, list[Point]] = {}
     there = {axis: _labels(axis, points, known) for axis in form.by if STEP not in form.by}
@@ -93,7 +93,7 @@ def groups(form: Arrangement, points: Sequence[Point], known: Known) -> Iterator
         yield key, found[key]
 
 
-def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Known) -> Block:
+def block(form: Arrangement, key: Labels, points: Sequence[Point], known: ReportPoints) -> Block:
     there = {axis: _labels(axis, points, known) for axis in form.columns}
     rows = _sorted({_key(point, form.rows) for point in points}, form.rows, known)
     columns = _sorted({at for point in points for at in _keys(point, form.columns, there)}, form.columns, known)
@@ -144,8 +144,8 @@ def _placed(
 
 
 def _spots(
-    form: Arrangement, block: Block, placed: Mapping[tuple[int, int], Point], known: Known
-) -> dict[tuple[int, int], Spot]:
+    form: Arrangement, block: Block, placed: Mapping[tuple[int, int], Point], known: ReportPoints
+) -> dict[tuple[int, int], LayoutCell]:
     """What was measured once is shown once: its other places say where. The base's place comes first."""
     first: dict[tuple[Place, ...], tuple[int, int]] = {}
     found = {}
@@ -163,24 +163,26 @@ def _apart(block: Block, owner: tuple[int, int], here: tuple[int, int]) -> str:
     return ", ".join(part for part in (row, column) if part)
 
 
-def _spot(form: Arrangement, point: Point, known: Known, same: str) -> Spot:
+def _spot(form: Arrangement, point: Point, known: ReportPoints, same: str) -> LayoutCell:
     if status := ("" if point.status == Status.DONE else point.status):
-        return Spot(status=status)
+        return LayoutCell(status=status)
     if same:
-        return Spot(status=f"same as {same}")
+        return LayoutCell(status=f"same as {same}")
     levels = next(_levels(form, point, known), ())
-    found = Spot(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
+    found = LayoutCell(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
     if not form.layout.times:
         return found
     return found._replace(times=together(known.times[place] for place in point.places if place in known.times))
 
 
-def _levels(form: Arrangement, point: Point, known: Known) -> Iterator[Sequence[Level]]:
+def _levels(form: Arrangement, point: Point, known: ReportPoints) -> Iterator[Sequence[Level]]:
     """Read for those tables alone that show them."""
     return (known.levels[place] for place in point.places if form.layout.levels and place in known.levels)
 
 
-def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Point], known: Known) -> Mapping[At, Spot]:
+def _compared(
+    form: Arrangement, spots: dict[At, LayoutCell], placed: Mapping[At, Point], known: ReportPoints
+) -> Mapping[At, LayoutCell]:
     """With what is uncertain of the ratios, and doubtful."""
     if form.base is None:
         return spots
@@ -195,7 +197,7 @@ def _compared(form: Arrangement, spots: dict[At, Spot], placed: Mapping[At, Poin
     }
 
 
-def _ratios(form: Arrangement, point: Point, known: Known) -> Iterator[tuple[str, float]]:
+def _ratios(form: Arrangement, point: Point, known: ReportPoints) -> Iterator[tuple[str, float]]:
     base = known.base(point, form.base) if form.base is not None else None
     for metric in form.metrics or form.layout.metrics or ("qps",) if base is not None else ():
         found = ratio(point, base, metric) if base is not None else None
@@ -237,12 +239,12 @@ def _keys(point: Point, axes: Sequence[str], there: Mapping[str, Sequence[str]])
     return product(*found)
 
 
-def _labels(axis: str, points: Iterable[Point], known: Known) -> list[str]:
+def _labels(axis: str, points: Iterable[Point], known: ReportPoints) -> list[str]:
     found = {label(point, axis) for point in points}
     return [at for at in known.ordered(axis) if at in found]
 
 
-def _sorted(keys: Iterable[Labels], axes: Sequence[str], known: Known) -> list[Labels]:
+def _sorted(keys: Iterable[Labels], axes: Sequence[str], known: ReportPoints) -> list[Labels]:
     ranks = [{at: index for index, at in enumerate(known.ordered(axis))} for axis in axes]
     return sorted(keys, key=lambda key: [rank.get(at or "", -1) for rank, at in zip(ranks, key, strict=True)])
 

@@ -22,7 +22,7 @@ from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.data.time_windows import windowed
 from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
-from stepgrid.summarize.tables.blocks import Caveat, Known, Labels, block, blocks, groups, no_caveat, words
+from stepgrid.summarize.tables.blocks import Caveat, Labels, ReportPoints, block, blocks, groups, no_caveat, words
 from stepgrid.summarize.tables.point_filter import matches
 
 TOGETHER = ("per_operation",)  # of a table for each step, what counts is all of them
@@ -64,7 +64,7 @@ def tables(
     return found
 
 
-def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> Iterator[Shown]:
+def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: ReportPoints) -> Iterator[Shown]:
     """Block by block."""
     chosen = [point for point in whole.points if matches(point, said["where"])]
     form = arrangement(said, axes, chosen, base)
@@ -82,11 +82,11 @@ def _is_much(points: Sequence[Point]) -> bool:
     return sum(point.status == Status.DONE for point in points) > ROWS
 
 
-def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: Known) -> list[Table]:
+def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: ReportPoints) -> list[Table]:
     return [table for table in form.layout.tables(block(form, key, points, whole)) if _says(table)]
 
 
-def _has_figures(form: Arrangement, point: Point, whole: Known) -> bool:
+def _has_figures(form: Arrangement, point: Point, whole: ReportPoints) -> bool:
     if form.layout.levels:
         return any(place in whole.levels for place in point.places)
     return any(name in run.metrics for run in point.runs for name in form.layout.metrics)
@@ -98,7 +98,7 @@ def known(
     extras: Extras,
     caveat: Caveat = no_caveat,
     intervals: RatioIntervals | None = None,
-) -> Known:
+) -> ReportPoints:
     """The figures of a window have intervals of their own."""
     by_step: dict[str, list[Run]] = {}
     for run in runs:
@@ -109,11 +109,11 @@ def known(
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
     known = extras.levels, extras.targets, extras.counters, caveat, extras.times
-    return Known(found, axes, [*by_step], *known, intervals or RatioIntervals())
+    return ReportPoints(found, axes, [*by_step], *known, intervals or RatioIntervals())
 
 
 def _named(
-    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras, whole: Known
+    said: Said, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str], extras: Extras, whole: ReportPoints
 ) -> list[Table]:
     """One with a window is made of the figures of that alone."""
     window = tuple(said.get("window", ()))
@@ -123,7 +123,7 @@ def _named(
     return found or [Table(said.get("title", said.get("layout", "")), (), (), notes=("there is nothing to show",))]
 
 
-def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: Known) -> list[Table]:
+def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: ReportPoints) -> list[Table]:
     chosen = [point for point in whole.points if matches(point, said.get("where", {}))]
     form = arrangement(said, axes, chosen, base)
     return [table for each in blocks(form, chosen, whole) for table in form.layout.tables(each)]

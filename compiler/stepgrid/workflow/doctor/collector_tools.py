@@ -12,13 +12,13 @@ from stepgrid.model.site import Site
 from stepgrid.plugins.registry import COLLECTORS
 
 
-class Lacking(NamedTuple):
+class MissingTool(NamedTuple):
     collector: str  # its name in the spec
     tool: str
     package: str  # that brings it; empty where nobody knows
 
 
-def lacking(stages: Iterable[PlannedStage], site: Site) -> list[Lacking]:
+def lacking(stages: Iterable[PlannedStage], site: Site) -> list[MissingTool]:
     """Each collector once."""
     asked = {str(each["name"]): each for stage in stages for step in stage.steps for each in _asked(step.setup)}
     needed = (_needed(name, each, site) for name, each in asked.items())
@@ -41,10 +41,10 @@ def _asked(setup: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
 
 
-def _needed(name: str, asked: Mapping[str, Any], site: Site) -> Lacking | None:
+def _needed(name: str, asked: Mapping[str, Any], site: Site) -> MissingTool | None:
     """A program of the build is known when the build is made."""
     if (kind := asked.get("collector")) is not None:
         found = COLLECTORS.get(str(kind))
-        return Lacking(name, site.tool(found.tool), found.package)
+        return MissingTool(name, site.tool(found.tool), found.package)
     program = str(asked["command"][0])
-    return None if "{" in program else Lacking(name, program, "")
+    return None if "{" in program else MissingTool(name, program, "")

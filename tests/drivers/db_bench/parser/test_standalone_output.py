@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.figures import ParseError, PrintedStep
-from stepgrid.plugins.driver import Printed
+from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.drivers import driver
 
 HEAD = """RocksDB:    version {version}
@@ -29,7 +29,7 @@ LINE = (
 
 def read(path: Path) -> list[PrintedStep]:
     reader = driver("db_bench")
-    assert isinstance(reader, Printed)
+    assert isinstance(reader, StandaloneOutput)
     return list(reader.printed(path))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
 from stepgrid.engines.postgres.recipes.meson import PostgresMeson
@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def make(tree: Path, **flags: Any) -> Made:
+def make(tree: Path, **flags: Any) -> BuiltPrograms:
     recipe = {"flags": {"libraries": "system", **flags}}
     asked = order(tree.parent, {"path": "x"}, engine="postgres", recipe=recipe, site=TOOLS)
     return PostgresConfigure().make(asked, Material(tree=tree))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.model.plan import PlannedBuild
 from tests.build.compilers import needs_cmake, needs_compiler, tree
@@ -14,7 +14,7 @@ from tests.build.ordering import order, recipe_of
 from tests.engines.rocksdb.recipes.test_official_library import compiled
 
 
-def made(folder: Path, **source: Any) -> Made:
+def made(folder: Path, **source: Any) -> BuiltPrograms:
     folder.mkdir()
     (folder.parent / "libgflags.a").write_bytes(b"!<arch>\n")
     declared = {"maven": "a:b:9.8.7", **source}

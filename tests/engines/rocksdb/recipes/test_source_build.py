@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
@@ -14,7 +14,7 @@ from tests.build.compilers import needs_cmake, needs_compiler, tree
 from tests.build.ordering import order, recipe_of
 
 
-def made(folder: Path, site: Site | None = None, **flags: str) -> Made:
+def made(folder: Path, site: Site | None = None, **flags: str) -> BuiltPrograms:
     source = {"git": "https://example.org/x.git", "ref": "v1"}
     given: dict[str, Any] = {"engine": "rocksdb", "recipe": {"flags": {"libraries": "system", **flags}}}
     build = PlannedBuild("b-0", "x", "rocksdb", "", source, recipe=given["recipe"])

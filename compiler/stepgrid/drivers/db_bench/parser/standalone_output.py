@@ -127,18 +127,18 @@ def _with_series(step: PrintedStep, path: Path) -> PrintedStep:
 CUT = "the file ends in the middle of a line, which is left out"
 
 
-class Given(NamedTuple):
+class WholeLines(NamedTuple):
     """Whole lines: half of one can end in half a number."""
 
     text: str
     warnings: tuple[str, ...] = ()
 
 
-def read(path: Path) -> Given:
+def read(path: Path) -> WholeLines:
     """What is not text is none."""
     text = _content(path).decode("utf-8", errors="replace").replace("\r\n", "\n")
     whole = text.rfind("\n") + 1
-    return Given(text[:whole], (CUT,) if text[whole:].strip() else ())
+    return WholeLines(text[:whole], (CUT,) if text[whole:].strip() else ())
 
 
 def _content(path: Path) -> bytes:

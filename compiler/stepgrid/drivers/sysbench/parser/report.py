@@ -20,7 +20,7 @@ _SECTION = re.compile(r"^\S", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class CountAndRate:
     """A line with a count and how many that were in a second; the rate also as it stands."""
 
     count: int
@@ -30,7 +30,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    rated: Mapping[str, Rated]  # transactions, queries, ignored errors, reconnects
+    rated: Mapping[str, CountAndRate]  # transactions, queries, ignored errors, reconnects
     queries: Mapping[str, int]  # read, write, other, total
     seconds: float | None
     events: int | None
@@ -43,7 +43,7 @@ def report(text: str) -> Report:
     if start < 0:
         raise ParseError("no statistics (`SQL statistics:`)")
     end = text[start:]
-    rated = {name: Rated(int(count), float(rate), rate) for name, count, rate in _RATED.findall(end)}
+    rated = {name: CountAndRate(int(count), float(rate), rate) for name, count, rate in _RATED.findall(end)}
     if "queries" not in rated:
         raise ParseError("no line with the rate of queries (`queries: … (… per sec.)`)")
     plain = dict(_PLAIN.findall(end))

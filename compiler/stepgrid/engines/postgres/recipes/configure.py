@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import RUN_PATH, Compile, FromSource, prepare
+from stepgrid.build.compilation.source_build import RUN_PATH, Compile, SourceRecipe, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.postgres.recipes.source_build import HOME, MARK, PACKAGES, finish, generators
@@ -18,10 +18,10 @@ _OPTIONS = ("--disable-rpath", "--without-readline", "--without-icu", "--with-lz
 _LIBRARIES = ("LZ4_CFLAGS= ", "LZ4_LIBS=-llz4", "ZSTD_CFLAGS= ", "ZSTD_LIBS=-lzstd")
 
 
-class PostgresConfigure(FromSource):
+class PostgresConfigure(SourceRecipe):
     name, tools = "configure", (*COMPILERS, "make", "perl")
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, MARK, PACKAGES, *self.tools, *generators(material))
         made, staging = order.folder / "made", order.folder / "staging"
         made.mkdir()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import RUN_PATH, Compile, FromSource, prepare
+from stepgrid.build.compilation.source_build import RUN_PATH, Compile, SourceRecipe, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.postgres.recipes.source_build import HOME, MARK, PACKAGES, finish, generators
@@ -19,10 +19,10 @@ _PLAIN = ("-Doptimization=2", "-Ddebug=false")
 _LIBRARIES = {"zlib": "z", "liblz4": "lz4", "libzstd": "zstd"}
 
 
-class PostgresMeson(FromSource):
+class PostgresMeson(SourceRecipe):
     name, tools = "meson", (*COMPILERS, "meson", "ninja", "make", "perl", "pkg-config")
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, MARK, PACKAGES, *self.tools, *generators(material))
         made, staging = order.folder / "made", order.folder / "staging"
         meson, ninja = compiled.tools["meson"], compiled.tools["ninja"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.build.compilation import pruning
 from stepgrid.build.compilation.compiler_options import codegen
 from stepgrid.build.compilation.source_build import PREFIX, Compile, installed
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.recipes.server_programs import find
 from stepgrid.build.source import Material
 from stepgrid.engines.postgres import extensions
@@ -27,7 +27,7 @@ def generators(material: Material) -> tuple[str, ...]:
     return () if made else ("bison", "flex")
 
 
-def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
+def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> BuiltPrograms:
     """`staging`: the folder that stands for the root of the file system."""
     order, home = compiled.order, staging / HOME.lstrip("/")
     added = extensions.compile_asked(compiled, home)
@@ -38,7 +38,7 @@ def finish(compiled: Compile, staging: Path, facts: Mapping[str, Json]) -> Made:
     for left in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
         shutil.rmtree(left)  # for compiles of extensions; they name folders that are gone
     pruning.prune(order.folder, (PREFIX,))
-    return Made(
+    return BuiltPrograms(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
         quality={"route": "source", **seen, **extensions.record(added.found)},
         artifacts=(*compiled.devel.artifacts, *added.artifacts),

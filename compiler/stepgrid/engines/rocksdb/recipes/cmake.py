@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 from stepgrid.build.compilation import cmake
-from stepgrid.build.compilation.source_build import Compile, FromSource, prepare
+from stepgrid.build.compilation.source_build import Compile, SourceRecipe, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import source_tree
@@ -32,10 +32,10 @@ _OPTIONS = {
 _CACHED = re.compile("WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_")
 
 
-class RocksDBCMake(FromSource):
+class RocksDBCMake(SourceRecipe):
     name, tools = "cmake", (*COMPILERS, *cmake.TOOLS)
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, source_tree.MARK, PACKAGES, *self.tools)
         made = order.folder / "made"
         cmake.configure(compiled, made, _own(compiled))

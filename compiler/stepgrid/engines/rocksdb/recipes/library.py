@@ -11,7 +11,7 @@ from stepgrid.build.compilation.development_packages import development
 from stepgrid.build.compilation.source_build import Compile, root
 from stepgrid.build.compilation.toolchain import COMPILERS, find
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
@@ -29,7 +29,7 @@ class RocksDBLibrary:
     def takes(self, build: PlannedBuild) -> bool:
         return "maven" in build.source
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         if material.prefix is None:
             raise BuildError("the artifact holds no library")
         library = official_library.library(material.prefix)
@@ -45,7 +45,7 @@ class RocksDBLibrary:
         said = probe(order, kept.programs["db_bench"])
         _refuse_other(said.version, release)
         quality = published(order.folder / pruning.LIBRARIES / library.path.name)
-        return Made(
+        return BuiltPrograms(
             kept.programs,
             quality={**quality, "route": self.name, "compressions": said.compressions},
             artifacts=(*fetched, *bench.artifacts),

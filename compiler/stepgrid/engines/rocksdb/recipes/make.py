@@ -6,9 +6,9 @@ import re
 import shlex
 from pathlib import Path
 
-from stepgrid.build.compilation.source_build import Compile, FromSource, prepare
+from stepgrid.build.compilation.source_build import Compile, SourceRecipe, prepare
 from stepgrid.build.compilation.toolchain import COMPILERS, FOLDER_MAP
-from stepgrid.build.recipe import Made
+from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.rocksdb.recipes import source_tree
@@ -29,10 +29,10 @@ _ALONE = {
 }
 
 
-class RocksDBMake(FromSource):
+class RocksDBMake(SourceRecipe):
     name, tools = "make", (*COMPILERS, "make")
 
-    def make(self, order: Order, material: Material) -> Made:
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, source_tree.MARK, PACKAGES, *self.tools)
         tree, tools = compiled.tree, compiled.tools
         compilers = {"CC": tools.cc, "CXX": tools.cxx}  # for the script that looks at the machine
