@@ -10,6 +10,7 @@ from typing import Any
 
 from stepgrid.build.programs import programs
 from stepgrid.host.processes import child_process as children
+from stepgrid.host.processes import termination
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.host.processes.unprivileged_user import User, give, ordinary
 from stepgrid.model.command import Command
@@ -43,7 +44,7 @@ def serving(
             readiness.connected(engine, server).close()
             yield home.access
         finally:
-            children.stop(server.pid, engine.stop, PATIENCE)
+            termination.stop(server.pid, engine.stop, PATIENCE)
             children.reap(server.child)
 
 

@@ -11,8 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from stepgrid.drivers.db_bench.benchmark_releases import SINCE
-from stepgrid.drivers.db_bench.lints.release_defaults import CHANGES
-from stepgrid.engines.rocksdb import _SINCE
+from stepgrid.drivers.db_bench.lints.changed_defaults import CHANGES
+from stepgrid.engines.rocksdb.capability_releases import SINCE as OPTIONS_SINCE
 from stepgrid.plugins.capabilities import Release, release
 
 CLONE = os.environ["STEPGRID_ROCKSDB_GIT"]
@@ -38,7 +38,7 @@ def stands(name: str) -> str:
     return rf'name == "{name}"' if name in SINCE else rf'DEFINE_\w+\(\s*{name}\s*,|"{name}"'
 
 
-@pytest.mark.parametrize(("name", "first"), sorted({**SINCE, **_SINCE}.items()))
+@pytest.mark.parametrize(("name", "first"), sorted({**SINCE, **OPTIONS_SINCE}.items()))
 def test_the_first_release_that_has_it(name: str, first: Release, sources: dict[Release, str]) -> None:
     assert {number: number >= first for number in sources} == {
         number: re.search(stands(name), text) is not None for number, text in sources.items()

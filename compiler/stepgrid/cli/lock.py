@@ -13,7 +13,8 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.durable_writes import write_text
 from stepgrid.language import lock_file
 from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem, Problems, SpecError, nearest
+from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted

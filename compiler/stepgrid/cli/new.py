@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.plugins.engines import names
 from stepgrid.plugins.registry import ENGINES
 

@@ -14,7 +14,8 @@ from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Sc
 from stepgrid.language.builds.source_defaults import complete
 from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
 from stepgrid.language.option_scalars import described
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Map, key_place, place, width
 from stepgrid.model.plan import SERVER, runs_already
 from stepgrid.plugins.engine import DeclaredBuilds, Published

@@ -13,7 +13,8 @@ from stepgrid.language import models
 from stepgrid.language.builds.flags import flag_faults
 from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
 from stepgrid.plugins.engine import DeclaredBuilds

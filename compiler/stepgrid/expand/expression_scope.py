@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from stepgrid.language import option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import CycleError, ExpressionError
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Map, Seq, Text, place, width
 
 

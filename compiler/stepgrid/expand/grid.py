@@ -17,7 +17,8 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import AlreadyReported, Scope
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Text, key_place
 
 MOST_CELLS = 200_000  # with their repeats

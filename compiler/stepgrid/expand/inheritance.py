@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from stepgrid.language.problems.problem import Problems, nearest
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Text
 
 

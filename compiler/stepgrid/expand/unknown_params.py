@@ -11,7 +11,8 @@ from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.language.expressions.evaluator import references
 from stepgrid.language.models import OptionSet, Spec
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Text
 from stepgrid.plugins.drivers import driver
 

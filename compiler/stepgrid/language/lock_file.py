@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.language import input_record
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map, Text, place, width
 

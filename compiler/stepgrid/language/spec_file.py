@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.language import input_record, short_forms
 from stepgrid.language.override import override
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.validation import describe, mended
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.merge import merge

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text, place, renamed, replaced, width, without
 
 if TYPE_CHECKING:

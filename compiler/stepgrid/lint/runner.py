@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from stepgrid.expand.cells import Expansion
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map
 from stepgrid.lint import registry

@@ -1,4 +1,6 @@
-"""What an id is made of: never titles, labels, comments, order of keys or axes, report, paths, how many repeats."""
+"""What an id is made of: never titles, labels, comments, order of keys or axes, report, paths, how many repeats.
+
+What counts of a step is said by `ResolvedStep.identity` (expand/steps/resolved_step.py)."""
 
 from __future__ import annotations
 

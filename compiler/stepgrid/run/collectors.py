@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.model.site import Site
@@ -64,7 +64,7 @@ class ActiveCollectors:
 
     def kill(self) -> None:
         for running in self._running:
-            child_process.kill(running.process.pid)
+            termination.kill(running.process.pid)
             with suppress(ChildProcessError):  # stopped while it was being fetched
                 child_process.reap(running.process)
 
@@ -107,8 +107,8 @@ class _Running:
 
     def end(self) -> None:
         pid = self.process.pid
-        overdue = child_process.wait(pid, TO_END) is None and not child_process.stop(pid)
-        child_process.kill(pid)  # what it left in its group
+        overdue = child_process.wait(pid, TO_END) is None and not termination.stop(pid)
+        termination.kill(pid)  # what it left in its group
         status, _ = child_process.reap(self.process)
         note(self.folder, self.asked, self._complaint(status, overdue), status)
 

@@ -23,7 +23,6 @@ from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
-from stepgrid.run.deadline import DeadlineError, late, refuse_late
 from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
 from stepgrid.run.images.disk_space import learn
@@ -31,6 +30,7 @@ from stepgrid.run.images.live_databases import live
 from stepgrid.run.images.starting_database import Start, immutable, lacks_results, ours, prepare
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.job_context import Job
+from stepgrid.run.late_start import DeadlineError, late, refuse_late
 from stepgrid.run.steps import Bench
 from stepgrid.store.full_disk import DiskFull
 from stepgrid.store.redo_requests import pending

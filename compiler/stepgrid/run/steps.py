@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -22,13 +21,12 @@ from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
-from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import engine, served
 from stepgrid.plugins.server import ClientEnvironment
-from stepgrid.run import inputs, progress, step_record
+from stepgrid.run import inputs, progress, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collector_drawings import draw
@@ -40,9 +38,6 @@ from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
 from stepgrid.run.step_files import attach, forget, keep
-
-GRACE = 600.0
-FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +104,7 @@ class _Step:
     def _run(self) -> Mapping[str, Any]:
         kind = running(self.step.kind)
         done, seen = self._command(kind), dict[str, Any]()
-        deadline = seconds_allowed(done.command, kind.estimate(self.step.settings))
+        deadline = step_timeout.seconds_allowed(done.command, kind.estimate(self.step.settings))
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
         data = None if isinstance(self.server, ExternalServer) else self.bench.data
@@ -229,7 +224,7 @@ class _Step:
         return cast(Mapping[str, Any], self.step.setup.get("launch") or {})
 
     def _probe(self, when: str) -> dict[str, ProbeReading]:
-        return ProbeRunner(self.step.name, self._context(), FLOOR, self.server).run(self.step.setup, when)
+        return ProbeRunner(self.step.name, self._context(), step_timeout.FLOOR, self.server).run(self.step.setup, when)
 
     def _statistics(self, when: str) -> None:
         """Of the server. A replay is nobody's figure."""
@@ -246,9 +241,3 @@ def declared(step: PlannedStep) -> float | None:
     """Seconds that the step says it takes."""
     found = step.settings.get("duration")
     return float(found) if isinstance(found, int | float) and found > 0 else None
-
-
-def seconds_allowed(command: Command, estimate: float) -> float:
-    """The declared duration, or generously more than the estimate, and a grace on top."""
-    grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
-    return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)

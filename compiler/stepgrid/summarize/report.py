@@ -10,8 +10,8 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.plan.arms import arms
-from stepgrid.summarize.claims import claim_intervals
-from stepgrid.summarize.claims.outcomes import Claim, claims
+from stepgrid.summarize.claims import claim_judgement
+from stepgrid.summarize.claims.claim_cases import Claim, claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, drift, measurement_gap, multiple_comparisons
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare
@@ -104,7 +104,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     intervals = ratio_intervals([table for each in sections for table in each.comparisons])
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
-    noise = claim_intervals.ClaimEvidence(partial(beside.floor, axes), intervals.of)
+    noise = claim_judgement.ClaimEvidence(partial(beside.floor, axes), intervals.of)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],

@@ -6,7 +6,7 @@ from typing import Any
 
 from stepgrid.engines.mysqld.server_statistics import GAUGES, looks
 from stepgrid.plugins.server_statistics import ServerStatistics, apart
-from tests.engines.told import ServerStatistics as Connection
+from tests.engines.told import Told as Connection
 
 STATUS = [
     {"Variable_name": "Questions", "Value": "70"},

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.engines.postgres.server_statistics import looks
 from stepgrid.plugins.server_statistics import ServerStatistics
-from tests.engines.told import ServerStatistics as Connection
+from tests.engines.told import Told as Connection
 
 SIZES: dict[str, list[Any]] = {
     "AS data_bytes": [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.unprivileged_user import User
 
 Start = Callable[[str], subprocess.Popen[bytes]]
@@ -27,7 +27,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
     yield started
     for process in made:
-        child_process.kill(process.pid)
+        termination.kill(process.pid)
         if process.returncode is None:
             child_process.reap(process)
 
@@ -46,7 +46,7 @@ def test_how_it_ended_is_known_before_it_is_fetched(start: Start) -> None:
     assert child_process.reap(process)[0] == 3
     killed = start("import time; time.sleep(60)")
     assert child_process.ended(killed.pid) is None
-    child_process.kill(killed.pid)
+    termination.kill(killed.pid)
     child_process.wait(killed.pid, 10.0)
     assert child_process.ended(killed.pid) == -signal.SIGKILL
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepgrid.plan.files import plan_file
 from stepgrid.run import progress
-from stepgrid.run.deadline import late
+from stepgrid.run.late_start import late
 from stepgrid.store.redo_requests import pending
 from stepgrid.store.store import Store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli.parse import figure_table
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
 from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.drivers import driver, kinds

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan import stage_selection
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.collect.tables import parquet, table_views
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -67,6 +67,7 @@ class DbBench(PackageRunner):
         from stepgrid.drivers.db_bench.lints import (
             benchmarks,
             block_cache,
+            changed_defaults,
             data_size,
             direct_io,
             levels,
@@ -75,12 +76,11 @@ class DbBench(PackageRunner):
             memtable,
             mixgraph,
             readahead,
-            release_defaults,
             tree_shape,
         )
 
         families = (benchmarks, mixgraph, levels, readahead, block_cache, memtable, direct_io)
-        spanning = (tree_shape, loads, lookups, data_size, release_defaults)
+        spanning = (tree_shape, loads, lookups, data_size, changed_defaults)
         return [rule for family in (*families, *spanning) for rule in family.RULES]
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:

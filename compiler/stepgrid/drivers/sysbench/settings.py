@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.command import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 

@@ -8,40 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.rocksdb import gflags
+from stepgrid.engines.rocksdb import capability_releases, gflags
 from stepgrid.language.builds.source_defaults import Library
-from stepgrid.plugins.capabilities import Release, reached
+from stepgrid.plugins.capabilities import reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import Recipe
     from stepgrid.lint.rule import Rule
-
-# The first release that can, from db_bench's source at the release tags (tests/engines/test_rocksdb_source.py).
-# `waitforcompaction` can hang under universal compaction before 8.7: for that there is a name of its own.
-_SINCE: Mapping[str, Release] = {
-    "benchmark_read_rate_limit": (5, 1),
-    "max_background_jobs": (5, 7),
-    "mixgraph": (6, 0),
-    "multiread_batched": (6, 2),
-    "enable_blob_files": (6, 18),
-    "waitforcompaction": (6, 19),
-    "flush": (6, 19),
-    "compact0": (6, 19),
-    "compact1": (6, 19),
-    "memstats": (6, 19),
-    "prepopulate_block_cache": (6, 22),
-    "async_io": (7, 2),
-    "cache_type": (7, 4),
-    "use_blob_cache": (7, 5),
-    "prepopulate_blob_cache": (7, 6),
-    "cache_low_pri_pool_ratio": (7, 6),
-    "hyper_clock_cache": (7, 7),
-    "multireadwhilewriting": (7, 9),
-    "auto_hyper_clock_cache": (8, 6),
-    "fixed_hyper_clock_cache": (8, 6),
-    "waitforcompaction_universal": (8, 7),
-}
 
 # gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing
 _OTHER_PROGRAMS = re.compile(r"/gflags\w*\.cc$|_analyzer\w*\.cc$|_parser\w*\.cc$")
@@ -92,7 +66,7 @@ class RocksDB:
         return gflags.number_fault(str(info.get("type")), text)
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
+        return reached(version, capability_releases.SINCE)
 
     def identify(self, run: Run) -> Identity:
         with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.models import Collector
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Map, Seq, Text, place
 from stepgrid.model.plan import Json

@@ -14,7 +14,8 @@ from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
 from stepgrid.language import input_record
 from stepgrid.language.file_checksum import checksum
-from stepgrid.language.problems.problem import Problems, nearest
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.plugins.driver import InputFiles
 

@@ -11,7 +11,8 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
 from stepgrid.language import option_scalars
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.validation import sentence
 from stepgrid.language.yaml.nodes import Map, Text, key_place, place, width
 from stepgrid.model import units

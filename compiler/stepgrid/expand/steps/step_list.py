@@ -9,7 +9,8 @@ from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.expand.steps.expansion import written_out
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, width
 from stepgrid.plugins.registry import DRIVERS

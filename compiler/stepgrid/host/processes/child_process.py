@@ -18,8 +18,6 @@ from stepgrid.host.processes.unprivileged_user import User
 from stepgrid.host.processes.user_namespace import entering
 
 LONGEST = 1_000_000  # seconds that poll(2) can wait: 2^31 ms
-TO_STOP = 5.0  # seconds between SIGTERM and SIGKILL
-TO_VANISH = 60.0  # after SIGKILL: a process in the kernel's hands goes when its last write is through
 
 
 class MissingError(Exception):
@@ -84,22 +82,6 @@ def _poll(poll: select.poll, seconds: float) -> list[tuple[int, int]]:
         if found := poll.poll(LONGEST * 1000):
             return found
     return poll.poll(max(left, 0.0) * 1000)
-
-
-def stop(pid: int, number: signal.Signals = signal.SIGTERM, patience: float = TO_STOP) -> bool:
-    """Asks it to end, then makes it; whether it went by itself."""
-    with suppress(ProcessLookupError):
-        os.killpg(pid, number)
-    if wait(pid, patience):
-        return True
-    kill(pid)
-    wait(pid, TO_VANISH)
-    return False
-
-
-def kill(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
 
 
 def reap(child: subprocess.Popen[bytes]) -> tuple[int, struct_rusage]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.child_process import MissingError as MissingError
 from stepgrid.host.processes.orphans import MARK
@@ -64,11 +64,11 @@ def supervise(
         first = child_process.wait(child.pid, deadline, beside)
         halted = first is None and child_process.halted(child.pid)
         if first != child.pid:
-            child_process.stop(child.pid)
+            termination.stop(child.pid)
         seconds, ended = time.monotonic() - began, _now()
         ending(child.pid)
     finally:
-        child_process.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
+        termination.kill(child.pid)  # of a process that ended well: whatever it left behind in its group
         status, usage = child_process.reap(child)
     deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
     times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)

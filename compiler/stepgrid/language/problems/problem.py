@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from stepgrid.language.problems.suggestion import nearest
+
 LONGEST = 120  # characters of what a message quotes
 _QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
@@ -98,17 +100,3 @@ def _named(problem: Problem, steps: list[str]) -> Problem:
     names = [f"`{step}`" for step in steps[:5]] + (["others"] if len(steps) > 5 else [])
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     return problem._replace(message=f"step{'s' if len(names) > 1 else ''} {listed}: {problem.message}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint that names what was probably meant, or what there is."""
-    names = sorted(set(known))
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    if not names:
-        return "there is none here"
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"known here: {shown}"

@@ -10,7 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from stepgrid.language.fields import Label, Model, Size
-from stepgrid.language.problems.problem import Location, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.site.site_server import Entry, known
 from stepgrid.language.validation import mended
 from stepgrid.language.yaml.loader import load

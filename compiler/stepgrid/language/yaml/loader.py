@@ -163,7 +163,7 @@ class _Converter:
 
 def _siblings(path: str, specs: bool) -> str:
     """What was probably meant: a spec has a title, a library has none."""
-    from stepgrid.language.problems.problem import nearest
+    from stepgrid.language.problems.suggestion import nearest
 
     folder = Path(path).parent
     found = sorted(folder.glob("*.yaml")) if "\0" not in path and folder.is_dir() else []

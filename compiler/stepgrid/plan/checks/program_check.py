@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.language.problems.problem import Location, Problem, Problems, nearest
+from stepgrid.language.problems.problem import Location, Problem, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import SERVICE, Plan, PlannedStep
 from stepgrid.plugins.command_line import programs
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from stepgrid.expand.axes.label import Label
-from stepgrid.language.problems.problem import Problems, nearest
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Text
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from stepgrid.language.models import Claim, Table
-from stepgrid.language.problems.problem import Problems, nearest
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place
 from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report

@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.sampling.process_group import ProcessGroup
@@ -75,10 +75,10 @@ class Server:
     def kill(self) -> None:
         """With its children, which may lead groups of their own."""
         members = ProcessGroup(self.pid).members()
-        child_process.kill(self.pid)
+        termination.kill(self.pid)
         for pid in members:
-            child_process.kill(pid)
-        self.gone(child_process.TO_VANISH)
+            termination.kill(pid)
+        self.gone(termination.TO_VANISH)
 
     def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record of a step, with what is known by now."""

@@ -14,7 +14,7 @@ from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
 from stepgrid.host.processes.launch_check import watched
@@ -199,10 +199,10 @@ class _Service:
         """How long it had, and whether it ended by itself."""
         if not isinstance(self.engine, ServerTimeouts):
             patience = float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
-            return patience, child_process.stop(server.pid, self.engine.stop, patience)
+            return patience, termination.stop(server.pid, self.engine.stop, patience)
         patience, command = self.engine.stop_within, self.engine.ending(self.home.access)
         if command is None:
-            return patience, child_process.stop(server.pid, self.engine.stop, patience)
+            return patience, termination.stop(server.pid, self.engine.stop, patience)
         try:
             self._run("stop", [command], patience)
         except StageError:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stepgrid.language.problems.problem import nearest
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.outcomes import Claim
+from stepgrid.summarize.claims.claim_cases import Claim
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.summarize.page import absolute_figures, summary_text
 from stepgrid.summarize.page.html import page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.db_bench.lints.release_defaults import cache_type
+from stepgrid.drivers.db_bench.lints.changed_defaults import cache_type
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts, release

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.drivers.db_bench.benchmarks import READ_ONLY
-from stepgrid.drivers.db_bench.lints.release_defaults import FOLLOWS_LIBRARY, compaction_readahead
+from stepgrid.drivers.db_bench.lints.changed_defaults import FOLLOWS_LIBRARY, compaction_readahead
 from stepgrid.lint.rule import Rule
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts

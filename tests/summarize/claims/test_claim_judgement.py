@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.summarize.claims.claim_intervals import FAILS, HOLDS, UNDECIDED, _by_interval
+from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED, _by_interval
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 

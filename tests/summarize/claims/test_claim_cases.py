@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_intervals import ClaimEvidence
-from stepgrid.summarize.claims.outcomes import Claim, claims
+from stepgrid.summarize.claims.claim_cases import Claim, claims
+from stepgrid.summarize.claims.claim_judgement import ClaimEvidence
 from stepgrid.summarize.comparisons.builds import caveat
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.job import read

@@ -21,7 +21,7 @@ from stepgrid.plan.report.claim_expression import (
     parsed,
 )
 from stepgrid.plugins.layout import MARK, STEP
-from stepgrid.summarize.claims.claim_intervals import (
+from stepgrid.summarize.claims.claim_judgement import (
     FAILS,
     HOLDS,
     UNDECIDED,
