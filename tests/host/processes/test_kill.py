@@ -155,7 +155,7 @@ def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout,
     with locked(checkout.folder / "host.lock"):
         runner = checkout.start("s-load")
         assert "waiting for the host" in until(
-            lambda: next((s for s in iter(runner.stderr.readline, "") if "wai" in s), "")
+            lambda: next((s for s in iter(runner.stderr.readline, "") if "waiting for" in s), "")
         )
         assert dead.exists()
     assert runner.wait(SOON) == 0
