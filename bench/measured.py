@@ -43,4 +43,4 @@ def _result(store: Store, stage: PlannedStage) -> None:
 
 def _write(path: Path, record: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
+    path.write_text(json.dumps(record, indent=1), encoding="utf-8")  # as the store does

@@ -27,6 +27,8 @@ _ACTIONS = {
 def planned(node: NodeStatus, again: str | None = None) -> NodeStatus:
     """`again`: why it is measured beside its result."""
     action = Action.REDO if again is not None else _ACTIONS.get(node.status, Action.MEASURE)
+    if action is Action.KEEP:
+        return node  # as it is made
     return replace(node, action=action, why=again or "", times=int(action in MEASURES))
 
 

@@ -24,6 +24,8 @@ def publish(attempt: Path, target: Path) -> None:
 
 def below(folder: Path, hidden: bool = False) -> list[Path]:
     try:
-        return sorted(e for e in folder.iterdir() if e.is_dir() and e.name.startswith(".") == hidden)
+        with os.scandir(folder) as entries:  # says what is a folder without a look at each
+            names = sorted(each.name for each in entries if each.name.startswith(".") == hidden and each.is_dir())
     except FileNotFoundError:
         return []
+    return [folder / name for name in names]

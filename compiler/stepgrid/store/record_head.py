@@ -12,10 +12,10 @@ HEAD = 1000  # bytes that hold what comes before the lists in result.json and im
 _FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|bytes)": (.+?),?$', re.MULTILINE)
 
 
-def head(path: Path) -> dict[str, Any]:
+def head(path: Path | str) -> dict[str, Any]:
     """The plain fields at the beginning of a record; those that cannot be read are not there."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - of ten thousand
             read = file.read(HEAD)
             if len(read) == HEAD:
                 file.seek(-2, os.SEEK_END)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -113,14 +114,15 @@ class RemainingWork:
     def targets(self) -> list[str]:
         return [*self.missing, self.text, self.page, *self.stamps]
 
-    @property
+    @cached_property
     def evidence(self) -> list[str]:
         """What the tables must be newer than: what is still missing, and the newest result that is there.
 
         Not the marks of the results that are there: Snakemake would take in the jobs that make them.
         """
-        present = [result / "result.json" for result in self.results.values()]
-        return [*self.missing, *map(str, sorted(present, key=lambda path: path.stat().st_mtime)[-1:])]
+        present = (f"{result}/result.json" for result in self.results.values())
+        newest = max(present, key=lambda path: os.stat(path).st_mtime, default=None)  # noqa: PTH116 - ten thousand
+        return [*self.missing, *([newest] if newest else [])]
 
     @property
     def is_over(self) -> bool:

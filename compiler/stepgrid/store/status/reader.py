@@ -104,7 +104,8 @@ class StatusReader:
     def _timed(self, node: NodeStatus, found: Pace) -> NodeStatus:
         if node.is_build or node.seconds is not None or node.status is Status.UNSUPPORTED:
             return node
-        return replace(node, seconds=found.seconds(self._by_id[node.id]))
+        seconds = found.seconds(self._by_id[node.id])
+        return node if seconds is None else replace(node, seconds=seconds)
 
 
 def job_status(store: Store, plan: str, own: str = "") -> PlanStatus:
