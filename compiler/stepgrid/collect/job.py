@@ -17,6 +17,7 @@ from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord, NodeStatus, Status
 from stepgrid.plugins.metrics import METRICS, own
+from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
@@ -44,7 +45,9 @@ def _read(
     stages = {stage.id: stage for stage in plan.stages}
     while True:
         parts = Parts(store, plan.digest, folder)
-        known = dict(StatusReader(store, plan).read().nodes)
+        found = StatusReader(store, plan).read()
+        note_sound(store, found)
+        known = dict(found.nodes)
         damaged = parts.update(connection, stages, known)
         left = [each for each in damaged if not quarantine(store, each)]
         if len(left) == len(damaged):

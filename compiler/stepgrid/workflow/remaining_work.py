@@ -16,10 +16,9 @@ from stepgrid.model.units import counted
 from stepgrid.store import contents, plans, redo_requests
 from stepgrid.store.report_files import Products
 from stepgrid.store.run_lock import NAME as RUN
+from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
-
-SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
 
 _UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)
 _LONGEST = 200  # of the 255 bytes that a file's name may have
@@ -184,8 +183,7 @@ def work(plan: Plan, store: Store) -> RemainingWork:
     found = RemainingWork(plan, store, StatusReader(store, plan).read())
     for broken in found.broken:  # else Snakemake has what it asks for
         store.drop_mark(broken.node)
-    if not found.broken:
-        store.note_look(plan.digest, found.status.now - SLACK)
+    note_sound(store, found.status)
     idle = not holders(store.lock(RUN))  # a run that goes on may wait for them
     store.drop_named_marks(plan.digest, all_of_them=idle)
     if idle:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import part, part_index, parts, table_views
 from stepgrid.store import retractions
+from stepgrid.store.status.integrity import SLACK
 from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"
@@ -71,6 +73,12 @@ def test_nothing_new_reads_nothing(experiment, read):
     collect(experiment.store, experiment.plan)
     assert read == []
     assert (folder(experiment) / "series.parquet").stat().st_ino == before
+
+
+def test_what_was_found_to_be_sound_is_noted_for_the_next_look(experiment):
+    began = time.time()
+    collect(experiment.store, experiment.plan)
+    assert began - SLACK <= experiment.store.looked(experiment.plan.digest) <= time.time() - SLACK
 
 
 def test_another_plan_takes_them_over(experiment, read):

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from stepgrid.host.failure import StageError
-from stepgrid.model.status import BrokenRecord, Stage
+from stepgrid.model.status import BrokenRecord, PlanStatus, Stage
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.results import BrokenResult, changed, read
 from stepgrid.store.store import Store
+
+SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
 
 
 def fault(result: Path, stage: Stage) -> str | None:
@@ -39,6 +41,12 @@ def unreadable(record: Path) -> str | None:
     except (OSError, ValueError) as error:
         return f"{record.name} cannot be read ({error})"
     return None if isinstance(found, dict) else f"{record.name} holds no record"
+
+
+def note_sound(store: Store, found: PlanStatus) -> None:
+    """What changes no more is not read in full again."""
+    if not found.broken:
+        store.note_look(found.plan.digest, found.now - SLACK)
 
 
 def set_aside(store: Store, broken: BrokenRecord, then: str = ", and made again") -> str | None:
