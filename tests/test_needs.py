@@ -76,8 +76,8 @@ def test_a_client_that_heard_something_is_waited_for_no_longer(monkeypatch: pyte
 
 
 def test_packages_are_those_that_messages_of_builds_name() -> None:
-    from stepgrid.build.compilation.toolchain import _PACKAGES
+    from stepgrid.build.compilation.toolchain import PACKAGES as TOOL_PACKAGES
 
-    assert {name: PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES} == {
-        name: _PACKAGES[name] for name in PACKAGES.keys() & _PACKAGES
+    assert {name: PACKAGES[name] for name in PACKAGES.keys() & TOOL_PACKAGES} == {
+        name: TOOL_PACKAGES[name] for name in PACKAGES.keys() & TOOL_PACKAGES
     }

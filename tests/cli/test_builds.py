@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,6 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.builds.names import declared
-from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
@@ -72,6 +73,17 @@ def test_what_is_there_is_not_made_again(capfd: pytest.CaptureFixture[str]) -> N
     assert (Store().build(ids()["good"]) / "build.json").stat() == before
 
 
+@contextmanager
+def _held_by_another(lock: Path) -> Iterator[None]:
+    hold = "import sys; from pathlib import Path; from stepgrid.host.locks import locked\n"
+    hold += "with locked(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", hold, str(lock)], stdin=-1, stdout=-1) as other:
+        assert other.stdout
+        assert other.stdout.readline()
+        yield
+        other.kill()
+
+
 def test_the_states(capsys: Capture) -> None:
     assert {name: each["state"] for name, each in listed(capsys, "a.yaml").items()} == {
         "good": "missing",
@@ -87,7 +99,7 @@ def test_the_states(capsys: Capture) -> None:
     assert (bad["state"], bad["bytes"]) == ("failed", None)
     assert "gone" in bad["why"]
     assert Path(bad["log"]).is_file()
-    with locked(Store().lock(bad["id"])):
+    with _held_by_another(Store().lock(bad["id"])):
         assert listed(capsys, "a.yaml")["bad"]["state"] == "running"
 
 

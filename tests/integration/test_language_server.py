@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import new
+from stepgrid.plugins.registry import ENGINES
 from tests.integration.language_server import Finding, LanguageServer
 from tests.needs import require
 
@@ -50,7 +51,7 @@ def test_nothing_is_found_in_what_is_shipped(path: Path, server: LanguageServer)
 
 
 def test_nothing_is_found_in_specs_to_start_from(server: LanguageServer) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(new.STARTING.glob("*.yaml"))]
+    texts = [(ENGINES.folder(name) / "starting.yaml").read_text(encoding="utf-8") for name in new.engines()]
     opened = [server.open(MINE, schema("spec") + text) for text in texts]
     assert [server.findings(uri) for uri in opened] == [[]] * len(texts)
 
