@@ -106,7 +106,7 @@ def test_an_installation_without_entry_points_says_what_to_do(monkeypatch: pytes
     monkeypatch.setattr(importlib.metadata, "distributions", list)
     registry._points.cache_clear()
     with pytest.raises(registry.PluginError, match=r"^no plug-in is registered: .*; run `make setup`$"):
-        registry.Registry("engines", "engine", object).names()
+        registry.Registry("engines", "engine", "stepgrid.plugins.engine:Engine").names()
     registry._points.cache_clear()
 
 

@@ -13,14 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from stepgrid.plugins.collector import Collector
-from stepgrid.plugins.driver import Driver
-from stepgrid.plugins.engine import Engine
-from stepgrid.plugins.importer import Importer
-from stepgrid.plugins.layout import Layout
-
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from stepgrid.plugins.collector import Collector
+    from stepgrid.plugins.driver import Driver
+    from stepgrid.plugins.engine import Engine
+    from stepgrid.plugins.importer import Importer
+    from stepgrid.plugins.layout import Layout
 
 Plugin = TypeVar("Plugin")
 
@@ -36,7 +36,8 @@ class PluginError(LookupError):
 class Registry(Generic[Plugin]):
     """The plug-ins of one group of entry points."""
 
-    def __init__(self, group: str, what: str, protocol: Any, install: str = INSTALL) -> None:
+    def __init__(self, group: str, what: str, protocol: str, install: str = INSTALL) -> None:
+        """`protocol`: module and name, as few processes need more than one of them."""
         self.group, self.what, self._protocol, self._install = f"{OWN}.{group}", what, protocol, install
         self._whole: set[str] = set()  # those of other packages that have all that their protocol asks for
 
@@ -81,7 +82,9 @@ class Registry(Generic[Plugin]):
 
     def members(self) -> list[str]:
         """The attributes and methods that each plug-in of this group has."""
-        return [each for each in {**self._protocol.__annotations__, **vars(self._protocol)} if not each.startswith("_")]
+        module, _, name = self._protocol.partition(":")
+        protocol = getattr(import_module(module), name)
+        return [each for each in {**protocol.__annotations__, **vars(protocol)} if not each.startswith("_")]
 
     def unknown(self, name: str) -> tuple[str, str, int]:
         """What a spec is told: the message, the name that was probably meant or how to install it, the width."""
@@ -137,13 +140,13 @@ def _folder(package: str) -> list[Path]:
     return list(map(Path, spec.submodule_search_locations or [spec.origin or package]))
 
 
-ENGINES: Registry[Engine] = Registry("engines", "engine", Engine)
-DRIVERS: Registry[Driver] = Registry("drivers", "kind", Driver)
-COLLECTORS: Registry[Collector] = Registry("collectors", "collector", Collector)
-LAYOUTS: Registry[Layout] = Registry("layouts", "layout", Layout)
+ENGINES: Registry[Engine] = Registry("engines", "engine", "stepgrid.plugins.engine:Engine")
+DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver:Driver")
+COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
+LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
 IMPORTERS: Registry[Importer[Any]] = Registry(
     "importers",
     "kind of published results",
-    Importer,
+    "stepgrid.plugins.importer:Importer",
     "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
 )
