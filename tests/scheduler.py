@@ -5,10 +5,12 @@ from __future__ import annotations
 from xdist.scheduler import LoadFileScheduling
 
 ENGINES = "tests/integration/"
+UNTIMED = tuple(f"{ENGINES}test_{name}" for name in ("artifacts", "build", "examples", "language_server", "wheel"))
 
 
 class Scheduler(LoadFileScheduling):
-    """One process takes all that run real engines, one after the other. Any other file is one process's, too."""
+    """One process takes all that measure real engines, one after the other. Any other file is one process's, too."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return ENGINES if nodeid.startswith(ENGINES) else str(super()._split_scope(nodeid))
+        measures = nodeid.startswith(ENGINES) and not nodeid.startswith(UNTIMED)
+        return ENGINES if measures else str(super()._split_scope(nodeid))
