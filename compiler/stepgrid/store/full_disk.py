@@ -1,6 +1,6 @@
 """A full disk below outputs/: work is tried once more with the reserve, and a sentence says what is full.
 
-A step that meets one fails: run/step_record.py (its program), run/stage.py (what we write)."""
+A step that meets one fails: run/step_record.py (its program), run/steps.py and run/stage.py (what we write)."""
 
 from __future__ import annotations
 
