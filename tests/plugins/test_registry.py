@@ -59,6 +59,12 @@ def test_each_built_in_plugin_can_be_imported(each: registry.Registry[object]) -
     assert all(each.get(name) for name in each.names())
 
 
+def test_names_are_in_the_order_of_the_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after a test has replaced one, which puts it last."""
+    monkeypatch.setattr(registry.DRIVERS, "points", dict(reversed(registry.DRIVERS.points.items())))
+    assert [*registry.DRIVERS.built_in()] == sorted(registry.DRIVERS.points) == [*registry.DRIVERS.names()]
+
+
 def test_an_engine_of_another_package_is_found(install: Install, say: Say) -> None:
     install("toy_engine")
     program = "from stepgrid.plugins.registry import ENGINES as e; print(e.names()[-1], e.get('toy'), e.built_in())"

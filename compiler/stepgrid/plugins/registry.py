@@ -51,10 +51,10 @@ class Registry(Generic[Plugin]):
         return found
 
     def names(self) -> tuple[str, ...]:
-        return tuple(self.points)
+        return tuple(sorted(self.points))
 
     def built_in(self) -> tuple[str, ...]:
-        return tuple(name for name, point in self.points.items() if _is_own(point))
+        return tuple(name for name in self.names() if _is_own(self.points[name]))
 
     def folder(self, name: str) -> Path:
         """Of its module, which is not imported."""
