@@ -20,8 +20,8 @@ from stepgrid.plan.files.plan_file import outline
 from stepgrid.store.images.verification import ImageVerifier
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace
-from stepgrid.store.status.look import Snapshot, UnchangedFacts
 from stepgrid.store.status.results import Marks, Results
+from stepgrid.store.status.snapshot import Snapshot, UnchangedFacts
 from stepgrid.store.store import ATTEMPT, Store
 
 
