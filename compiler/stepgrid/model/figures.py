@@ -48,6 +48,7 @@ class Figures:
     levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
     histograms: Sequence[Buckets] = ()  # whole; none is empty
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
+    rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
 
 
 class ParseError(Exception):
@@ -69,3 +70,13 @@ class Interval(NamedTuple):
     client: int
     second: float
     operations_per_s: float
+
+
+class ClientRate(NamedTuple):
+    """What one client did in the interval up to a second since the step's start; no row for what it does not do."""
+
+    client: int
+    second: float
+    operation: str  # insert, delete, query …
+    per_second: float  # rows of an insert or a delete, else operations
+    longest_us: float | None = None  # of the statements in the interval; None: not known
