@@ -81,6 +81,19 @@ def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
     assert load.figures.metrics.keys() | query.figures.metrics.keys() <= METRICS.keys()
 
 
+def test_each_client_has_its_rates(tmp_path: Path) -> None:
+    """Of what the step did: a load prints columns of queries, too."""
+    load, query = measured(read("insert_benchmark", run(tmp_path)))
+    assert {each.operation for each in load.figures.rates} == {"insert", "delete"}
+    assert len(query.figures.rates) == 2 * 3 * 10
+    last = [each for each in query.figures.rates if each.second == 10]
+    assert last == [
+        (0, 10.0, "insert", 100.0, 900.0), (1, 10.0, "insert", 100.0, 900.0),
+        (0, 10.0, "delete", 100.0, 800.0), (1, 10.0, "delete", 100.0, 800.0),
+        (0, 10.0, "query", 1500.0, 700.0), (1, 10.0, "query", 2000.0, 700.0),
+    ]  # fmt: skip
+
+
 def test_clean_figures_stand_beside(tmp_path: Path) -> None:
     found = [each for each in read("insert_benchmark", run(tmp_path)).beside if each.row.endswith("qr100.L1")]
     assert [(each.figure, each.legacy, each.clean, each.why) for each in found] == [

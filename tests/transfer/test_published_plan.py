@@ -8,7 +8,7 @@ from stepgrid.collect.figures import imported_figures
 from stepgrid.collect.figures.step_figures import figures
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import table_views
-from stepgrid.model.figures import Buckets, Figures, ParseError, rows
+from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.importer import ImportedStep
@@ -62,6 +62,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
         counters={"stalls": 2.0},
         levels=[{"level": "L0", "files": 3.0}],
         histograms=[Buckets("read", [0.0, 256.0], [256.0, 300.0], [9, 1]), Buckets("", [0.0], [1.0], [2])],
+        rates=[ClientRate(1, 1.0, "insert", 2.5), ClientRate(0, 1.5, "query", 3.0, 4.0)],
     )
     steps = [ImportedStep("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
@@ -77,6 +78,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert (first.counters, first.levels) == ({"stalls": 2.0}, [{"level": "L0", "files": 3.0}])
     assert list(rows(first.histograms)) == [("read", 0.0, 256.0, 9), ("read", 256.0, 300.0, 1), ("", 0.0, 1.0, 2)]
     assert [each.operation for each in first.histograms] == ["read", ""]
+    assert first.rates == [(1, 1.0, "insert", 2.5, None), (0, 1.5, "query", 3.0, 4.0)]
     assert second.error == "two: it failed"
     assert (result.folders[0] / "sb.o").read_text() == "raw"
     assert changed(result) is None

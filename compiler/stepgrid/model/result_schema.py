@@ -40,7 +40,7 @@ LEVELS: Mapping[str, str] = {
 }
 
 
-SCHEMA = 5
+SCHEMA = 6
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
@@ -71,6 +71,13 @@ _STEP_REST = {
 _POINT = {"stage": "VARCHAR", "attempt": "VARCHAR", "position": "INTEGER", "step": "VARCHAR"}
 
 SERIES = {**_POINT, "second": "DOUBLE", "qps": "DOUBLE"}
+RATES = {
+    **_POINT,
+    "client": "INTEGER",
+    "second": "DOUBLE",
+    "operation": "VARCHAR",
+    **dict.fromkeys(("per_second", "longest_us"), "DOUBLE"),
+}
 LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
 HISTORY = {
     **_POINT,
@@ -91,6 +98,7 @@ METRICS = {
 PARTS = {  # what grows result by result; `attempts` is a part of `environment`
     "series": SERIES,
     "samples": SAMPLES,
+    "rates": RATES,
     "latencies": LATENCIES,
     "histograms": HISTOGRAMS,
     "counters": COUNTERS,

@@ -12,7 +12,7 @@ from stepgrid_importers.shared import text_files
 
 PREFIX = "o.ib."
 FIRST = "i_sec"
-INSERTS, QUERIES = "i_ips", "i_qps"
+INSERTS, DELETES, QUERIES = "i_ips", "i_dps", "i_qps"
 BUCKETS = ("256us", "1ms", "4ms", "16ms", "64ms", "256ms", "1s", "4s", "16s", "gt")
 MAX = "max"
 KINDS = ("Insert", "Delete", "Query")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.figures import Figures
-from stepgrid_importers.insert_benchmark import latency_histograms, steps
+from stepgrid_importers.insert_benchmark import client_rates, latency_histograms, steps
 from stepgrid_importers.insert_benchmark.client_output import INSERTS, QUERIES, Client
 from stepgrid_importers.insert_benchmark.outcome import Outcome
 from stepgrid_importers.insert_benchmark.raw_files import RawRun
@@ -59,7 +59,8 @@ def of_raw(raw: RawRun, step: str) -> Figures:
     found |= latency_histograms.figures(raw.clients) | ({} if longest is None else {"max_us": longest * 1e6})
     found |= {PROBE: first} if raw.clients and (first := raw.clients[0].probe) is not None else {}
     rates = series(raw.clients, QUERIES if query else INSERTS)
-    return Figures(found, {}, rates, histograms=latency_histograms.buckets(raw.clients))
+    histograms = latency_histograms.buckets(raw.clients)
+    return Figures(found, {}, rates, histograms=histograms, rates=client_rates.rates(raw.clients))
 
 
 def series(clients: Sequence[Client], column: str) -> list[tuple[float, float]]:

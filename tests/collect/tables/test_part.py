@@ -8,6 +8,7 @@ from stepgrid.collect.figures.step_figures import StepFigures
 from stepgrid.collect.tables import parquet, part, part_index
 from stepgrid.collect.tables.part import PARTS, Part
 from stepgrid.model import result_schema
+from stepgrid.model.figures import ClientRate
 from stepgrid.model.plan import Options, PlannedStage, PlannedStep
 from stepgrid.model.status import Result
 
@@ -17,6 +18,7 @@ SAID = StepFigures(
     warnings=["a", "b"],
     counters={"hits": 2.0},
     levels=[{"family": "default", "level": "L0", "files": 4.0}, {"family": "default", "priority": "Low"}],
+    rates=[ClientRate(0, 1.0, "insert", 50.0, 900.0), ClientRate(3, 1.0, "query", 0.0)],
 )
 SILENT = StepFigures(metrics={"operations": 1.0})
 BROKEN = StepFigures(error="it is not readable")
@@ -59,6 +61,12 @@ def without_point(rows):
 
 def test_series(rows):
     assert without_point(rows("series", SILENT, SAID, BROKEN)) == [(1, 1.0, 4.0), (1, 2.0, 6.0)]
+
+
+def test_rates(rows):
+    found = rows("rates", SILENT, SAID, BROKEN)
+    assert without_point(found) == [(1, 0, 1.0, "insert", 50.0, 900.0), (1, 3, 1.0, "query", 0.0, None)]
+    assert [type(each["client"]) for each in found] == [int, int]
 
 
 def test_latencies(rows):

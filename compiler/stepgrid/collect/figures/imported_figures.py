@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.figures import Bucket, Figures, ParseError, by_column, rows
+from stepgrid.model.figures import Bucket, ClientRate, Figures, ParseError, by_column, rows
 from stepgrid.plugins.importer import ImportedStep
 
 NAME = "stated.json"
@@ -31,6 +31,7 @@ def _more(figures: Figures) -> dict[str, Any]:
         "counters": dict(figures.counters),
         "levels": [dict(level) for level in figures.levels],
         "histograms": [list(bucket) for bucket in rows(figures.histograms)],
+        "rates": [list(each) for each in figures.rates],
     }
     return {name: value for name, value in found.items() if value}
 
@@ -47,7 +48,8 @@ def figures(folder: Path) -> Figures | None:
         found = Figures(said["metrics"], said["facts"], series, said["warnings"])
         buckets: list[Bucket] = [(each[0], each[1], each[2], each[3]) for each in said.get("histograms", ())]
         more = {"counters": said.get("counters", {}), "levels": said.get("levels", ())}
-        found = replace(found, **more, histograms=by_column(buckets))
+        rates = [ClientRate(*each) for each in said.get("rates", ())]
+        found = replace(found, **more, histograms=by_column(buckets), rates=rates)
         failure = said["failure"]
     except (ValueError, KeyError, TypeError) as error:
         raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None

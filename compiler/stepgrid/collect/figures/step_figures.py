@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.collect.figures import collectors, imported_figures, lookups, metrics_cache, series, server
 from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
-from stepgrid.model.figures import Buckets, Figures, ParseError
+from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.drivers import running
 
@@ -36,6 +36,7 @@ class StepFigures:
     counters: Mapping[str, float] = field(default_factory=dict)
     levels: Sequence[Mapping[str, float | str]] = ()
     histograms: Sequence[Buckets] = ()
+    rates: Sequence[ClientRate] = ()
     samples: Array | None = None  # per second: collect.samples.SERIES; None: could not be read
 
 
@@ -130,5 +131,6 @@ def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage, 
         counters={**grown, **parsed.counters},
         levels=list(parsed.levels),
         histograms=list(parsed.histograms),
+        rates=parsed.rates,
         samples=used.series(),
     )

@@ -40,6 +40,14 @@ MEANING: Mapping[str, Mapping[str, str]] = {
     },
     "series": {**_KEY, "second": _SECOND, "qps": "operations in that interval per second, as the client counts"},
     "samples": {**_KEY, "second": _SECOND},
+    "rates": {
+        **_KEY,
+        "client": "number of the client, from 0; of steps whose clients report one by one",
+        "second": _SECOND,
+        "operation": "insert, delete, query …: a client has rows of what it does",
+        "per_second": "rows that it inserted or deleted, or queries, in that interval per second",
+        "longest_us": "the longest of these statements, in microseconds; NULL: not known, or none ended",
+    },
     "latencies": {
         **_KEY,
         "operation": "read, write, … in a benchmark of several kinds; NULL: all operations",

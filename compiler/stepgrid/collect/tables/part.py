@@ -17,7 +17,7 @@ from stepgrid.collect.tables import environment, parquet_columns
 from stepgrid.collect.tables.matrices import Figures, Grid, Records, matrix
 from stepgrid.collect.tables.parquet_columns import Point, Rows, Table
 from stepgrid.model import result_schema
-from stepgrid.model.figures import Buckets
+from stepgrid.model.figures import Buckets, ClientRate
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import BrokenRecord, Result
 
@@ -42,7 +42,9 @@ class Part:
         self._stages = stages
         self.grids = {name: Grid(PARTS[name]) for name in ("samples", "series")}
         self.levels = Records(PARTS["levels"])
-        self.tables = {name: Table(PARTS[name]) for name in ("latencies", "histograms", "counters", "attempts")}
+        self.tables = {
+            name: Table(PARTS[name]) for name in ("rates", "latencies", "histograms", "counters", "attempts")
+        }
         self._steps = Table(
             {name: kind for name, kind in result_schema.figures(()).items() if kind != parquet_columns.NUMBER}
         )
@@ -88,6 +90,7 @@ class Part:
         if found.samples is not None:
             self.grids["samples"].add(point, found.samples)
         self.grids["series"].add(point, matrix(2, found.qps))
+        self.tables["rates"].add(point, _named(ClientRate._fields, found.rates))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
         for histogram in found.histograms:
             self.tables["histograms"].add(point, _buckets(histogram))

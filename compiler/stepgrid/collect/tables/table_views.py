@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NAMES = (
-    *("steps", "series", "samples", "latencies", "histograms", "counters", "levels"),
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels"),
     *("environment", "history", "metrics", "columns"),
 )
 
