@@ -39,7 +39,7 @@ COMMANDS = {
 }
 
 _MODULES = {"import": "import_"}  # a word of Python
-_SELDOM = 100_000  # objects between two searches for garbage; Python's own number is 700
+_SELDOM = 1_000_000  # objects between two searches for garbage; Python's own number is 700
 _COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 
 
