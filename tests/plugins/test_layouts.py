@@ -11,12 +11,10 @@ from stepgrid.layouts import (
     counters,
     figures,
     groups,
-    insert_benchmark,
     recall,
     relative,
     response_times,
 )
-from stepgrid.layouts.insert_benchmark import ColouredValue
 from stepgrid.layouts.shared import insert_metrics
 from stepgrid.plugins.drivers import tables
 from stepgrid.plugins.layout import Block, Layout, LayoutCell
@@ -141,44 +139,6 @@ def test_compaction_by_level_and_in_all() -> None:
     assert [column.name for column in table.columns] == ["Level", "Files", "Size", "Write(GB)", "KeyIn"]
     assert texts(table) == ["L0 2/0 1.50 MB 0.3 -", "Sum 4/1 2.00 GB - 1662K"]
     assert texts(compaction.sums(block)[0]) == ["2.00 GB a", "failed b"]
-
-
-def test_what_fails_its_rate_is_grey_and_counts_for_no_colour() -> None:
-    column = [
-        ColouredValue(100),
-        ColouredValue(60),
-        ColouredValue(90),
-        ColouredValue(500, kept=False),
-        ColouredValue(None),
-    ]
-    assert insert_benchmark.coloured(column) == ["best", "worst", "best", "sla", ""]
-
-
-def test_nothing_is_bad_where_all_is_alike() -> None:
-    assert insert_benchmark.coloured([ColouredValue(100), ColouredValue(80)]) == ["best", ""]
-    assert insert_benchmark.coloured([ColouredValue(5), ColouredValue(5)]) == ["", ""]
-
-
-@pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.6, True), (3799.4, False), (None, True)])
-def test_a_rate_is_sustained_from_95_percent_of_it(rate: float | None, kept: bool) -> None:
-    assert insert_benchmark.sustained(rate, 4000) == kept
-
-
-def test_the_insert_benchmark_by_step() -> None:
-    target = insert_benchmark.TARGET
-    spots = {
-        (0, 0): LayoutCell({"inserts_per_s": 103093}),
-        (1, 0): LayoutCell({"inserts_per_s": 81967}),
-        (0, 1): LayoutCell({"inserts_per_s": 998, "qps": 5000, target: 1000}),
-        (1, 1): LayoutCell({"inserts_per_s": 800, "qps": 9000, target: 1000}),
-    }
-    block = Block("t", (("rx56",), ("rx80",)), (("l.i0",), ("q1000",)), spots)
-    throughput, relative, rates, *_ = insert_benchmark.tables(block)
-    assert texts(throughput) == ["rx56 103093 5000", "rx80 81967 9000*"]
-    assert [cell.kind for cell in throughput.rows[1]] == ["", "worst", "sla"]
-    assert texts(relative) == ["rx56 1.00 1.00", "rx80 0.80 1.80"]
-    assert texts(rates) == ["target - 1000", "rx56 103093 998", "rx80 81967 800*"]
-    assert insert_benchmark.BELOW in throughput.notes
 
 
 def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:

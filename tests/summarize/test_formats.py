@@ -79,6 +79,15 @@ old|1\t12345.6\t5\t9
 <p class="note">p99: microseconds</p>
 </section>
 """,
+    "json": """\
+{"title": "QPS", "block": "readww", "columns": [\
+{"name": "build", "unit": "", "label": true}, {"name": "qps", "unit": "operations/s", "label": false}, \
+{"name": "p99", "unit": "", "label": false}, {"name": "p99.9", "unit": "", "label": false}], "rows": [\
+[{"text": "old|1"}, {"text": "12,346", "value": 12345.6}, {"text": "5"}, {"text": "9"}], \
+[{"text": "<new>"}, {"text": "unsupported", "kind": "unsupported"}, \
+{"text": "unsupported", "kind": "unsupported"}, {"text": "unsupported", "kind": "unsupported"}]], \
+"before": ["relative to nothing"], "notes": ["p99: microseconds"]}
+""",
 }
 
 
@@ -156,6 +165,19 @@ def test_html_keeps_every_cell_and_what_it_says_is_no_markup(table: Table) -> No
     cells = re.findall(r"<(t[hd])\b[^>]*>([^<]*)</\1>", FORMATS["html"](table))
     rows = grid(table) if any(grid(table)[0]) else grid(table)[1:]  # columns without names have no heads
     assert [html.unescape(text) for _, text in cells] == [text for row in rows for text in row]
+
+
+@given(tables(TEXTS))
+def test_json_reads_back(table: Table) -> None:
+    said = json.loads(FORMATS["json"](table))
+    assert [[each["name"] for each in said["columns"]], *([cell["text"] for cell in row] for row in said["rows"])] == (
+        grid(table)
+    )
+
+
+def test_json_has_no_infinity() -> None:
+    said = json.loads(FORMATS["json"](Table("", (Column("a"),), ((Cell("inf", value=float("inf")),),))))
+    assert said["rows"] == [[{"text": "inf"}]]
 
 
 @given(tables(WORDS))

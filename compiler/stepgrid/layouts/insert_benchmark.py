@@ -1,38 +1,31 @@
-"""The insert benchmark: throughput by step, with what failed its rate, the same to the first row, and the metrics."""
+"""The insert benchmark: throughput by step, the same to the first row, rows/s under their target, costs and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
-from stepgrid.layouts.shared import insert_metrics
-from stepgrid.model import number_format
-from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, LayoutCell, cell, fixed
+from stepgrid.layouts.shared import insert_metrics, insert_sizes
+from stepgrid.layouts.shared.cell_colours import WORST, ColouredValue, coloured, relative
+from stepgrid.model import number_format, rate_target
+from stepgrid.model.table import ABSENT, Cell, Table, columns
+from stepgrid.plugins.layout import ARMS, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 
 INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
-SUSTAINED = 0.95  # of the target
-BEST, WORST, FAILED = "best", "worst", "sla"
-QUARTER = 0.25
-ALIKE = 0.8  # of the highest: from there on nothing is bad
-BELOW = "*: it sustained less than 95 % of the rows/s that were asked of it"
+FAILED = f"{MARK}: failed its rate: less than 95 % of the rows/s that were asked of all clients"
 
 
 def tables(block: Block) -> list[Table]:
-    found = [_throughput(block), _each(block, "relative to the first row", partial(_ratio, block))]
-    if any(TARGET in spot.values for spot in block.spots.values()):
-        found.append(_rates(block))
-    return [*found, *insert_metrics.tables(block)]
-
-
-def sustained(rate: float | None, target: float | None) -> bool:
-    """A rate that rounds to 95 % of what was asked for is sustained."""
-    return rate is None or target is None or round(rate) >= round(SUSTAINED * target)
+    found = [_throughput(block), _relative(block)]
+    if asked := [at for at in range(len(block.columns)) if _targets(block, at)]:
+        found.append(_rates(block, asked))
+    return [*found, *insert_metrics.tables(block), *insert_sizes.tables(block)]
 
 
 def _kept(spot: LayoutCell) -> bool:
-    return sustained(spot.values.get(INSERTS), spot.values.get(TARGET))
+    """By the figures as they are shown: over several loads, their medians."""
+    rate, target = spot.values.get(INSERTS), spot.values.get(TARGET)
+    return rate is None or target is None or rate_target.met(rate, target)
 
 
 def speed(spot: LayoutCell) -> float | None:
@@ -41,88 +34,78 @@ def speed(spot: LayoutCell) -> float | None:
 
 
 def _throughput(block: Block) -> Table:
-    by_column = [_coloured(block, column) for column in range(len(block.columns))]
-    notes = (*block.notes, "l.*: rows/s; q*: queries/s", *_below(block))
-    return _each(block, "throughput", lambda row, column: by_column[column][row], notes=notes)
+    every = range(len(block.columns))
+    by_column = [_coloured(block, column) for column in every]
+    notes = (*block.notes, "l.*: rows/s; q*: queries/s", *_failed(block))
+    return _each(block, "throughput", every, lambda row, column: by_column[column][row], notes=notes)
 
 
 def _coloured(block: Block, column: int) -> list[Cell]:
     spots = [block.spot(row, column) for row in range(len(block.rows))]
     kinds = coloured([ColouredValue(None if spot.status else speed(spot), _kept(spot)) for spot in spots])
-    return [_cell(spot, kind) for spot, kind in zip(spots, kinds, strict=True)]
+    return [_marked(spot, speed(spot), kind) for spot, kind in zip(spots, kinds, strict=True)]
 
 
-def _cell(spot: LayoutCell, kind: str) -> Cell:
-    plain = fixed(spot, speed(spot), 0)
-    return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else "*"), kind, speed(spot))
+def _marked(spot: LayoutCell, rate: float | None, kind: str, of: str = "") -> Cell:
+    plain = fixed(spot, rate, 0)
+    return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else MARK) + of, kind, rate)
 
 
-def _ratio(block: Block, row: int, column: int) -> Cell:
+def _relative(block: Block) -> Table:
+    first = next(iter(_rows(block)), 0)
+    return _each(block, "relative to the first row", range(len(block.columns)), partial(_ratio, block, first))
+
+
+def _ratio(block: Block, first: int, row: int, column: int) -> Cell:
     spot = block.spot(row, column)
-    found = block.ratio((row, column), (0, column), QPS if QPS in spot.values else INSERTS)
-    plain = cell(spot, None if found is None or block.spot(0, column).status else number_format.ratio(found))
-    return plain if plain.kind else Cell(plain.text, relative_colour(plain.text))
+    found = block.ratio((row, column), (first, column), QPS if QPS in spot.values else INSERTS)
+    plain = cell(spot, None if found is None or block.spot(first, column).status else number_format.ratio(found))
+    return plain if plain.kind else Cell(plain.text, relative(float(plain.text)), found)
 
 
-def _rates(block: Block) -> Table:
-    """Rows/s beside the queries, under a row of what was asked for."""
-    target = (Cell("target"), *(_target(block, at) for at in range(len(block.columns))))
-    what = "rows/s inserted beside the queries"
-    return _each(block, what, lambda row, column: _rate(block.spot(row, column)), [target], _below(block))
+def _rates(block: Block, asked: Sequence[int]) -> Table:
+    """Under a row of what was asked for; where that differs by row, beside each rate."""
+    targets = {at: _targets(block, at) for at in asked}
+    alike = all(len(found) == 1 for found in targets.values())
+    first = [(Cell("target"), *(Cell(number_format.fixed(targets[at][0], 0) or "") for at in asked))] if alike else []
+    notes = (*block.notes, *_failed(block))
+    show = lambda row, column: _rate(block.spot(row, column), alike)  # noqa: E731
+    return _each(block, "insert rate against target", asked, show, first, notes)
 
 
-def _target(block: Block, column: int) -> Cell:
-    known = (block.spot(row, column).values.get(TARGET) for row in range(len(block.rows)))
-    return Cell(number_format.fixed(next((each for each in known if each is not None), None), 0) or "-")
+def _targets(block: Block, column: int) -> list[float]:
+    spots = [block.spot(row, column) for row in range(len(block.rows))]
+    return list(dict.fromkeys(spot.values[TARGET] for spot in spots if TARGET in spot.values))
 
 
-def _rate(spot: LayoutCell) -> Cell:
-    plain = fixed(spot, spot.values.get(INSERTS), 0)
-    return plain if plain.kind or _kept(spot) else Cell(f"{plain.text}*", "worst")
+def _rate(spot: LayoutCell, alike: bool) -> Cell:
+    of = "" if alike or TARGET not in spot.values else f" of {number_format.fixed(spot.values[TARGET], 0)}"
+    return _marked(spot, spot.values.get(INSERTS), "" if _kept(spot) else WORST, of)
 
 
 def _each(
     block: Block,
     what: str,
+    across: Sequence[int],
     show: Callable[[int, int], Cell],
     first: Sequence[Sequence[Cell]] = (),
     notes: Sequence[str] = (),
 ) -> Table:
-    across = range(len(block.columns))
-    rows = [(Cell(block.row(row)), *(show(row, at) for at in across)) for row in range(len(block.rows))]
-    return block.table(columns(block.heads(), ["dbms"], last=False), [*first, *rows], what, notes=notes)
+    rows = [(Cell(block.row(row)), *(show(row, at) for at in across)) for row in _rows(block)]
+    heads = columns([block.heads()[at] for at in across], ["dbms"], last=False)
+    return block.table(heads, [*first, *rows], what, notes=notes)
 
 
-def _below(block: Block) -> tuple[str, ...]:
-    return () if all(_kept(spot) for spot in block.spots.values()) else (BELOW,)
+def _rows(block: Block) -> list[int]:
+    """Those of which something is known: published probes have no rates beside them."""
+    lines = enumerate(map(block.line, range(len(block.rows))))
+    return [
+        row for row, spots in lines if any(spot.status not in ("", ABSENT) or speed(spot) is not None for spot in spots)
+    ]
 
 
-class ColouredValue(NamedTuple):
-    value: float | None
-    kept: bool = True  # the rate that was asked of it; one that did not counts for nothing here
-
-
-def coloured(column: Sequence[ColouredValue]) -> list[str]:
-    """What failed its rate is grey; of the others red up to a quarter above the lowest, green in the upper quarter."""
-    known = [each.value for each in column if each.kept and each.value is not None]
-    if not known:
-        return ["" if each.kept else FAILED for each in column]
-    return [_kind(each, min(known), max(known)) for each in column]
-
-
-def _kind(each: ColouredValue, low: float, high: float) -> str:
-    if not each.kept or each.value is None:
-        return FAILED if not each.kept else ""
-    margin = QUARTER * (high - low)
-    if low < ALIKE * high and each.value <= low + margin:
-        return WORST
-    return BEST if high > low and each.value >= high - margin else ""
-
-
-def relative_colour(ratio: str) -> str:
-    """Of a figure relative to the first row: below 0.95, above 1.05."""
-    value = float(ratio)
-    return "less" if value < 0.95 else "more" if value > 1.05 else ""
+def _failed(block: Block) -> tuple[str, ...]:
+    return () if all(_kept(spot) for spot in block.spots.values()) else (FAILED,)
 
 
 LAYOUT = Layout("insert benchmark", tables, (ARMS,), (STEP,), (), (INSERTS,))

@@ -23,4 +23,5 @@ def _table(block: Block, several: bool) -> Table:
     return block.table(heads, rows, called if several else "", notes=(*block.notes, f"{called}, in seconds"))
 
 
-LAYOUT = Layout("probes", tables, (ARMS,), (STEP,), (), own_metrics=True)
+PUBLISHED = "min_id_probe_seconds"  # of a table that names no probe
+LAYOUT = Layout("probes", tables, (ARMS,), (STEP,), (), (PUBLISHED,), own_metrics=True)

@@ -16,7 +16,7 @@ NOTHING = "-"
 
 class Cell(NamedTuple):
     text: str
-    kind: str = ""  # a status without figures, absent, same as; or how good it is: best, worst, sla
+    kind: str = ""  # a status without figures, absent, same as; or how good it is: best, worst, failed rate
     value: float | None = None  # behind a text that is rounded for people
 
 

@@ -64,7 +64,7 @@ def read(store: Store, plan: str) -> Report:
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.tables(plan)
     found = parquet_reader.load(folder, axes)
-    return report(header, found, table_inputs.load(folder, store.plan(plan), header, found))
+    return report(header, found, table_inputs.load(folder, header, found))
 
 
 def write(store: Store, found: Report) -> None:

@@ -10,7 +10,11 @@ import pytest
 from stepgrid.layouts.shared import insert_metrics
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.store.store import Store
+from stepgrid.summarize.page.report_formats import table
+from stepgrid.summarize.refresh import current
 from stepgrid.transfer.published_folder import PublishedFolder, read
+from stepgrid.transfer.published_results import publish
 
 
 @pytest.fixture
@@ -54,3 +58,26 @@ def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> 
     said = dict(zip(lines[0].split("\t"), lines[15].split("\t"), strict=True))
     assert {name: float(said[name]) for name in held} == pytest.approx(held, abs=0.06)
     assert held.keys() == said.keys() - {"tag"}
+
+
+@pytest.mark.parametrize("step", ["l.i0", "q100.1"])
+def test_the_tables_of_a_report_are_the_published_ones(step: str, folder: Path, tmp_path: Path) -> None:
+    """By the way that all results go: the store, Parquet, the layout. A load has no queries, where they print 0."""
+    for path in folder.glob("[mo]*"):
+        if not path.name.startswith("o.getmin"):
+            (tmp_path / path.name).symlink_to(path)
+    planned = read("insert_benchmark", tmp_path).planned
+    store = Store(tmp_path / "outputs")
+    publish(store, planned)
+    report = current(store, planned.plan)
+    title = f"insert benchmark: {step}, metrics"
+    for name, shown in (("mrg", title), ("rel", f"{title} relative to rx56.cx6a")):
+        _, *made = table(report, "tsv", shown).splitlines()
+        published = [line.split("\t") for line in (folder / f"{name}.{step}").read_text().splitlines()]
+        assert [_with_queries(line.split("\t"), step) for line in made] == [
+            _with_queries(line, step) for line in published
+        ]
+
+
+def _with_queries(cells: list[str], step: str) -> list[str]:
+    return [cells[0], *cells[2:]] if step.startswith("l.") else cells

@@ -9,7 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.collect.figures import collectors, imported_figures, lookups, metrics_cache, series, server
+from stepgrid.collect.figures import (
+    collectors,
+    imported_figures,
+    lookups,
+    metrics_cache,
+    rate_targets,
+    series,
+    server,
+)
 from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
 from stepgrid.model.plan import PlannedStep
@@ -100,7 +108,7 @@ def _whole(
     if isinstance(used, Exception) or isinstance(said, Exception) or part is None:
         return StepFigures(error=f"{step.name}: {used if isinstance(used, Exception) else said}")
     try:
-        return _figures(folder, said.figures, said.names, used, part)
+        return _figures(folder, step, said, used, part)
     except _WRONG as error:
         return StepFigures(error=f"{step.name}: {error}")
 
@@ -115,16 +123,17 @@ def _operations(parsed: Figures) -> float | None:
     return None if ALSO_RAN in parsed.facts else parsed.metrics.get("operations")
 
 
-def _figures(folder: Path, parsed: Figures, there: frozenset[str], used: Usage, part: Usage) -> StepFigures:
+def _figures(folder: Path, step: PlannedStep, said: _Said, used: Usage, part: Usage) -> StepFigures:
+    parsed, there = said
     operations, grown = _operations(parsed), server.counters(folder) if server.FOLDER in there else {}
     asked = server.figures(folder, grown, operations) if server.FOLDER in there else {}
     beside = collectors.figures(folder) if collectors.FOLDER in there else {}
     drained = part.after() if DRAIN in parsed.metrics else {}
-    own = {**series.figures(parsed.qps), **parsed.metrics}
+    own = {**rate_targets.asked(step), **series.figures(parsed.qps), **parsed.metrics}
     metrics = {**part.figures(operations), **drained, **beside, **asked, **own}
     noted = collectors.warnings(folder) if collectors.FOLDER in there else ()
     return StepFigures(
-        metrics=metrics | lookups.figures(metrics),
+        metrics=metrics | lookups.figures(metrics) | rate_targets.figures(metrics),
         facts=dict(parsed.facts),
         qps=list(parsed.qps),
         warnings=[*parsed.warnings, *series.warnings(parsed.qps), *noted],

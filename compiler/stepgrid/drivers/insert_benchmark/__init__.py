@@ -19,7 +19,7 @@ FLOOR = 1.0
 class InsertBenchmark(PackageDriver):
     kind = "insert_benchmark"
     revision = 1
-    tables = ("insert_benchmark", "response_times", "iostat")
+    tables = ("insert_benchmark", "response_times", "probes", "iostat")
 
     def metrics(self) -> MetricSet:
         from stepgrid.drivers.insert_benchmark.metrics import OWN

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.model.table import ABSENT, Cell, Table, columns
+from stepgrid.model import number_format
+from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import Block, LayoutCell, fixed
 
 # head -> decimals
 HEADS: Mapping[str, int] = {
-    "ips": 0, "qps": 0, "rps": 0, "rmbps": 1, "wps": 0, "wmbps": 1, "rpq": 3, "rkbpq": 3, "wpi": 3, "wkbpi": 3,
+    "ips": 0, "qps": 0, "rps": 0, "rmbps": 1, "wps": 1, "wmbps": 1, "rpq": 3, "rkbpq": 3, "wpi": 3, "wkbpi": 3,
     "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "ccpupq": 0, "dbgb1": 1, "dbgb2": 1, "vsz": 1, "rss": 1, "maxop": 3,
     "p50": 0, "p99": 0,
 }  # fmt: skip
@@ -21,8 +22,13 @@ _PLAIN = {
     "rmbps": "device_read_mb_per_s",
     "wps": "device_writes_per_s",
     "wmbps": "device_write_mb_per_s",
+    "rpq": "reads_per_op",
+    "rkbpq": "read_kb_per_op",
+    "wpi": "writes_per_insert",
+    "wkbpi": "write_kb_per_insert",
     "csps": "context_switches_per_s",
     "cpups": "host_cpu_busy_pct",
+    "cspq": "context_switches_per_op",
     "cpupq": "host_cpu_us_per_op",
     "ccpupq": "client_cpu_us_per_op",
     "dbgb1": "tables_bytes",
@@ -51,14 +57,31 @@ LEGEND = (
 
 
 def tables(block: Block) -> list[Table]:
-    return [_table(block, column) for column in range(len(block.columns))]
+    return [table for column in range(len(block.columns)) for table in _tables(block, column)]
 
 
-def _table(block: Block, column: int) -> Table:
+def _tables(block: Block, column: int) -> Iterator[Table]:
+    """Of a step: what a row or a query cost, and that relative to the first arm that has figures."""
     spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
-    heads = [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for _, spot in spots)]
-    rows = ((*cells(spot, heads), Cell(name)) for name, spot in spots if spot.status != ABSENT)
-    return block.table(columns(heads, ["tag"]), rows, block.column(column), "metrics", notes=[LEGEND])
+    there = [(name, spot) for name, spot in spots if spot.status != ABSENT and (spot.status or figures(spot.values))]
+    heads = [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for _, spot in there)]
+    rows = [(*cells(spot, heads), Cell(name)) for name, spot in there]
+    names, step = columns(heads, ["tag"]), block.column(column)
+    yield block.table(names, rows, step, "metrics", notes=[LEGEND])
+    base, *others = [row for row, (_, spot) in zip(rows, there, strict=True) if not spot.status] or [()]
+    if others:
+        yield block.table(names, [_relative(row, base) for row in others], step, f"metrics relative to {base[-1].text}")
+
+
+def _relative(row: Sequence[Cell], base: Sequence[Cell]) -> list[Cell]:
+    """Of the figures as they are shown; the name of the row stays."""
+    return [*(_ratio(mine, first) for mine, first in zip(row[:-1], base[:-1], strict=True)), row[-1]]
+
+
+def _ratio(mine: Cell, base: Cell) -> Cell:
+    if mine.kind or base.kind:
+        return Cell(NOTHING, "missing")
+    return Cell(number_format.ratio_to(float(mine.text), float(base.text)))
 
 
 def cells(spot: LayoutCell, heads: Sequence[str]) -> list[Cell]:
@@ -69,7 +92,7 @@ def cells(spot: LayoutCell, heads: Sequence[str]) -> list[Cell]:
 def figures(values: Mapping[str, float]) -> dict[str, float]:
     own = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
     found = {**_instead(values), **own}
-    return {**found, **_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW)}
+    return {**_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW), **found}
 
 
 def _instead(values: Mapping[str, float]) -> dict[str, float]:

@@ -49,6 +49,10 @@ ANSWERS = (
     Metric("inserts_per_s", "rows/s", "higher",
            "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
            STEP),
+    Metric("target_met", "1", "higher",
+           "1: the clients sustained the rate that they were asked for (inserts_per_s of target_inserts_per_s): at "
+           "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was "
+           "no target.", STEP),
     Metric("recall", "1", "higher",
            "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most "
            "0.001 farther than the k-th true one counts. The mean over queries.", STEP),

@@ -1,15 +1,15 @@
-"""A report as it is printed: whole, or one of its tables; as text, Markdown, CSV, TSV or HTML."""
+"""A report as it is printed: whole, or one of its tables; as text, Markdown, CSV, TSV, HTML or JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim_cases import Claim
-from stepgrid.summarize.formats import FORMATS
+from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.summarize.page import absolute_figures, summary_text
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
@@ -22,7 +22,7 @@ class NoTable(Exception):
 def whole(report: Report, form: str, where: Path) -> str:
     if form == "text":
         return summary_text.text(report, where)
-    return page(report) if form == "html" else "\n".join(_parts(report, form))
+    return page(report) if form == "html" else _joined(_parts(report, form), form)
 
 
 def table(report: Report, form: str, title: str) -> str:
@@ -31,7 +31,11 @@ def table(report: Report, form: str, title: str) -> str:
     found = [each for each in every if title in (each.title, each.name)]
     if not found:
         raise NoTable(f"there is no table `{title}`: {nearest(title, {each.title for each in every})}")
-    return "\n".join(map(FORMATS[form], found))
+    return _joined(map(FORMATS[form], found), form)
+
+
+def _joined(parts: Iterable[str], form: str) -> str:
+    return json_format.joined(parts) if form == "json" else "\n".join(parts)
 
 
 def _parts(report: Report, form: str) -> Iterator[str]:

@@ -35,7 +35,6 @@ class ReportPoints:
     axes: Sequence[Axis]
     steps: Sequence[str]
     levels: Levels = field(default_factory=dict)
-    more: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)  # figures that no step prints
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     caveat: Caveat = no_caveat
     times: Mapping[Place, Shares] = field(default_factory=dict)
@@ -56,7 +55,7 @@ class ReportPoints:
         """Medians of the loads."""
         if id(point) not in self._values:
             found = _medians(point)
-            self._values[id(point)] = {**self.more.get(point.runs[0].place, {}), **self._counted(point), **found}
+            self._values[id(point)] = {**self._counted(point), **found}
         return self._values[id(point)]
 
     def _counted(self, point: Point) -> Mapping[str, float]:

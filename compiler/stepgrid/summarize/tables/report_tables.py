@@ -108,7 +108,7 @@ def known(
         for step, members in by_step.items()
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
-    known = extras.levels, extras.targets, extras.counters, caveat, extras.times
+    known = extras.levels, extras.counters, caveat, extras.times
     return ReportPoints(found, axes, [*by_step], *known, intervals or RatioIntervals())
 
 

@@ -1,0 +1,112 @@
+"""Tables of the insert benchmark: what failed its rate is marked, grey, and counts for no colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from stepgrid.layouts import insert_benchmark
+from stepgrid.layouts.shared.cell_colours import ColouredValue, coloured, relative
+from stepgrid.model.table import Table
+from stepgrid.plugins.layout import Block, LayoutCell
+from stepgrid.summarize.formats import FORMATS
+from tests.layouts.made import texts
+
+TARGET = insert_benchmark.TARGET
+SPOTS = {
+    (0, 0): LayoutCell({"inserts_per_s": 103093}),
+    (1, 0): LayoutCell({"inserts_per_s": 81967, "tables_bytes": 3 * 2.0**30, "database_bytes": 2.0**32}),
+    (2, 0): LayoutCell(status="failed"),
+    (0, 1): LayoutCell({"inserts_per_s": 998, "qps": 5000, TARGET: 1000}),
+    (1, 1): LayoutCell({"inserts_per_s": 800, "qps": 9000, TARGET: 1000, "data_bytes": 2.0**30, "index_bytes": 5.0}),
+    (2, 1): LayoutCell(status="failed"),
+    (3, 1): LayoutCell({"min_id_probe_seconds": 0.001}),
+}
+BLOCK = Block("t", (("rx56",), ("rx80",), ("pg",), ("probed",)), (("l.i0",), ("q1000",)), SPOTS)
+
+
+def tables(block: Block) -> Mapping[str, Table]:
+    return {table.block: table for table in insert_benchmark.tables(block)}
+
+
+def test_throughput_relative_and_the_rate_under_its_target() -> None:
+    """A row that has a probe alone has no place here; one that failed has."""
+    found = tables(BLOCK)
+    throughput, rates = found["throughput"], found["insert rate against target"]
+    assert texts(throughput) == ["rx56 103093 5000", "rx80 81967 9000*", "pg failed failed"]
+    assert [cell.kind for cell in throughput.rows[1]] == ["", "worst", "failed rate"]
+    assert texts(found["relative to the first row"]) == ["rx56 1.00 1.00", "rx80 0.80 1.80", "pg failed failed"]
+    assert texts(rates) == ["target 1000", "rx56 998", "rx80 800*", "pg failed"]
+    assert [row[-1].kind for row in rates.rows] == ["", "", "worst", "failed"]
+    said = "*: failed its rate: less than 95 % of the rows/s that were asked of all clients"
+    assert said in throughput.notes
+    assert said in rates.notes
+
+
+def test_each_row_has_its_target_where_they_differ() -> None:
+    """As with one client and two."""
+    spots = {(at, 0): LayoutCell({"inserts_per_s": 990.0, TARGET: 1000.0 * (at + 1)}) for at in range(2)}
+    block = Block("t", (("one",), ("two",), ("none",)), (("q1000",),), {**spots, (2, 0): LayoutCell(status="missing")})
+    assert texts(tables(block)["insert rate against target"]) == ["one 990 of 1000", "two 990* of 2000", "none missing"]
+
+
+def test_without_a_target_there_is_no_table_of_it_and_nothing_fails() -> None:
+    found = tables(Block("t", (("a",),), (("l.i0",),), {(0, 0): LayoutCell({"inserts_per_s": 1.0})}))
+    assert "insert rate against target" not in found
+    assert found["throughput"].notes == ("l.*: rows/s; q*: queries/s",)
+
+
+def test_sizes_of_tables_and_of_the_folder() -> None:
+    found = tables(BLOCK)
+    assert texts(found["size of tables and indexes"]) == ["rx80 3 GiB 1 GiB", "pg failed failed"]
+    assert texts(found["size of the data folder"]) == ["rx80 4 GiB -", "pg failed failed"]
+
+
+def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown() -> None:
+    rates = ("device_reads_per_s", "device_writes_per_s", "context_switches_per_s")
+    values = [(0.0, 0.01, 3.0), (0.2, 0.04, 4.4), (7.0, 2.0, 0.0)]
+    spots = {
+        (at, 0): LayoutCell({"inserts_per_s": 10.0, **dict(zip(rates, each, strict=True))})
+        for at, each in enumerate(values)
+    }
+    found = tables(Block("t", (("a",), ("b",), ("c",)), (("l.i0",),), spots))["l.i0, metrics relative to a"]
+    at = [[column.name for column in found.columns].index(name) for name in ("rps", "wps", "csps", "tag")]
+    assert [[row[index].text for index in at] for row in found.rows] == [
+        ["1", "1", "1.33", "b"],
+        ["inf", "inf", "0.00", "c"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("text", "  rx80   81967   9000*\n"),
+        ("markdown", "| rx80 | 81967 | 9000\\* |\n"),
+        ("csv", "rx80,81967,9000\n"),
+        ("tsv", "rx80\t81967\t9000\n"),
+        ("html", '<td class="number failed-rate">9000*</td>'),
+        ("json", '{"text": "9000*", "kind": "failed rate", "value": 9000}'),
+    ],
+)
+def test_each_format_says_that_a_rate_failed(form: str, said: str) -> None:
+    """By its mark, or as data."""
+    assert said in FORMATS[form](tables(BLOCK)["throughput"])
+
+
+def test_what_fails_its_rate_counts_for_no_colour() -> None:
+    column = [ColouredValue(100), ColouredValue(60), ColouredValue(90), ColouredValue(500, False), ColouredValue(None)]
+    assert coloured(column) == ["best", "worst", "best", "failed rate", ""]
+    assert coloured([ColouredValue(9, False), ColouredValue(None)]) == ["failed rate", ""]
+
+
+def test_nothing_is_bad_where_all_is_alike() -> None:
+    assert coloured([ColouredValue(100), ColouredValue(80)]) == ["best", ""]
+    assert coloured([ColouredValue(5), ColouredValue(5)]) == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "kind"), [(0.94, "less"), (0.95, ""), (1.0, ""), (1.05, ""), (1.06, "more"), (float("inf"), "more")]
+)
+def test_what_is_far_from_the_first_row_has_a_colour(ratio: float, kind: str) -> None:
+    assert relative(ratio) == kind
