@@ -21,8 +21,13 @@ QUERY = {"action": "query", "duration": 10.0}
         ({**QUERY, "query": "scan"}, ("query", "Input should be 'range' or 'point'")),
         ({**QUERY, "insert_rate": 0}, ("insert_rate", "Input should be greater than or equal to 1")),
         ({**QUERY, "inserts": 5}, ("inserts", "Extra inputs are not permitted")),
+        ({**QUERY, "ends": "never"}, ("ends", "Input should be 'rows' or 'clock'")),
+        ({"action": "index", "clients": 2, "tables": 3},
+         ("tables", "3 tables for 2 clients: a client inserts into one table")),
+        ({"action": "load", "rows": 1, "data_length_min": 30},
+         ("data_length_max", "20 is below `data_length_min`, which is 30")),
     ],
-)
+)  # fmt: skip
 def test_what_it_refuses(refused: Callable[..., Any], given: dict[str, Any], said: tuple[str, str]) -> None:
     assert refused("insert_benchmark", given) == [said]
 
@@ -34,7 +39,7 @@ def test_params_of_all_steps_reach_those_that_use_them(kept: Callable[..., Any])
         "load": {"rows"},
         "index": {"indexes"},
         "insert": {"rows", "deletes"},
-        "query": {"duration", "deletes", "insert_rate"},
+        "query": {"duration", "deletes", "insert_rate", "indexes"},
     }  # fmt: skip
 
 

@@ -24,6 +24,23 @@ INSERT_BENCHMARK = (
            "Rate of inserts that half of the intervals reach: a rate, not a latency.", STEP),
     Metric("worst_inserts_per_s_p99", "rows/s", "higher",
            "Rate of inserts that 99 % of the intervals reach: a rate, not a latency.", STEP),
+    Metric("insert_shortfall_pct", "%", "lower",
+           "By how much the rate of inserts was below target_inserts_per_s, over the whole step; 0 where it was "
+           "reached.", STEP),
+    Metric("lengthened_seconds", "s", "lower",
+           "By how much a step took longer than its `duration`: one that ends when its rows are in, and missed its "
+           "rate.", STEP),
+    Metric("retries", "statements", "lower",
+           "Statements that were sent again because the server reported a deadlock, a lock wait timeout or a "
+           "serialization failure.", STEP),
+    Metric("min_id_resyncs", "queries", None,
+           "Queries for the table's smallest id during the step: one for each 1000 batches that were deleted.", STEP),
+    Metric("min_id_resync_seconds", "s", "lower", "Time of those queries, of all clients together.", STEP),
+    Metric("first_client_p50_rate", "operations/s", "higher",
+           "Published tables' p50: the rate that half of the seconds of the first client reach, in queries, or in rows "
+           "where a step only inserts. Missing below 10 seconds.", STEP),
+    Metric("first_client_p99_rate", "operations/s", "higher",
+           "Published tables' p99: the rate that 99 % of the seconds of the first client reach.", STEP),
 )  # fmt: skip
 
 PUBLISHED = {

@@ -1,0 +1,120 @@
+"""The command line of a step: sysbench with a thread for each role of each client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.insert_benchmark.workload_files import MAIN
+
+if TYPE_CHECKING:
+    from stepgrid.model.command import Command
+    from stepgrid.plugins.driver import Context
+    from stepgrid.plugins.server import Access
+
+CLIENT = "sysbench"
+CONNECTION = "connection"  # templates/insert_benchmark knows its name
+MOST = 2**31 - 1  # sysbench's numbers
+YEAR = 31_536_000  # its limit of seconds: none would be a warning
+
+_PASSED = (
+    "rows", "rows_per_commit", "insert_rate", "deletes", "rows_per_query", "indexes", "data_length_min",
+    "data_length_max", "partitions", "table_options",
+)  # fmt: skip
+
+
+def command(settings: Mapping[str, Any], context: Context) -> Command:
+    from stepgrid.model.command import Command
+
+    access = context.server
+    if access is None:
+        raise ValueError("it needs a server, and the engine of this build is none")
+    flags = {**_reaching(access), **_general(settings, context), **_own(settings, access)}
+    words = (f"--{name.replace('_', '-')}={_text(value)}" for name, value in flags.items())
+    return Command(
+        argv=(*context.programs[CLIENT], MAIN, *words, "run"),
+        env={"LUA_PATH": f"{context.folder}/?.lua;;"},
+        duration=settings["duration"],
+        files={CONNECTION: f"{_driver(access)}-password={access.password}\n"},
+        secrets=(CONNECTION,),
+    )
+
+
+def ends_by_clock(settings: Mapping[str, Any]) -> bool:
+    """A step without inserts has no rows to end with."""
+    return settings["action"] == "query" and (settings["ends"] == "clock" or settings["insert_rate"] is None)
+
+
+def rows_of_client(settings: Mapping[str, Any]) -> int:
+    """That it is to insert; 0 where the clock says when it ends."""
+    if settings["action"] == "index":
+        return int(settings["first_rows"])
+    if settings["action"] == "query":
+        return 0 if ends_by_clock(settings) else int(settings["insert_rate"] * settings["duration"])
+    return int(settings["rows"] or 0)
+
+
+def roles(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of each client, a thread for each."""
+    inserts = settings["action"] != "query" or settings["insert_rate"] is not None
+    deletes = inserts and bool(settings["deletes"])
+    named = {"insert": inserts, "delete": deletes, "query": settings["action"] == "query"}
+    return tuple(name for name, there in named.items() if there)
+
+
+def _driver(access: Access) -> str:
+    return "pgsql" if access.engine == "postgres" else "mysql"
+
+
+def _reaching(access: Access) -> dict[str, Any]:
+    name = _driver(access)
+    if name == "pgsql":
+        place: dict[str, Any] = {"pgsql-host": access.host or access.sockets, "pgsql-port": access.port}
+    elif access.host:
+        place = {"mysql-host": access.host, "mysql-port": access.port}
+    else:
+        place = {"mysql-socket": access.socket}
+    known = {f"{name}-user": access.user, f"{name}-db": access.database}
+    return {"db-driver": name, "config-file": CONNECTION, **place, **known}
+
+
+def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    threads = 1 if settings["action"] == "check" else settings["clients"] * len(roles(settings))
+    return {
+        "rand-seed": context.seed % MOST + 1,  # 0 would be the time
+        "threads": threads,
+        "report-interval": 1,
+        "time": YEAR,
+        "events": 0,
+    }
+
+
+def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    found = {name: settings[name] for name in _PASSED if settings[name] not in (None, "")}
+    tables = settings["tables"] or settings["clients"]
+    return {
+        **found,
+        "action": settings["action"],
+        "clients": settings["clients"],
+        "tables": tables,
+        "roles": ",".join(roles(settings)),
+        "rows": rows_of_client(settings),
+        "seconds": int(settings["duration"]) if ends_by_clock(settings) else 0,
+        "query": settings["query"],
+        "storage_engine": access.storage_engine if _driver(access) == "mysql" else "",
+        "anew": access.running and settings["action"] == "load",
+        **_partitions(settings, tables),
+    }
+
+
+def _partitions(settings: Mapping[str, Any], tables: int) -> dict[str, int]:
+    if settings["partitions"] is None:
+        return {}
+    loaded = -(-settings["rows"] * settings["clients"] // tables)
+    return {"partition_rows": settings["rows_per_partition"] or max(1, -(-loaded // settings["partitions"]))}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

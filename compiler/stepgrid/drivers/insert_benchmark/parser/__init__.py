@@ -1,0 +1,98 @@
+"""What a step's report says: rates over all clients, the published ones of the first alone, and histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stepgrid.drivers.insert_benchmark import command
+from stepgrid.drivers.insert_benchmark.parser import histogram, rates
+from stepgrid.drivers.insert_benchmark.parser.report import Report, read
+from stepgrid.drivers.sysbench.parser.step import complaint as complaint
+from stepgrid.model.figures import Buckets, Figures
+
+OPERATIONS = ("insert", "delete", "query")
+
+
+def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
+    found = read(folder)
+    if settings["action"] == "check":
+        return Figures({"seconds": found.seconds}, {})
+    main = "query" if settings["action"] == "query" else "insert"
+    metrics = {**_throughput(found, settings, main), **_longest(found), **_rates(found, settings, main)}
+    counts = histogram.merged(found.of("query"))
+    return Figures(
+        {**metrics, **_probe(found), **histogram.figures(counts)},
+        _facts(found, settings),
+        rates.of_all(found.intervals, main),
+        histograms=_histograms(found, settings),
+        rates=rates.of_clients(found.intervals),
+    )
+
+
+def _throughput(found: Report, settings: Mapping[str, Any], main: str) -> dict[str, float]:
+    if settings["action"] == "index":  # all rows of the tables, as published
+        rows = float(sum(line["inserted"] - line["deleted"] for line in found.progress))
+        return {"seconds": found.seconds, "operations": rows, "qps": rows / found.seconds,
+                "inserts_per_s": rows / found.seconds}  # fmt: skip
+    seconds = _seconds(found)
+    done = {"operations": found.count(main), "qps": found.count(main) / seconds, "seconds": seconds}
+    named = {"insert": "inserts_per_s", "delete": "deletes_per_s"}
+    return {**done, **{name: found.count(role) / seconds for role, name in named.items() if found.of(role)},
+            **_target(found, settings, seconds)}  # fmt: skip
+
+
+def _seconds(found: Report) -> float:
+    """From the first client's start to the last one's end."""
+    return float(max(line["ended"] for line in found.roles) - min(line["began"] for line in found.roles))
+
+
+def _target(found: Report, settings: Mapping[str, Any], seconds: float) -> dict[str, float]:
+    """How far it was from the rate that was asked for: shorter by rows, or longer by seconds."""
+    if settings["insert_rate"] is None:
+        return {}
+    target = settings["insert_rate"] * settings["clients"]
+    short = 100 * (1 - found.count("insert") / seconds / target)
+    late = {} if settings["duration"] is None else {"lengthened_seconds": max(0.0, seconds - settings["duration"])}
+    return {"insert_shortfall_pct": max(0.0, short), **late}
+
+
+def _longest(found: Report) -> dict[str, float]:
+    longest = {f"max_{name}_seconds": found.longest(name) for name in OPERATIONS}
+    retries = {"retries": float(sum(line["retries"] for line in found.roles))} if found.roles else {}
+    resyncs = {"min_id_resyncs": "resyncs", "min_id_resync_seconds": "resync_seconds"}
+    deletes = found.of("delete")
+    asked = {name: float(sum(line[key] for line in deletes)) for name, key in resyncs.items() if deletes}
+    return {**{name: value for name, value in longest.items() if value is not None}, **retries, **asked}
+
+
+def _rates(found: Report, settings: Mapping[str, Any], main: str) -> dict[str, float]:
+    """None of the step that makes indexes: its rows are there from the start."""
+    if settings["action"] == "index":
+        return {}
+    said = dict[str, float]()
+    if series := rates.of_all(found.intervals, main):
+        said["median_qps"] = rates.reached(series, 50)
+    if inserts := rates.of_all(found.intervals, "insert"):
+        said["median_inserts_per_s"] = rates.reached(inserts, 50)
+        said["worst_inserts_per_s_p99"] = rates.reached(inserts, 99)
+    return {**said, **rates.of_first_client(found.intervals, main)}
+
+
+def _probe(found: Report) -> dict[str, float]:
+    longest = max((float(line["seconds"]) for line in found.probes), default=None)
+    return {} if longest is None else {"min_id_probe_seconds": longest}
+
+
+def _facts(found: Report, settings: Mapping[str, Any]) -> dict[str, str]:
+    if settings["action"] != "query":
+        return {}
+    return {"ended": "by the clock" if command.ends_by_clock(settings) else "when the rows were in"}
+
+
+def _histograms(found: Report, settings: Mapping[str, Any]) -> list[Buckets]:
+    """A query's by its kind."""
+    names = {name: str(settings["query"]) if name == "query" else name for name in OPERATIONS}
+    counts = {name: histogram.merged(found.of(name)) for name in OPERATIONS}
+    return [histogram.whole(names[name], counts[name]) for name in OPERATIONS if counts[name]]

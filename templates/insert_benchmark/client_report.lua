@@ -1,0 +1,100 @@
+-- What the clients have done, as lines of JSON in report.jsonl: of each client for each second, and all of it at the end.
+
+local ffi = require("ffi")
+local clock, shared = require("clock"), require("shared_memory")
+local HOLD, RELEASE = 1, 0
+local ROLES = {{"insert", "insert"}, {"delete", "remove"}, {"query", "query"}}
+local PLURALS = {insert = "inserts", delete = "deletes", query = "queries"}
+local seen, last = {}, nil
+local report = {}
+
+ffi.cdef "int pthread_setcancelstate(int state, int *old);"
+
+function report.write(text)
+   local file = assert(io.open("report.jsonl", "a"))
+   file:write(text)
+   file:close()
+end
+
+-- sysbench ends its reporting thread when the run ends, also in the middle of a line.
+local function whole(make)
+   return function(stat)
+      ffi.C.pthread_setcancelstate(HOLD, nil)
+      make(stat)
+      ffi.C.pthread_setcancelstate(RELEASE, nil)
+   end
+end
+
+local function each_role(client, act)
+   for _, names in ipairs(ROLES) do
+      local role = client[names[2]]
+      if role.began > 0 then act(names[1], role) end
+   end
+end
+
+-- Roles that a step does not have are left out.
+local function of_client(number, client, second, interval)
+   local parts, retries = {}, 0
+   each_role(client, function(name, role)
+      local key = number .. name
+      parts[#parts + 1] = (', "%s": %.0f'):format(PLURALS[name], role.count - (seen[key] or 0))
+      parts[#parts + 1] = (', "max_%s": %.6f'):format(name, role.longest_lately)
+      retries = retries + role.retries
+      seen[key], role.longest_lately = role.count, 0
+   end)
+   local again = retries - (seen[number] or 0)
+   seen[number] = retries
+   return ('{"report": "client", "client": %d, "second": %.3f, "interval": %.3f%s, "retries": %.0f}\n'):format(
+      number, second, interval, table.concat(parts), again)
+end
+
+local function interval(stat)
+   local block, lines = shared.block(), {}
+   local second = stat.time_total
+   local length = second - (last or 0)
+   if length <= 0 then return end
+   last = second
+   for number = 0, sysbench.opt.clients - 1 do
+      lines[#lines + 1] = of_client(number, block.clients[number], second, length)
+   end
+   report.write(table.concat(lines))
+end
+
+local function buckets(role)
+   local parts = {}
+   for index = 0, 1023 do
+      if role.buckets[index] > 0 then parts[#parts + 1] = ("[%d, %.0f]"):format(index, role.buckets[index]) end
+   end
+   return table.concat(parts, ", ")
+end
+
+local ROLE = '{"report": "role", "client": %d, "operation": "%s", "count": %.0f, "retries": %.0f, "began": %.6f, '
+   .. '"ended": %.6f, "longest": %.6f, "resyncs": %.0f, "resync_seconds": %.6f, "buckets": [%s]}\n'
+
+local function of_roles(number, client, lines)
+   each_role(client, function(name, role)
+      local ended = role.ended > 0 and role.ended or clock.seconds()
+      lines[#lines + 1] = ROLE:format(number, name, role.count, role.retries, role.began, ended, role.longest,
+         role.resyncs, role.resync_seconds, buckets(role))
+   end)
+end
+
+local PROGRESS = '{"report": "progress", "client": %d, "inserted": %.0f, "deleted": %.0f}\n'
+
+local function total(stat)
+   local block, lines = shared.block(), {}
+   interval(stat)
+   for number = 0, sysbench.opt.clients - 1 do
+      local client = block.clients[number]
+      of_roles(number, client, lines)
+      lines[#lines + 1] = PROGRESS:format(number, client.ordinal, client.deleted)
+   end
+   local text = '{"report": "end", "seconds": %.6f, "failed": %d}\n'
+   lines[#lines + 1] = text:format(stat.time_total, block.failed)
+   report.write(table.concat(lines))
+end
+
+sysbench.hooks.report_intermediate = whole(interval)
+sysbench.hooks.report_cumulative = whole(total)
+
+return report
