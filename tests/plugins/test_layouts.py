@@ -143,7 +143,8 @@ def test_compaction_by_level_and_in_all() -> None:
 
 def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
     values = {
-        "inserts_per_s": 1000.0, "qps": 500.0, "client_cpu_us_per_op": 30.4, "median_qps": 510.0, "worst_qps_p99": 90.0,
+        "inserts_per_s": 1000.0, "qps": 500.0, "target_inserts_per_s": 1000.0,
+        "client_cpu_us_per_op": 30.4, "median_qps": 510.0, "worst_qps_p99": 90.0,
         "device_writes_per_s": 2000.0, "data_bytes": 2.0**30, "index_bytes": 2.0**31, "database_bytes": 5 * 2.0**30,
     }  # fmt: skip
     found = insert_metrics.figures(values)
@@ -154,7 +155,8 @@ def test_the_metrics_of_the_insert_benchmark_have_the_published_names() -> None:
 
 def test_the_longest_is_that_of_the_queries_where_there_are_any() -> None:
     slowest = {"max_insert_seconds": 0.5, "max_query_seconds": 0.25, "median_inserts_per_s": 9.0}
-    load, queries = {"inserts_per_s": 10.0, **slowest}, {"inserts_per_s": 10.0, "qps": 5.0, **slowest}
+    load = {"inserts_per_s": 10.0, "qps": 10.0, **slowest}
+    queries = {**load, "qps": 5.0, "target_inserts_per_s": 10.0}
     assert [insert_metrics.figures(each).get("maxop") for each in (load, queries)] == [0.5, 0.25]
     assert [insert_metrics.figures(each).get("p50") for each in (load, queries)] == [9.0, None]
     assert insert_metrics.figures({**queries, "max_us": 1e6})["maxop"] == 1.0

@@ -7,11 +7,11 @@ from functools import partial
 
 from stepgrid.layouts.shared import insert_metrics, insert_sizes
 from stepgrid.layouts.shared.cell_colours import WORST, ColouredValue, coloured, relative
-from stepgrid.model import number_format, rate_target
+from stepgrid.layouts.shared.insert_rates import INSERTS, TARGET, metric, speed, sustained
+from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 
-INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
 FAILED = f"{MARK}: failed its rate: less than 95 % of the rows/s that were asked of all clients"
 
 
@@ -20,17 +20,6 @@ def tables(block: Block) -> list[Table]:
     if asked := [at for at in range(len(block.columns)) if _targets(block, at)]:
         found.append(_rates(block, asked))
     return [*found, *insert_metrics.tables(block), *insert_sizes.tables(block)]
-
-
-def _kept(spot: LayoutCell) -> bool:
-    """By the figures as they are shown: over several loads, their medians."""
-    rate, target = spot.values.get(INSERTS), spot.values.get(TARGET)
-    return rate is None or target is None or rate_target.met(rate, target)
-
-
-def speed(spot: LayoutCell) -> float | None:
-    """Of a step that queries its queries/s; of one that only inserts its rows/s."""
-    return spot.values.get(QPS, spot.values.get(INSERTS))
 
 
 def _throughput(block: Block) -> Table:
@@ -42,13 +31,15 @@ def _throughput(block: Block) -> Table:
 
 def _coloured(block: Block, column: int) -> list[Cell]:
     spots = [block.spot(row, column) for row in range(len(block.rows))]
-    kinds = coloured([ColouredValue(None if spot.status else speed(spot), _kept(spot)) for spot in spots])
-    return [_marked(spot, speed(spot), kind) for spot, kind in zip(spots, kinds, strict=True)]
+    kinds = coloured(
+        [ColouredValue(None if spot.status else speed(spot.values), sustained(spot.values)) for spot in spots]
+    )
+    return [_marked(spot, speed(spot.values), kind) for spot, kind in zip(spots, kinds, strict=True)]
 
 
 def _marked(spot: LayoutCell, rate: float | None, kind: str, of: str = "") -> Cell:
     plain = fixed(spot, rate, 0)
-    return plain if plain.kind else Cell(plain.text + ("" if _kept(spot) else MARK) + of, kind, rate)
+    return plain if plain.kind else Cell(plain.text + ("" if sustained(spot.values) else MARK) + of, kind, rate)
 
 
 def _relative(block: Block) -> Table:
@@ -58,7 +49,7 @@ def _relative(block: Block) -> Table:
 
 def _ratio(block: Block, first: int, row: int, column: int) -> Cell:
     spot = block.spot(row, column)
-    found = block.ratio((row, column), (first, column), QPS if QPS in spot.values else INSERTS)
+    found = block.ratio((row, column), (first, column), metric(spot.values))
     plain = cell(spot, None if found is None or block.spot(first, column).status else number_format.ratio(found))
     return plain if plain.kind else Cell(plain.text, relative(float(plain.text)), found)
 
@@ -80,7 +71,7 @@ def _targets(block: Block, column: int) -> list[float]:
 
 def _rate(spot: LayoutCell, alike: bool) -> Cell:
     of = "" if alike or TARGET not in spot.values else f" of {number_format.fixed(spot.values[TARGET], 0)}"
-    return _marked(spot, spot.values.get(INSERTS), "" if _kept(spot) else WORST, of)
+    return _marked(spot, spot.values.get(INSERTS), "" if sustained(spot.values) else WORST, of)
 
 
 def _each(
@@ -100,12 +91,14 @@ def _rows(block: Block) -> list[int]:
     """Those of which something is known: published probes have no rates beside them."""
     lines = enumerate(map(block.line, range(len(block.rows))))
     return [
-        row for row, spots in lines if any(spot.status not in ("", ABSENT) or speed(spot) is not None for spot in spots)
+        row
+        for row, spots in lines
+        if any(spot.status not in ("", ABSENT) or speed(spot.values) is not None for spot in spots)
     ]
 
 
 def _failed(block: Block) -> tuple[str, ...]:
-    return () if all(_kept(spot) for spot in block.spots.values()) else (FAILED,)
+    return () if all(sustained(spot.values) for spot in block.spots.values()) else (FAILED,)
 
 
 LAYOUT = Layout("insert benchmark", tables, (ARMS,), (STEP,), (), (INSERTS,))

@@ -18,6 +18,7 @@ from stepgrid.summarize.comparisons.comparison import Comparison, compare
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.data.client_rates import ClientRates
 from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Tables
 from stepgrid.summarize.data.series import Series
@@ -61,6 +62,7 @@ class Report:
     builds: Mapping[str, Build]
     sections: tuple[Section, ...]
     series: Series
+    client_rates: ClientRates
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Coverage
@@ -116,6 +118,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         builds=known,
         sections=sections,
         series=tables.series,
+        client_rates=tables.client_rates,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=coverage.status(tables.runs),

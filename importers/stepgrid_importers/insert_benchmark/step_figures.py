@@ -44,10 +44,15 @@ _ROUNDED = "figures of a published row: rounded as it prints them, per second of
 
 
 def of_row(cells: Mapping[str, str], step: str, clients: int | None) -> Figures:
-    held = dict(_HELD) | ({"qps": ("qps", 1)} if steps.asked(step) is not None else {})
-    known = {name: cells[name] for name in held if cells.get(name, NONE) not in ("", NONE)}
-    found = {held[name][0]: number(cell) * held[name][1] for name, cell in known.items()}
-    return Figures(found | target(step, clients), {"precision": _ROUNDED})
+    known = {name: cells[name] for name in _HELD if cells.get(name, NONE) not in ("", NONE)}
+    found = {_HELD[name][0]: number(cell) * _HELD[name][1] for name, cell in known.items()}
+    rate = {"qps": number(cells[rated])} if (rated := _rated(step)) in cells else {}
+    return Figures(found | rate | target(step, clients), {"precision": _ROUNDED})
+
+
+def _rated(step: str) -> str:
+    """The column of what the step does: rows, where it only inserts."""
+    return "ips" if steps.asked(step) is None else "qps"
 
 
 def target(step: str, clients: int | None) -> dict[str, float]:
@@ -77,8 +82,7 @@ def _throughput(raw: RawRun, query: bool) -> dict[str, float]:
     """By the clients' own clocks; o.res has their start and end in its seconds."""
     first = raw.outcome.first
     found = {"inserts_per_s": _rate(raw.clients, "t_ins") or number(first["ips"]), "seconds": number(first["seconds"])}
-    if query:
-        found["qps"] = _rate(raw.clients, "t_query") or number(first["qps"])
+    found["qps"] = (_rate(raw.clients, "t_query") or number(first["qps"])) if query else found["inserts_per_s"]
     if deleted := _rate(raw.clients, "t_del"):
         found["deletes_per_s"] = deleted
     rates = sorted(value for _, value in series(raw.clients, QUERIES if query else INSERTS))

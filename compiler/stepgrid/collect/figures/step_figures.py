@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.collect.figures import (
+    client_stalls,
     collectors,
     imported_figures,
     lookups,
@@ -129,7 +130,8 @@ def _figures(folder: Path, step: PlannedStep, said: _Said, used: Usage, part: Us
     asked = server.figures(folder, grown, operations) if server.FOLDER in there else {}
     beside = collectors.figures(folder) if collectors.FOLDER in there else {}
     drained = part.after() if DRAIN in parsed.metrics else {}
-    own = {**rate_targets.asked(step), **series.figures(parsed.qps), **parsed.metrics}
+    over_time = {**series.figures(parsed.qps), **client_stalls.figures(parsed.rates)}
+    own = {**rate_targets.asked(step), **over_time, **parsed.metrics}
     metrics = {**part.figures(operations), **drained, **beside, **asked, **own}
     noted = collectors.warnings(folder) if collectors.FOLDER in there else ()
     return StepFigures(

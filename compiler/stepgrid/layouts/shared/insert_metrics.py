@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stepgrid.layouts.shared import insert_rates
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import Block, LayoutCell, fixed
@@ -17,7 +18,6 @@ HEADS: Mapping[str, int] = {
 GIB = 2**-30
 _PLAIN = {
     "ips": "inserts_per_s",
-    "qps": "qps",
     "rps": "device_reads_per_s",
     "rmbps": "device_read_mb_per_s",
     "wps": "device_writes_per_s",
@@ -91,13 +91,16 @@ def cells(spot: LayoutCell, heads: Sequence[str]) -> list[Cell]:
 
 def figures(values: Mapping[str, float]) -> dict[str, float]:
     own = {head: values[name] * _SCALES.get(head, 1) for head, name in _PLAIN.items() if name in values}
-    found = {**_instead(values), **own}
+    asked = insert_rates.queries(values)
+    found = {**_instead(values), **({} if asked is None else {"qps": asked}), **own}
     return {**_per(found, found.get("qps") or found.get("ips"), _QUERY), **_per(found, found.get("ips"), _ROW), **found}
 
 
 def _instead(values: Mapping[str, float]) -> dict[str, float]:
     """Of the columns that no one metric has, or not this step's."""
-    found = {head: values[name] for head, name in _ONE_OF["qps" in values].items() if name in values}
+    found = {
+        head: values[name] for head, name in _ONE_OF[insert_rates.queries(values) is not None].items() if name in values
+    }
     for head, names, scale in _SUMS:
         if all(name in values for name in names):
             found[head] = sum(values[name] for name in names) * scale

@@ -70,6 +70,17 @@ VARIANCE = (
            "Share of the seconds with less than a tenth of the median QPS: all but a standstill.", SERIES),
     Metric("worst_qps_p99", "operations/s", "higher",
            "QPS that 99 % of the seconds reach: a rate, not a latency. The insert benchmark calls it p99.", SERIES),
+    *(
+        Metric(
+            f"{operation}_stalled_pct",
+            "%",
+            "lower",
+            f"Share of the clients' seconds that are stalls: the client {did} nothing, or less than a tenth of what it "
+            "did in its median second. Seconds after its last operation are none.",
+            "the clients' rates by the second, where clients report one by one",
+        )
+        for operation, did in (("insert", "inserted"), ("delete", "deleted"), ("query", "asked"))
+    ),
     Metric("steady_from_s", "s", "lower",
            "When the steady part begins, since the step's start: of the starts within the first half, the one whose "
            "mean is known best (MSER-5). Absent where there is no steady state.", STEADY),

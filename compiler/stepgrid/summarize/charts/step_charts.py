@@ -38,7 +38,7 @@ def ratios(report: Report, table: Comparison, draw: Draw) -> Picture | None:
     title = f"{table.step}: QPS relative to {table.base}"
     if len(drawn) == 1:
         title = f"{table.step}: QPS of {drawn[0]} relative to {table.base}"
-    return Picture(title, svg(vega.ratios(rows, lines, drawn, report.effect), _name(title), title, draw))
+    return Picture(title, svg(vega.ratios(rows, lines, drawn, report.effect), element_id(title), title, draw))
 
 
 def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
@@ -88,7 +88,7 @@ def note(report: Report, section: Section) -> str | None:
 
 def _over_time(section: Section, point: Point, chart: vega.Chart, draw: Draw) -> Picture:
     title = comparison_axes.words(comparison_axes.key(point, section.names), section.names) or section.step
-    return Picture(title, svg(chart, _name(section.step + title), f"{section.step}, {title}: QPS over time", draw))
+    return Picture(title, svg(chart, element_id(section.step + title), f"{section.step}, {title}: QPS over time", draw))
 
 
 def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:
@@ -97,5 +97,5 @@ def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:
             yield {"second": second, "qps": qps, "load": f"{run.load}.{run.run}"}
 
 
-def _name(text: str) -> str:
+def element_id(text: str) -> str:
     return "c" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()

@@ -12,7 +12,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#0
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 EDGE = 0.04  # share of the width that a mark has to itself: at its edge it would stand in the labels
 HEIGHT = 600  # about as much as a screen shows at once
-GREY, BAND = "#555555", "#ececec"
+GREY, BAND, STALL = "#555555", "#ececec", "#c00000"
+FOOT, TICK = 90, 9  # height of a chart over time, of a mark at its foot
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
 CONFIG: Chart = {
@@ -76,7 +77,7 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
     """QPS by second, the loads over each other; one scale for all charts of a step. A row: {second, qps, load}."""
     return {
         "width": 210,
-        "height": 90,
+        "height": FOOT,
         "config": CONFIG,
         "data": {"values": list(rows)},
         "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 12} if seconds <= 30 else False},
@@ -89,6 +90,43 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
             "color": {**_colour("load", loads), "legend": None},
         },
     }  # fmt: skip
+
+
+def by_client(
+    rows: Sequence[dict[str, Any]],
+    stalls: Sequence[float],
+    clients: Sequence[str],
+    limits: tuple[float, float],
+    target: float | None,
+) -> Chart:
+    """A line per client; a red tick at the foot is a second in which one stood still, dashed what each was asked for.
+
+    `limits`: the ends of both scales, the same in all charts of a step. A row: {second, rate, client}.
+    """
+    seconds, top = limits
+    x: Chart = {
+        "field": "second", "type": "quantitative", "title": "seconds", "scale": {"domain": [0, seconds], "nice": False},
+        "axis": {"values": _seconds(seconds), "format": "d", "grid": False, **_SHORT},
+    }  # fmt: skip
+    y: Chart = {"type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
+                "axis": {"tickCount": 4, "format": "~s", **_SHORT}}  # fmt: skip
+    colour = {**_colour("client", clients), "legend": None}
+    lines: Chart = {
+        "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.8},
+        "encoding": {"x": x, "y": {"field": "rate", **y}, "color": colour},
+    }
+    ticks: Chart = {
+        "data": {"values": [{"second": second} for second in stalls]},
+        "mark": {"type": "rule", "color": STALL, "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": {"value": FOOT}, "y2": {"value": FOOT - TICK}},
+    }
+    asked: Chart = {
+        "data": {"values": [{"target": target}]},
+        "mark": {"type": "rule", "color": GREY, "strokeDash": [4, 3]},
+        "encoding": {"y": {"field": "target", **y}},
+    }
+    layers = [lines, ticks, *([asked] if target is not None else [])]
+    return {"width": 210, "height": FOOT, "config": CONFIG, "data": {"values": list(rows)}, "layer": layers}
 
 
 _SHORT = {"labelLimit": 0, "titleLimit": 0, "labelOverlap": False}  # are never cut: not asking saves a tenth

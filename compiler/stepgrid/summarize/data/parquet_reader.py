@@ -17,6 +17,7 @@ from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.parquet import named
 from stepgrid.model.result_schema import axis_columns
 from stepgrid.summarize.data import series
+from stepgrid.summarize.data.client_rates import ClientRates, client_rates
 from stepgrid.summarize.data.levels import Level, levels
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place as Place
@@ -82,6 +83,7 @@ class Tables:
     units: Mapping[str, str] = field(default_factory=dict)
     history: tuple[PastFigure, ...] = ()
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)  # rows of the compaction tables
+    client_rates: ClientRates = field(default_factory=lambda: ClientRates(Path()))
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -101,7 +103,8 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         past = tuple(map(_past, rows("history")))
         heard = series.read(folder)
         facts = _facts(connection.execute(FACTS).fetchall())
-        return Tables(runs, heard, facts, metrics, past, levels(connection, folder))
+        rates = client_rates(connection, folder)
+        return Tables(runs, heard, facts, metrics, past, levels(connection, folder), rates)
 
 
 _SAME = (

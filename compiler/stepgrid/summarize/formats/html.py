@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 
 from stepgrid.model.table import Cell, Column, Table
@@ -16,10 +17,13 @@ def table(found: Table) -> str:
 
 
 def grouped(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Tables of one title under it: (what each is of, its HTML)."""
+    """Tables of one title under it: (what each is of, its HTML). A note below several of them stands once."""
     found: dict[str, list[tuple[str, str]]] = {}
+    said: set[tuple[str, str]] = set()
     for each in tables:
-        found.setdefault(each.title, []).append((each.block, body(each)))
+        notes = tuple(note for note in each.notes if (each.title, note) not in said)
+        said |= {(each.title, note) for note in notes}
+        found.setdefault(each.title, []).append((each.block, body(replace(each, notes=notes))))
     return list(found.items())
 
 

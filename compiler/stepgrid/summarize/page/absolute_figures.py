@@ -7,6 +7,7 @@ from functools import lru_cache
 from statistics import fmean, median
 
 from stepgrid.model import number_format
+from stepgrid.model.status import Status
 from stepgrid.model.table import Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import QPS, Point
@@ -19,6 +20,9 @@ FILES = "files"  # of which there are whole ones
 
 # metric, heading, what it is
 METRICS = (
+    ("inserts_per_s", "inserted", "rows/s"),
+    ("insert_stalled_pct", "inserts stalled", "%"),
+    ("query_stalled_pct", "queries stalled", "%"),
     ("p50_us", "p50", "µs"),
     ("p99_us", "p99", "µs"),
     ("p99_9_us", "p99.9", "µs"),
@@ -59,7 +63,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
     for point in section.points:
         name = comparison_axes.words(comparison_axes.key(point, names), names)
         known = first.setdefault(point.places, name)
-        status = None if point.values() else point.status
+        status = None if point.status == Status.DONE else point.status
         yield point, status if status or known == name else f"same as {known}"
 
 
