@@ -8,7 +8,11 @@ from stepgrid.model import rate_target
 from stepgrid.model.figures import rows
 from stepgrid.plugins.importer import FolderError, ImportedStep
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.store.store import Store
+from stepgrid.summarize.page import report_formats
+from stepgrid.summarize.refresh import current
 from stepgrid.transfer.published_folder import PublishedFolder, read
+from stepgrid.transfer.published_results import publish
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
@@ -92,6 +96,21 @@ def test_each_client_has_its_rates(tmp_path: Path) -> None:
         (0, 10.0, "delete", 100.0, 800.0), (1, 10.0, "delete", 100.0, 800.0),
         (0, 10.0, "query", 1500.0, 700.0), (1, 10.0, "query", 2000.0, 700.0),
     ]  # fmt: skip
+
+
+def test_the_report_has_the_published_response_times_and_rates(tmp_path: Path) -> None:
+    """By the way that all results go."""
+    planned = read("insert_benchmark", run(tmp_path / "raw")).planned
+    store = Store(tmp_path / "outputs")
+    publish(store, planned)
+    report = current(store, planned.plan)
+    shares = report_formats.table(report, "tsv", "response times by class: qr100.L1, query").splitlines()
+    published = TIMES.splitlines()
+    assert [line.rpartition("\t")[0] for line in shares[1:]] == [
+        line.rpartition("\t")[0] for line in (published[0], published[-1])
+    ]
+    rates = report_formats.table(report, "tsv", "insert benchmark: insert rate against target").splitlines()
+    assert rates[1:] == ["dbms\tqr100.L1", "target\t200", "x.cy\t200"]
 
 
 def test_clean_figures_stand_beside(tmp_path: Path) -> None:

@@ -193,3 +193,10 @@ def test_the_shares_of_classes_of_response_times() -> None:
     ]
     assert (query.block, every.block) == ("q100, query", "q100")
     assert texts(every)[0] == " ".join(["100.000", *none, *none, "0.000", "0.002", "a"])
+
+
+@pytest.mark.parametrize("kind", ["range", "point"])
+def test_the_longest_query_is_that_of_either_kind(kind: str) -> None:
+    spots = {(0, 0): LayoutCell({"max_query_seconds": 1.5}, times={kind: (100.0, *[0.0] * 9)})}
+    (found,) = response_times.tables(Block("t", (("a",),), spots=spots))
+    assert texts(found)[0].endswith(" 1.500 a")

@@ -58,4 +58,6 @@ def test_the_share_is_of_all_clients_each_by_its_own_median() -> None:
         "query_stalled_pct": 50.0,
     }
     assert client_stalls.figures([]) == {}
+    twice = [ClientRate(0, 1.0, "query", 3.0), ClientRate(0, 1.0, "query", 3.0, 5.0)]
+    assert client_stalls.figures(twice) == {"query_stalled_pct": 0.0}
     assert {f"{name}_stalled_pct" for name in client_stalls.OPERATIONS} <= METRICS.keys()

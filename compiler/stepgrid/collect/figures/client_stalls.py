@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from operator import attrgetter
 from statistics import median
 
 from stepgrid.model.figures import ClientRate
@@ -26,7 +27,7 @@ def stalled(rates: Sequence[float]) -> list[bool]:
 def figures(rates: Iterable[ClientRate]) -> dict[str, float]:
     """The share of the clients' intervals that are stalls, by operation."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for each in sorted(rates):
+    for each in sorted(rates, key=attrgetter("second")):
         found[each.operation][each.client].append(each.per_second)
     return {f"{name}_stalled_pct": _share(found[name].values()) for name in OPERATIONS if name in found}
 
