@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.store.full_disk import HINT
+from stepgrid.store.disk_reserve import HINT
 from tests.needs import needs
 from tests.run.conftest import ROOT
 from tests.run.test_reserve import INSIDE

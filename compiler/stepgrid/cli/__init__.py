@@ -87,15 +87,15 @@ def _called(parsed: argparse.Namespace) -> int:
         return int(parsed.run(parsed))
     except Exception as error:
         from stepgrid.plugins.registry import PluginError
-        from stepgrid.store import full_disk
+        from stepgrid.store import disk_reserve
         from stepgrid.workflow import host_plan
 
         if isinstance(error, PluginError):
             print(error, file=sys.stderr)
             return 2
-        if not full_disk.is_full(error):
+        if not disk_reserve.is_full(error):
             raise
-        print(full_disk.sentence(host_plan.store()), file=sys.stderr)
+        print(disk_reserve.sentence(host_plan.store()), file=sys.stderr)
         return 3
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.cli.shared import answer_formats, output_file, spec_arguments
+from stepgrid.cli.shared import output_file, row_output, spec_arguments
 from stepgrid.host.durable_writes import replacing
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
@@ -16,7 +16,7 @@ from stepgrid.workflow import host_plan
 
 FINE, PROBLEMS, USAGE = 0, 1, 2
 PARQUET = "parquet"
-FORMATS = (*answer_formats.FORMATS, PARQUET)
+FORMATS = (*row_output.FORMATS, PARQUET)
 ALL = "SELECT * FROM columns"
 
 
@@ -66,7 +66,7 @@ def _answer(args: argparse.Namespace, folder: Path) -> None:
         text = "".join(f"{line}\n" for line in _listed(folder))
     else:
         found = query.answer(folder, sql)
-        text = answer_formats.formatted(args.format, found.names, found.rows)
+        text = row_output.formatted(args.format, found.names, found.rows)
     if args.output is None:
         sys.stdout.write(text)
         return

@@ -13,7 +13,7 @@ from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
-from stepgrid.store.full_disk import DiskFull, with_reserve
+from stepgrid.store.disk_reserve import DiskFull, with_reserve
 from stepgrid.store.store import Store
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stepgrid.lint import checkpoints, comparison, measured_steps, refs
+from stepgrid.lint import checkpoints, comparison, refs, step_limits
 from stepgrid.lint.rule import Rule, RuleProvider
 from stepgrid.lint.step_rules import StepRule
 from stepgrid.plugins import drivers, engines
 
-_OF_ANY_SPEC = (measured_steps, comparison, refs, checkpoints)
+_OF_ANY_SPEC = (step_limits, comparison, refs, checkpoints)
 
 
 def rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:

@@ -21,7 +21,7 @@ from stepgrid.host.processes.orphans import MARK
 from stepgrid.model.status import Status
 from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
-from stepgrid.store.full_disk import DiskFull, sentence, with_reserve
+from stepgrid.store.disk_reserve import DiskFull, sentence, with_reserve
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now

@@ -9,7 +9,7 @@ from stepgrid.host.durable_writes import write_text
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
-from stepgrid.store.full_disk import DiskFull, with_reserve
+from stepgrid.store.disk_reserve import DiskFull, with_reserve
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs

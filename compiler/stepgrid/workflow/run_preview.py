@@ -15,7 +15,7 @@ from stepgrid.plan import actions, time_estimate
 from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
-from stepgrid.store.record_head import head
+from stepgrid.store.record_header import head
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import seconds
 from stepgrid.store.store import Store

@@ -14,7 +14,7 @@ from stepgrid.host.machines import contradicted
 from stepgrid.language.site.site_file import GIVEN, of_environment
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
-from stepgrid.store.full_disk import is_full, refusal, sentence
+from stepgrid.store.disk_reserve import is_full, refusal, sentence
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.host_plan import named

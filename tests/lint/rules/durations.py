@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.lint.measured_steps."""
+"""Rules of stepgrid.lint.step_limits."""
 
 from tests.lint.rules import spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.drivers.db_bench.lints.levels."""
+"""Rules of stepgrid.drivers.db_bench.lints.level_sizes."""
 
 from tests.lint.rules import OVERWRITE, spec
 

@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.model.status import Status
-from stepgrid.store.record_head import head
+from stepgrid.store.record_header import head
 from stepgrid.store.status import attempts, results
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import BrokenResult, Results, read, seconds

@@ -70,7 +70,7 @@ class DbBench(PackageRunner):
             changed_defaults,
             data_size,
             direct_io,
-            levels,
+            level_sizes,
             loads,
             lookups,
             memtable,
@@ -79,7 +79,7 @@ class DbBench(PackageRunner):
             tree_shape,
         )
 
-        families = (benchmarks, mixgraph, levels, readahead, block_cache, memtable, direct_io)
+        families = (benchmarks, mixgraph, level_sizes, readahead, block_cache, memtable, direct_io)
         spanning = (tree_shape, loads, lookups, data_size, changed_defaults)
         return [rule for family in (*families, *spanning) for rule in family.RULES]
 

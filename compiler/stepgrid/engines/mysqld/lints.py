@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stepgrid.lint.measured_steps import cache_over_memory
 from stepgrid.lint.rule import Rule
+from stepgrid.lint.step_limits import cache_over_memory
 from stepgrid.lint.step_rules import Verdict, each_step
 from stepgrid.lint.step_values import Facts
 

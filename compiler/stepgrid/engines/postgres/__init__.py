@@ -85,7 +85,7 @@ class Postgres:
         return extensions.there(order, prefix, what)
 
     def rules(self) -> Sequence[Rule]:
-        from stepgrid.lint.measured_steps import cache_over_memory
+        from stepgrid.lint.step_limits import cache_over_memory
 
         return [cache_over_memory("shared_buffers")]
 

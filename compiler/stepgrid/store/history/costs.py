@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan
-from stepgrid.store.record_head import head
+from stepgrid.store.record_header import head
 from stepgrid.store.store import Store
 
 MOST = 200  # results whose figures are read: the spread is known well enough by then

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.host.file_reader import content
 from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
-from stepgrid.store.record_head import head
+from stepgrid.store.record_header import head
 from stepgrid.store.store import Store
 
 _STATUSES = (Status.DONE, Status.UNSUPPORTED)

@@ -10,7 +10,7 @@ from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
 from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
-from stepgrid.summarize.comparisons.judgement import Evidence, judged
+from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Sample

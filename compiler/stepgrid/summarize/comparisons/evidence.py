@@ -11,8 +11,8 @@ from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import builds
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_verdict import Caveat, Evidence
 from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
-from stepgrid.summarize.comparisons.judgement import Caveat, Evidence
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
 from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.measurements import Point

@@ -1,6 +1,6 @@
 """The words of a verdict, and the one that an interval gives.
 
-comparisons/judgement.py adds the noise floor and single loads."""
+comparisons/comparison_verdict.py adds the noise floor and single loads."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepgrid.collect.tables import parquet
-from stepgrid.summarize.data.levels import levels
+from stepgrid.summarize.data.compaction_levels import levels
 
 COLUMNS = {"stage": "VARCHAR", "position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "priority": "VARCHAR"}
 
