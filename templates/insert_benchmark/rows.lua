@@ -85,6 +85,19 @@ end
 
 local INSERT = "INSERT INTO pi%d (dateandtime,cashregisterid,customerid,productid,price,data) VALUES "
 
+-- Of one row, what a server makes of it by CONCAT_WS(',', …) over its columns.
+function rows.values(write)
+   local buffer = ffi.new("char[?]", 8192)
+   return function(ordinal)
+      local length = write(buffer, ordinal) - buffer
+      local time, register, customer, product, price = ffi.string(buffer + TIME, 19), tonumber(ffi.string(buffer + REGISTER, 3)),
+         tonumber(ffi.string(buffer + CUSTOMER, 5)), tonumber(ffi.string(buffer + PRODUCT, 4)),
+         tonumber(ffi.string(buffer + PRICE, 3))
+      local data = ffi.string(buffer + #HEAD, length - #HEAD - 2)
+      return ("%s,%d,%d,%d,%d,%s"):format(time, register, customer, product, price, data)
+   end
+end
+
 -- A buffer, and a function that writes the INSERT of so many rows from an ordinal on, and gives its length.
 function rows.statement(number, write, most_rows, most_data)
    local into = INSERT:format(number)
@@ -97,6 +110,7 @@ function rows.statement(number, write, most_rows, most_data)
          at[0] = 44  -- ,
          at = at + 1
       end
+      at[-1] = 0  -- in place of the last comma: PostgreSQL's driver takes no length
       return at - buffer - 1
    end
 end

@@ -168,7 +168,9 @@ def bench(builds: Path, engine: str, storage: str, folder: Path) -> Iterator[Ben
     """Without tables."""
     build, about = record(builds, engine)
     client, _ = record(builds, "sysbench")
-    with serving(build, about, folder, OPTIONS[storage], storage) as access:
+    lacks = ("userstat",) if engine == "mysql" else ()
+    options = {name: value for name, value in OPTIONS[storage].items() if name not in lacks}
+    with serving(build, about, folder, options, storage) as access:
         found = served(engine)
         assert found is not None
         connection = found.connect(access)

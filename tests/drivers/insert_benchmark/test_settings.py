@@ -16,7 +16,7 @@ QUERY = {"action": "query", "duration": 10.0}
         ({"action": "load"}, ("rows", "`load` needs `rows`")),
         ({"action": "insert"}, ("rows", "`insert` needs `rows`")),
         ({"action": "query"}, ("duration", "`query` needs `duration`")),
-        ({"action": "delete"}, ("action", "Input should be 'load', 'index', 'insert' or 'query'")),
+        ({"action": "delete"}, ("action", "Input should be 'load', 'index', 'insert', 'query' or 'check'")),
         ({"action": "index", "indexes": 4}, ("indexes", "Input should be less than or equal to 3")),
         ({**QUERY, "query": "scan"}, ("query", "Input should be 'range' or 'point'")),
         ({**QUERY, "insert_rate": 0}, ("insert_rate", "Input should be greater than or equal to 1")),

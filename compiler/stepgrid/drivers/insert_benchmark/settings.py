@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.insert_benchmark.command import CLIENT
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
-Action = Literal["load", "index", "insert", "query"]
+Action = Literal["load", "index", "insert", "query", "check"]
 _ALL = "clients tables"
 _INSERTS = f"{_ALL} rows_per_commit deletes"
 _PARTITIONS = "partitions rows_per_partition"
@@ -23,6 +23,7 @@ ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
         "index": uses("", f"{_ALL} indexes first_rows"),
         "insert": uses("rows", _INSERTS),
         "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends"),
+        "check": uses(""),
     }
 )
 
@@ -31,7 +32,9 @@ class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
     ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
-    action: Annotated[Action, Field(description="load without indexes, index, insert with them, or query meanwhile")]
+    action: Annotated[
+        Action, Field(description="load without indexes, index, insert with them, query meanwhile; or check the rows")
+    ]
     clients: Annotated[Count, COUNT, Field(description="clients that insert, each with one that queries beside it")] = 1
     tables: Annotated[Count | None, COUNT, Field(description="tables; without it, one for each client")] = None
     rows: Annotated[Count | None, COUNT, Field(description="rows that each client inserts")] = None

@@ -34,28 +34,21 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
 def _throughput(found: Report, settings: Mapping[str, Any], main: str) -> dict[str, float]:
     if settings["action"] == "index":  # all rows of the tables, as published
         rows = float(sum(line["inserted"] - line["deleted"] for line in found.progress))
-        return {"seconds": found.seconds, "operations": rows, "qps": rows / found.seconds,
-                "inserts_per_s": rows / found.seconds}  # fmt: skip
-    seconds = _seconds(found)
-    done = {"operations": found.count(main), "qps": found.count(main) / seconds, "seconds": seconds}
+        rate = rows / found.seconds
+        return {"seconds": found.seconds, "operations": rows, "qps": rate, "inserts_per_s": rate}
     named = {"insert": "inserts_per_s", "delete": "deletes_per_s"}
-    return {**done, **{name: found.count(role) / seconds for role, name in named.items() if found.of(role)},
-            **_target(found, settings, seconds)}  # fmt: skip
+    done = {"operations": found.count(main), "seconds": found.span(OPERATIONS)}
+    per_second = {name: found.rate(role) for role, name in named.items() if found.of(role)}
+    return {**done, "qps": found.rate(main), **per_second, **_target(found, settings)}
 
 
-def _seconds(found: Report) -> float:
-    """From the first client's start to the last one's end."""
-    return float(max(line["ended"] for line in found.roles) - min(line["began"] for line in found.roles))
-
-
-def _target(found: Report, settings: Mapping[str, Any], seconds: float) -> dict[str, float]:
-    """How far it was from the rate that was asked for: shorter by rows, or longer by seconds."""
+def _target(found: Report, settings: Mapping[str, Any]) -> dict[str, float]:
+    """How far it was from the rate that was asked for: short by rows, or longer by seconds."""
     if settings["insert_rate"] is None:
         return {}
-    target = settings["insert_rate"] * settings["clients"]
-    short = 100 * (1 - found.count("insert") / seconds / target)
-    late = {} if settings["duration"] is None else {"lengthened_seconds": max(0.0, seconds - settings["duration"])}
-    return {"insert_shortfall_pct": max(0.0, short), **late}
+    short = 100 * (1 - found.rate("insert") / (settings["insert_rate"] * settings["clients"]))
+    late = found.span(["insert"]) - settings["duration"]
+    return {"insert_shortfall_pct": max(0.0, short), "lengthened_seconds": max(0.0, late)}
 
 
 def _longest(found: Report) -> dict[str, float]:

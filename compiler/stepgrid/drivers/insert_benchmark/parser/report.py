@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,14 @@ class Report:
 
     def count(self, operation: str) -> float:
         return float(sum(line["count"] for line in self.of(operation)))
+
+    def span(self, operations: Collection[str]) -> float:
+        """Seconds from the first client's start with them to the last one's end."""
+        found = [line for line in self.roles if line["operation"] in operations]
+        return float(max(line["ended"] for line in found) - min(line["began"] for line in found))
+
+    def rate(self, operation: str) -> float:
+        return self.count(operation) / self.span([operation])
 
     def longest(self, operation: str) -> float | None:
         return max((float(line["longest"]) for line in self.of(operation)), default=None)
