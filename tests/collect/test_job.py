@@ -140,7 +140,7 @@ def test_the_schema_is_in_every_file(experiment):
 
 
 ALL = (
-    *("steps", "series", "samples", "latencies", "histograms", "counters", "levels"),
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes"),
     *("history", "environment", "metrics"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -34,6 +35,24 @@ steps:
       - insert into t select id + 32, k from t
       - create index k on t (k)
       - delete from t where id < 50
+  - name: flush                          # memtables do not tell their tombstones
+    kind: sql
+    mutates: true
+    sql: [set global rocksdb_force_flush_memtable_now = 1]
+    when: "storage_engine == 'rocksdb'"
+  - name: hold                           # an old transaction: what is changed after it cannot be purged
+    kind: sql
+    mutates: true
+    sql:
+      - create procedure held() begin start transaction with consistent snapshot; do sleep(60); end
+      - >-
+        create procedure churn() begin
+        declare n int default 0; while n < 200 do update t set k = k + 1; set n = n + 1; end while; end
+      - create event later on schedule at current_timestamp do call held()
+      - select sleep(2)
+      - call churn()
+    when: "engine == 'mysql'"
+  - {name: vacuum, kind: sql, mutates: true, sql: [vacuum t, analyze t], when: "engine == 'postgres'"}
   - {name: ask, kind: sql, sql: [select min(id) from t, select * from t]}
 sweep:
   server:
@@ -63,12 +82,14 @@ def test_counters_and_sizes(lab: Lab) -> None:
     (tables,) = lab.store.root.glob("summary/*/tables")
     _sizes(tables)
     _counters(tables)
+    _garbage(tables)
     text = (tables.parent / "summary.txt").read_text()
     shown = text[text.index("skipped") : text.index("load: absolute")]
     assert re.search(r"least\.INTERNAL_DELETE_SKIPPED_COUNT +49\n", shown)
     assert "Handler_read_next" in shown
     assert "pg_stat_database.tup_returned" in shown
-    kept = {path.name for path in lab.store.root.glob("results/*/*/steps/1-ask/statistics/after/*")}
+    assert re.search(r"flush: absolute.*\n-+\n +server +tombstones\n +myrocks +98\n", text)
+    kept = {path.name for path in lab.store.root.glob("results/*/*/steps/2-ask/statistics/after/*")}
     assert kept == {
         "tables.txt", "indexes.txt", "innodb-status.txt", "rocksdb-status.txt", "rocksdb_compaction_stats.txt",
         "rocksdb_global_info.txt",
@@ -87,6 +108,54 @@ def _sizes(tables: Path) -> None:
         "postgres": (True, lacks),
     }
     assert found["postgres"][1] == 32768.0  # of the primary key, and of k
+
+
+def _garbage(tables: Path) -> None:
+    """What each step leaves behind: MyRocks has its deletes in a file, PostgreSQL rows until they are vacuumed."""
+    found = _asked(
+        "select axis_server, step, tombstones, dead_rows, history_list_length, bloat_bytes "
+        f"from '{tables}/steps.parquet'"
+    )
+    left = {(server, step): figures for server, step, *figures in found}
+    assert left["myrocks", "load"] == [0.0, None, None, None]
+    assert left["myrocks", "flush"] == left["myrocks", "ask"] == [98.0, None, None, None]  # of both indexes
+    assert left["postgres", "load"] == [None, 49.0, None, None]  # it was not analyzed
+    assert left["postgres", "vacuum"] == left["postgres", "ask"] == [None, 0.0, None, 0.0]  # of one page
+    assert left["innodb", "hold"][:2] == [None, None]
+    assert left["innodb", "hold"][2] >= 200
+    assert left["innodb", "ask"][2] >= 200
+    sizes = _asked(
+        f"select z.index_name, z.family, z.tombstones from '{tables}/sizes.parquet' as z join '{tables}/steps.parquet' "
+        "using (stage, attempt, position) where axis_server = 'myrocks' and z.step = 'ask' order by 1"
+    )
+    assert sizes == [("PRIMARY", "default", 49.0), ("k", "default", 49.0), (None, None, None)]
+    named = _asked(
+        f"select axis_server, table_name, index_name from '{tables}/sizes.parquet' as z join '{tables}/steps.parquet' "
+        "using (stage, attempt, position) where z.step = 'ask' and axis_server <> 'myrocks' and bytes > 0 order by all"
+    )
+    assert named == [
+        ("innodb", "t", "PRIMARY"), ("innodb", "t", "k"), ("innodb", "t", None),
+        ("postgres", "t", "k"), ("postgres", "t", "t_pkey"), ("postgres", "t", None),
+    ]  # fmt: skip
+    _compactions(tables)
+
+
+def _compactions(tables: Path) -> None:
+    """Of the step that flushed, and not of those before and after it."""
+    levels = _asked(
+        f"select step, level, files, compactions from '{tables}/levels.parquet' "
+        "where family = 'default' and step in ('flush', 'ask') and level = 'L0' order by 1"
+    )
+    assert levels == [("ask", "L0", 1.0, 0.0), ("flush", "L0", 1.0, 1.0)]
+    (work,) = _asked(
+        f"select flush_bytes = compaction_write_bytes, flush_bytes > 0, compaction_cpu_seconds > 0 "
+        f"from '{tables}/steps.parquet' where step = 'flush'"
+    )
+    assert work == (True, True, True)
+
+
+def _asked(query: str) -> list[tuple[Any, ...]]:
+    return duckdb.sql(query).fetchall()
 
 
 def _counters(tables: Path) -> None:

@@ -38,9 +38,27 @@ LEVELS: Mapping[str, str] = {
     "blob_read_bytes": f"blobs read; {GB}",
     "blob_write_bytes": f"blobs written; {GB}",
 }
+LEVEL_STATES = ("files", "compacting_files", "bytes", "score")  # what is as it is; the rest grows
 
 
-SCHEMA = 6
+# The columns of the table `sizes`: what an engine says of each table and index after a step.
+
+OBJECT: Mapping[str, str] = {
+    "schema_name": "schema or database that the table is in",
+    "table_name": "name of the table; its partitions are one where the engine tells which table they are of",
+    "index_name": "name of the index; NULL: the row is of the table",
+    "family": "column family of the index, where the engine has such",
+}
+OBJECT_FIGURES: Mapping[str, str] = {
+    "rows": "live rows, as the engine estimates them; of an index of MyRocks: keys put, in files",
+    "bytes": "size: of a table with its indexes; of a secondary index of MyRocks its share of them by its keys",
+    "dead_rows": "as the metric dead_rows (PostgreSQL)",
+    "tombstones": "as the metric tombstones (MyRocks)",
+    "bloat_bytes": "as the metric bloat_bytes (InnoDB, PostgreSQL)",
+}
+
+
+SCHEMA = 7
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
@@ -90,6 +108,7 @@ SAMPLES = {**_POINT, "second": "DOUBLE"}  # and the figures of collect.samples
 COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
 LEVEL = {**_POINT, **dict.fromkeys(("family", "level", "priority"), "VARCHAR"), **dict.fromkeys(LEVELS, "DOUBLE")}
 HISTOGRAMS = {**_POINT, "operation": "VARCHAR", **dict.fromkeys(("least", "most", "operations"), "DOUBLE")}
+SIZES = {**_POINT, **dict.fromkeys(OBJECT, "VARCHAR"), **dict.fromkeys(OBJECT_FIGURES, "DOUBLE")}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
 METRICS = {
     "schema": "INTEGER",
@@ -103,6 +122,7 @@ PARTS = {  # what grows result by result; `attempts` is a part of `environment`
     "histograms": HISTOGRAMS,
     "counters": COUNTERS,
     "levels": LEVEL,
+    "sizes": SIZES,
     "attempts": ENVIRONMENT,
 }
 COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
+from stepgrid.model.metrics.garbage import GARBAGE
 from stepgrid.model.metrics.host import DEVICE, HOST, MEMORY
 from stepgrid.model.metrics.latency import BY_OPERATION, LATENCY
 from stepgrid.model.metrics.metric import Metric, MetricSet
@@ -57,6 +58,7 @@ _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Processes": PROCESSES,
     "Cost of an operation": PER_OPERATION,
     "Sizes": SIZES,
+    "Garbage": GARBAGE,
     "Host": HOST,
     "Memory and sensors": MEMORY,
     "Device": DEVICE,

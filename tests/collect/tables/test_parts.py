@@ -148,8 +148,8 @@ def test_large_parts_stay_apart(experiment, monkeypatch):
 def test_tables_of_another_version_say_so(experiment, monkeypatch):
     collect(experiment.store, experiment.plan)
     for version, said in (
-        (7, "tables of version 6; this one reads 7, and collecting makes them again"),
-        (1, "tables of version 6, by a newer stepgrid; this one reads 1"),
+        (8, "tables of version 7; this one reads 8, and collecting makes them again"),
+        (1, "tables of version 7, by a newer stepgrid; this one reads 1"),
     ):
         monkeypatch.setattr(table_views, "SCHEMA", version)
         with pytest.raises(table_views.NoTables) as caught, table_views.opened(folder(experiment)):

@@ -6,15 +6,21 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from stepgrid.engines.postgres.server_statistics import looks
-from stepgrid.plugins.server_statistics import ServerStatistics
+from stepgrid.engines.postgres.table_sizes import bloat, tables
+from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics
 from tests.engines.told import Told as Connection
 
+# 20,000 rows of bigint, int and 60 characters, of which 14,999 were deleted and vacuumed
+HEAP = {"heap_bytes": 2187264, "live_rows": 5001, "dead_rows": 0, "block_bytes": 8192, "fill_pct": None, "columns": 3}
 SIZES: dict[str, list[Any]] = {
     "AS data_bytes": [
-        {"schema": "public", "name": "t", "rows": 9, "data_bytes": 49152, "index_bytes": 32768},
-        {"schema": "public", "name": "u", "rows": -1, "data_bytes": 8192, "index_bytes": 0},
+        {"schema": "public", "name": "t", "rows": 9, "data_bytes": 2220032, "index_bytes": 32768, **HEAP},
+        {"schema": "public", "name": "u", "rows": -1, "data_bytes": 8192, "index_bytes": 0, **HEAP, "heap_bytes": 0},
     ],
+    "FROM pg_stats": [{"schema": "public", "name": "t", "columns": 3, "width": 73.0}],
     "pg_database_size": [{"pg_database_size": 7654321}],
     "pg_relation_size": [{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}],
 }
@@ -42,13 +48,43 @@ def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
 def test_views_and_sizes() -> None:
     found = _told({**SIZES, **VIEWS})
     assert [*found] == ["tables", "indexes", "pg_stat_user_tables", "pg_stat_io", "views"]
-    assert found["tables"].sizes == {"data_bytes": 57344.0, "index_bytes": 32768.0}
+    assert found["tables"].sizes == {"data_bytes": 2228224.0, "index_bytes": 32768.0}
+    assert found["tables"].garbage == {"dead_rows": 0.0, "bloat_bytes": 1638400.0}
+    assert found["tables"].objects == [
+        ObjectSize("public", "t", rows=5001.0, bytes=2252800.0, dead_rows=0.0, bloat_bytes=1638400.0),
+        ObjectSize("public", "u", rows=5001.0, bytes=8192.0, dead_rows=0.0, bloat_bytes=0.0),
+    ]
+    assert found["indexes"].objects == [ObjectSize("public", "t", "t_pkey", bytes=16384.0)]
     assert found["tables"].gauges == {"pg_database_size": 7654321.0}
     assert found["indexes"].text == '{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}\n'
     assert found["pg_stat_user_tables"] == ServerStatistics(
         {"pg_stat_user_tables.n_tup_ins": 9.0}, {"pg_stat_user_tables.n_dead_tup": 2.0}
     )
     assert found["pg_stat_io"].counters == {"pg_stat_io.client backend.relation.normal.reads": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("table", "width", "expected"),
+    [
+        ({}, {"columns": 3, "width": 73.0}, 1638400.0),
+        ({"fill_pct": 50}, {"columns": 3, "width": 73.0}, 1073152.0),
+        ({"live_rows": 20000}, {"columns": 3, "width": 73.0}, 0.0),
+        ({"live_rows": 0}, {"columns": 3, "width": 73.0}, 2187264.0),
+        ({}, {}, None),  # never analyzed
+        ({"columns": 4}, {"columns": 3, "width": 73.0}, None),  # not since it got a column
+        ({"heap_bytes": 0}, {}, 0.0),
+    ],
+)
+def test_bloat(table: dict[str, int], width: dict[str, float], expected: float | None) -> None:
+    assert bloat({**HEAP, **table}, width) == expected
+
+
+def test_bloat_is_missing_where_a_table_was_not_analyzed() -> None:
+    rows = [{"schema": "s", "name": name, "data_bytes": 1, "index_bytes": 0, **HEAP} for name in ("t", "u")]
+    widths = [{"schema": "s", "name": "t", "columns": 3, "width": 73.0}]
+    found = tables(Connection({"AS data_bytes": rows, "FROM pg_stats": widths, "pg_database_size": [{}]}))
+    assert found.garbage == {"dead_rows": 0.0}
+    assert [each.bloat_bytes for each in found.objects] == [1638400.0, None]
 
 
 def test_statements_are_counted_where_that_is_loaded() -> None:

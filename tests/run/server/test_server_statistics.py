@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
+from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, StatisticsReader
 from stepgrid.run.server import server_statistics
 from stepgrid.run.server.process import Server
 
@@ -61,10 +61,36 @@ def test_what_is_kept(keep: Keep, step: Path) -> None:
         "counters": {"Questions": 7.0},
         "gauges": {"Threads_running": 1.0},
         "sizes": {"data_bytes": 9.0},
+        "garbage": {},
+        "work": {},
+        "objects": [],
         "refused": {},
     }
     assert [path.name for path in (step / "statistics" / "before").iterdir()] == ["tables.txt"]
     assert engine.closed == 1
+
+
+def test_rows_of_tables_and_levels_are_kept_without_what_is_not_known(keep: Keep) -> None:
+    told = ServerStatistics(objects=[ObjectSize("d", "t", bytes=8.0)], levels=[{"level": "L0", "files": 1.0}])
+    found = keep(Engine([StatisticsReader("tables", lambda: told)]))
+    assert found["objects"] == [{"schema_name": "d", "table_name": "t", "bytes": 8.0}]
+    assert found["levels"] == [{"level": "L0", "files": 1.0}]
+
+
+def test_what_a_step_has_left_is_not_read_before_it(keep: Keep) -> None:
+    engine = Engine([StatisticsReader("left", lambda: ServerStatistics(garbage={"dead_rows": 3.0}), after_only=True)])
+    assert keep(engine)["garbage"] == {}
+    assert keep(engine, server_statistics.AFTER)["garbage"] == {"dead_rows": 3.0}
+
+
+def test_a_view_that_is_missing_is_said_once(keep: Keep, server: Server, step: Path) -> None:
+    def lack() -> ServerStatistics:
+        raise LookupError("the server has no view `tombs`")
+
+    engine = Engine([StatisticsReader("tombs", lack)])
+    keep(engine)
+    assert keep(engine, server_statistics.AFTER)["refused"] == {"tombs": "the server has no view `tombs`"}
+    assert server.warnings == ["the server has no view `tombs`"]
 
 
 def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:

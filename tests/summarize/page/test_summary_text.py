@@ -86,6 +86,20 @@ def test_what_is_of_some_steps_alone_is_a_column_of_those(here):
     assert "            L0 debt: files of level 0 when the benchmark was over and the drain began" in lines
 
 
+def test_what_a_step_left_to_clean_up_stands_beside_its_figures(here):
+    found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
+    said = "            tombstones, dead rows, history list, bloat: what the step left to clean up"
+    assert said not in summary_text.text(found, here).splitlines()
+    garbage = {"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20}
+    found.sections[0].points[0].runs[0].metrics.update(garbage)
+    absolute_figures.table.cache_clear()
+    lines = summary_text.text(found, here).splitlines()
+    title = next(place for place, line in enumerate(lines) if line.startswith(f"{found.sections[0].step}: absolute"))
+    assert lines[title + 2].endswith("  dead rows  bloat")
+    assert lines[title + 3].endswith("  1,234,567  3 MiB")
+    assert said in lines
+
+
 def test_write_amplification_is_explained_where_there_is_some(here):
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
     said = "w-amp: what flushes and compactions wrote, per byte that came in"

@@ -1,12 +1,15 @@
-"""What a server said of itself before and after a step: by how much its counters grew, how large its tables are."""
+"""What a server said of itself before and after a step: by how much its counters grew, what its tables hold."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from stepgrid.model.result_schema import LEVEL_STATES
 
 FOLDER = "statistics"
 # metric -> what the servers call it; what one does not have is not in its sum
@@ -16,17 +19,51 @@ PER_OPERATION: Mapping[str, tuple[str, ...]] = {
     "log_bytes_per_op": ("Innodb_os_log_written", "[Rr]ocksdb_wal_bytes", "pg_stat_wal.wal_bytes"),
 }
 _ASKS = ("Handler_read_retry", "Handler_read_rnd_deleted")  # no rows
+INGESTED, COMPACTED, AMPLIFICATION = "ingest_bytes", "compaction_write_bytes", "write_amplification"
+_AT_THE_END = ("sizes", "garbage")  # by metric, as they are after the step
+Row = Mapping[str, Any]
 
 
-def counters(step: Path) -> dict[str, float]:
-    """What went down was no counter, or was set back."""
-    before, after = (_numbers(step, when, "counters") for when in ("before", "after"))
-    grown = {name: after[name] - value for name, value in before.items() if name in after}
+@dataclass(frozen=True, slots=True)
+class ServerFigures:
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    counters: Mapping[str, float] = field(default_factory=dict)  # by how much they grew
+    sizes: Sequence[Row] = ()  # rows of the table `sizes`
+    levels: Sequence[Row] = ()  # rows of the table `levels`
+
+
+def figures(step: Path, operations: float | None) -> ServerFigures:
+    before, after = (_said(step / FOLDER / f"{when}.json") for when in ("before", "after"))
+    counters = _grown(before, after, "counters")
+    state = {name: value for kind in _AT_THE_END for name, value in _numbers(after, kind).items()}
+    cost = _per_operation(counters, operations) if operations else {}
+    metrics = {**state, **_work(_grown(before, after, "work")), **cost}
+    return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)))
+
+
+def _said(path: Path) -> Mapping[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+    except (OSError, ValueError):
+        return {}
+
+
+def _numbers(said: Mapping[str, Any], kind: str) -> dict[str, float]:
+    return {str(name): float(value) for name, value in said.get(kind, {}).items()}
+
+
+def _grown(before: Mapping[str, Any], after: Mapping[str, Any], kind: str) -> dict[str, float]:
+    """What went down was no counter, or was set back; what is below 0 is not counted here."""
+    old, new = _numbers(before, kind), _numbers(after, kind)
+    grown = {name: new[name] - value for name, value in old.items() if name in new and value >= 0}
     return {name: value for name, value in grown.items() if value >= 0}
 
 
-def figures(step: Path, grown: Mapping[str, float], operations: float | None) -> dict[str, float]:
-    return {**_numbers(step, "after", "sizes"), **(_per_operation(grown, operations) if operations else {})}
+def _work(grown: Mapping[str, float]) -> dict[str, float]:
+    ingested = grown.get(INGESTED)
+    known = {AMPLIFICATION: grown[COMPACTED] / ingested} if ingested and COMPACTED in grown else {}
+    return {**grown, **known}
 
 
 def _per_operation(grown: Mapping[str, float], operations: float) -> dict[str, float]:
@@ -42,9 +79,17 @@ def _named(grown: Mapping[str, float], patterns: tuple[str, ...]) -> list[float]
     ]
 
 
-def _numbers(step: Path, when: str, kind: str) -> dict[str, float]:
-    try:
-        found: Any = json.loads((step / FOLDER / f"{when}.json").read_text(encoding="utf-8"))
-        return {str(name): float(value) for name, value in found[kind].items()}
-    except (OSError, ValueError, KeyError):
-        return {}
+def _levels(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Row]:
+    """What each level has after the step, and what was done to it during the step. A new level had nothing."""
+    old = {(row["family"], row["level"]): row for row in before.get("levels", ())}
+    for row in after.get("levels", ()) if "levels" in before else ():
+        was = old.get((row["family"], row["level"]), {})
+        numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
+        done = {name: value - was.get(name, 0.0) for name, value in numbers.items() if name not in LEVEL_STATES}
+        if all(value >= 0 for value in done.values()):
+            yield {**row, **done, **_average(done)}
+
+
+def _average(done: Mapping[str, float]) -> dict[str, float]:
+    count = done.get("compactions")
+    return {"average_seconds": done["seconds"] / count} if count and "seconds" in done else {}

@@ -44,6 +44,7 @@ class StepFigures:
     error: str | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
     levels: Sequence[Mapping[str, float | str]] = ()
+    sizes: Sequence[Mapping[str, float | str]] = ()  # of the server's tables and indexes
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
     samples: Array | None = None  # per second: collect.samples.SERIES; None: could not be read
@@ -126,21 +127,22 @@ def _operations(parsed: Figures) -> float | None:
 
 def _figures(folder: Path, step: PlannedStep, said: _Said, used: Usage, part: Usage) -> StepFigures:
     parsed, there = said
-    operations, grown = _operations(parsed), server.counters(folder) if server.FOLDER in there else {}
-    asked = server.figures(folder, grown, operations) if server.FOLDER in there else {}
+    operations = _operations(parsed)
+    asked = server.figures(folder, operations) if server.FOLDER in there else server.ServerFigures()
     beside = collectors.figures(folder) if collectors.FOLDER in there else {}
     drained = part.after() if DRAIN in parsed.metrics else {}
     over_time = {**series.figures(parsed.qps), **client_stalls.figures(parsed.rates)}
     own = {**rate_targets.asked(step), **over_time, **parsed.metrics}
-    metrics = {**part.figures(operations), **drained, **beside, **asked, **own}
+    metrics = {**part.figures(operations), **drained, **beside, **asked.metrics, **own}
     noted = collectors.warnings(folder) if collectors.FOLDER in there else ()
     return StepFigures(
         metrics=metrics | lookups.figures(metrics) | rate_targets.figures(metrics),
         facts=dict(parsed.facts),
         qps=list(parsed.qps),
         warnings=[*parsed.warnings, *series.warnings(parsed.qps), *noted],
-        counters={**grown, **parsed.counters},
-        levels=list(parsed.levels),
+        counters={**asked.counters, **parsed.counters},
+        levels=[*asked.levels, *parsed.levels],
+        sizes=asked.sizes,
         histograms=list(parsed.histograms),
         rates=parsed.rates,
         samples=used.series(),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from stepgrid.collect.tables.parquet import Row
 from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.result_schema import ABOUT, LEVELS
+from stepgrid.model.result_schema import ABOUT, LEVELS, OBJECT, OBJECT_FIGURES
 from stepgrid.plugins.metrics import METRICS
 
 _KEY = {
@@ -68,6 +68,7 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "grown": "by how much it grew: over the probe or the step; of an engine within its client since it was opened",
     },
     "levels": {**_KEY, **ABOUT, **LEVELS},
+    "sizes": {**_KEY, **OBJECT, **OBJECT_FIGURES},
     "history": {
         **_KEY,
         "kind": "the driver that ran the step",

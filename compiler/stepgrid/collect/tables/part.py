@@ -41,7 +41,7 @@ class Part:
         """`stages`: of the plan, by id."""
         self._stages = stages
         self.grids = {name: Grid(PARTS[name]) for name in ("samples", "series")}
-        self.levels = Records(PARTS["levels"])
+        self.records = {name: Records(PARTS[name]) for name in ("levels", "sizes")}
         self.tables = {
             name: Table(PARTS[name]) for name in ("rates", "latencies", "histograms", "counters", "attempts")
         }
@@ -55,7 +55,7 @@ class Part:
         return self._steps.rows + sum(table.rows for table in self._all().values())
 
     def _all(self) -> Mapping[str, Rows]:
-        return {**self.grids, "levels": self.levels, **self.tables}
+        return {**self.grids, **self.records, **self.tables}
 
     def add(self, results: Sequence[tuple[PlannedStage, Result]]) -> list[BrokenRecord]:
         """Gives the damaged ones: of these it has no rows."""
@@ -95,7 +95,8 @@ class Part:
         for histogram in found.histograms:
             self.tables["histograms"].add(point, _buckets(histogram))
         self.tables["counters"].add(point, _named(("source", "name", "grown"), _counters(found, record)))
-        self.levels.add(point, found.levels)
+        self.records["levels"].add(point, found.levels)
+        self.records["sizes"].add(point, found.sizes)
 
     def write(self, connection: DuckDBPyConnection, paths: Mapping[str, Path]) -> None:
         for name, table in self._all().items():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NAMES = (
-    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels"),
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes"),
     *("environment", "history", "metrics", "columns"),
 )
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
-from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES
+from stepgrid.engines.mysqld import innodb, myrocks, table_sizes
 from stepgrid.engines.mysqld.running_server import counters
+from stepgrid.engines.mysqld.table_sizes import FROM, VIEWS
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_counters import in_rows
-from stepgrid.plugins.server_statistics import DATA, INDEX, Looks, ServerStatistics, StatisticsReader, apart
+from stepgrid.plugins.server_statistics import (
+    Looks,
+    ServerStatistics,
+    StatisticsReader,
+    apart,
+    lines,
+)
 
 # of the status variables: what is as it is, or the largest so far
 GAUGES = (
@@ -33,84 +38,61 @@ GAUGES = (
     "[Rr]ocksdb_memtable_*", "[Rr]ocksdb_num_iterators", "innodb_metrics.*_current_waits", "innodb_metrics.ibuf_size",
     "option_tracker_usage:*", "wsrep*",
 )  # fmt: skip
-_STATES = ("rocksdb_cfstats", "rocksdb_dbstats", "rocksdb_compaction_stats")  # as they are, or since it was opened
+_STATES = ("rocksdb_cfstats", "rocksdb_dbstats")  # as they are
 _COUNTS = ("rocksdb_perf_context_global",)
-_KEPT = ("rocksdb_compaction_stats", "rocksdb_global_info")  # as rows, for people
+_KEPT = ("rocksdb_global_info",)  # as rows, for people
+_METRIC_VIEWS = ("innodb_metrics",)
+_VIEWS = (*_STATES, *_COUNTS, *_KEPT, *_METRIC_VIEWS, myrocks.LEVELS, myrocks.FILES)
 _ENGINES = {"INNODB": "innodb", "ROCKSDB": "rocksdb"}
 _METRICS = (
     "SELECT name AS name, count AS value, type AS type FROM information_schema.innodb_metrics "
     "WHERE time_enabled IS NOT NULL"
 )
-_FRESH = "information_schema_stats_expiry"  # seconds for which MySQL believes what it knew of sizes
-_TABLES = (
-    "SELECT table_schema AS `schema`, table_name AS name, engine AS engine, table_rows AS `rows`, "
-    "data_length AS data_bytes, index_length AS index_bytes, data_free AS free_bytes FROM information_schema.tables "
-    "WHERE table_type = 'BASE TABLE' AND table_schema NOT IN "
-    f"('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES} ORDER BY table_schema, table_name"
-)
-
-_NAMES = "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'information_schema'"
-# Their files, by the name that the release has for the table; of a server that ran before also those of others
-_FILES = (
-    "SELECT sum(file_size) AS bytes FROM information_schema.{table} "
-    "WHERE name LIKE '%/%' AND name NOT LIKE 'mysql/%' AND name NOT LIKE 'sys/%' AND "
-    f"({OTHERS} IS NULL OR name LIKE concat(DATABASE(), '/%'))"
-)
-_TABLESPACES = ("innodb_tablespaces", "innodb_sys_tablespaces")
-_SPARE = 8 * 2**20  # bytes of files that may be empty, whatever the statistics say
+_USED = f"SELECT DISTINCT engine AS engine {FROM}"
 
 
 def looks(connection: Connection) -> Looks:
-    there = set(_there(connection))
+    there, used = set(_there(connection)), _used(connection)
     return (
-        StatisticsReader("tables", partial(_tables, connection)),
+        StatisticsReader("tables", partial(table_sizes.tables, connection)),
         *(StatisticsReader(f"{name}-status", partial(_said, connection, name)) for name in _running(connection)),
+        *_garbage(connection, there, used),
         *(StatisticsReader(name, partial(_states, connection, name)) for name in _STATES if name in there),
-        *(StatisticsReader(name, partial(_rows, connection, name)) for name in _KEPT[1:] if name in there),
-        *([StatisticsReader("innodb_metrics", partial(_metrics, connection))] if "innodb_metrics" in there else []),
+        *(StatisticsReader(name, partial(_rows, connection, name)) for name in _KEPT if name in there),
+        *_levels(connection, there),
+        *(StatisticsReader(name, partial(_metrics, connection, used)) for name in _METRIC_VIEWS if name in there),
         *(StatisticsReader(name, partial(_counts, connection, name)) for name in _COUNTS if name in there),
-        StatisticsReader("status", lambda: apart(counters(connection), GAUGES)),
+        StatisticsReader("status", partial(_status, connection, used)),
     )
+
+
+def _garbage(connection: Connection, there: set[str], used: set[str]) -> Iterator[StatisticsReader]:
+    """By the storage engines that have tables."""
+    if "INNODB" in used:
+        yield StatisticsReader("innodb-indexes", partial(table_sizes.innodb_indexes, connection), after_only=True)
+    if "ROCKSDB" in used:
+        yield StatisticsReader("rocksdb-indexes", partial(myrocks.indexes, connection, there), after_only=True)
+
+
+def _levels(connection: Connection, there: set[str]) -> list[StatisticsReader]:
+    read = partial(myrocks.compactions, connection)
+    return [StatisticsReader(myrocks.LEVELS, read)] if myrocks.LEVELS in there else []
+
+
+def _used(connection: Connection) -> set[str]:
+    return {str(row["engine"]).upper() for row in connection.query(_USED)}
 
 
 def _there(connection: Connection) -> Iterator[str]:
     """Of the tables that plugins bring. MySQL 8 tells capitals from small letters in their names."""
-    named = ", ".join(f"'{name}'" for name in (*_STATES, *_COUNTS, *_KEPT, "innodb_metrics"))
-    rows = connection.query(f"{_NAMES} AND lower(table_name) IN ({named})")
+    named = ", ".join(f"'{name}'" for name in _VIEWS)
+    rows = connection.query(f"{VIEWS} AND lower(table_name) IN ({named})")
     return (str(row["name"]).lower() for row in rows)
 
 
 def _running(connection: Connection) -> list[str]:
     rows = connection.query("SELECT engine AS name FROM information_schema.engines WHERE support IN ('YES', 'DEFAULT')")
     return sorted(_ENGINES[name] for row in rows if (name := str(row["name"]).upper()) in _ENGINES)
-
-
-def _tables(connection: Connection) -> ServerStatistics:
-    if connection.query(f"SHOW VARIABLES LIKE '{_FRESH}'"):
-        connection.query(f"SET SESSION {_FRESH} = 0")
-    rows = connection.query(_TABLES)
-    sizes = {name: _sum(rows, name) for name in (DATA, INDEX)}
-    known = not _outdated(sum(sizes.values()) + _sum(rows, "free_bytes"), _in_files(connection))
-    return ServerStatistics(sizes=sizes if known else {}, text=_lines(rows))
-
-
-def _sum(rows: Sequence[Mapping[str, Any]], name: str) -> float:
-    return float(sum(row.get(name) or 0 for row in rows))
-
-
-def _in_files(connection: Connection) -> float:
-    """0 where it cannot be told: of another storage engine, or to a user who may not know."""
-    named = ", ".join(f"'{name}'" for name in _TABLESPACES)
-    there = connection.query(f"{_NAMES} AND lower(table_name) IN ({named})")
-    try:
-        return sum(_sum(connection.query(_FILES.format(table=row["name"])), "bytes") for row in there)
-    except Exception:  # of each client its own
-        return 0.0
-
-
-def _outdated(told: float, files: float) -> bool:
-    """InnoDB has what it says of a table from its statistics, which are made seconds after many changes."""
-    return files - told > _SPARE and told < files / 2
 
 
 def _said(connection: Connection, engine: str) -> ServerStatistics:
@@ -122,28 +104,34 @@ def _said(connection: Connection, engine: str) -> ServerStatistics:
 
 def _states(connection: Connection, table: str) -> ServerStatistics:
     rows = connection.query(f"SELECT * FROM information_schema.{table}")
-    return ServerStatistics(gauges=_named(table, in_rows(rows)), text=_lines(rows) if table in _KEPT else "")
+    return ServerStatistics(gauges=_named(table, in_rows(rows)))
 
 
 def _rows(connection: Connection, table: str) -> ServerStatistics:
-    return ServerStatistics(text=_lines(connection.query(f"SELECT * FROM information_schema.{table}")))
+    return ServerStatistics(text=lines(connection.query(f"SELECT * FROM information_schema.{table}")))
 
 
 def _counts(connection: Connection, table: str) -> ServerStatistics:
     return ServerStatistics(_named(table, in_rows(connection.query(f"SELECT * FROM information_schema.{table}"))))
 
 
-def _metrics(connection: Connection) -> ServerStatistics:
+def _status(connection: Connection, used: set[str]) -> ServerStatistics:
+    seen = counters(connection)
+    return _with_history(apart(seen, GAUGES), used)._replace(work=myrocks.volumes(seen))
+
+
+def _with_history(seen: ServerStatistics, used: set[str]) -> ServerStatistics:
+    """Where nothing but the server's own tables is InnoDB's, its history is nobody's garbage."""
+    return seen._replace(garbage=innodb.history(seen.gauges)) if "INNODB" in used else seen
+
+
+def _metrics(connection: Connection, used: set[str]) -> ServerStatistics:
     """Each says itself whether it counts, or tells a state."""
     rows = connection.query(_METRICS)
     still = [f"innodb_metrics.{row['name']}" for row in rows if row["type"] == "value"]
     seen = {str(row["name"]): float(row["value"]) for row in rows}
-    return apart(_named("innodb_metrics", seen), (*still, *GAUGES))
+    return _with_history(apart(_named("innodb_metrics", seen), (*still, *GAUGES)), used)
 
 
 def _named(table: str, seen: Mapping[str, float]) -> dict[str, float]:
     return {f"{table}.{name}": value for name, value in seen.items()}
-
-
-def _lines(rows: list[Mapping[str, object]]) -> str:
-    return "".join(f"{json.dumps(row, default=str)}\n" for row in rows)

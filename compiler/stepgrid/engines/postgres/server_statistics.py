@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from stepgrid.engines.postgres import table_sizes
 from stepgrid.engines.postgres.running_server import counters
 from stepgrid.plugins.server import Connection
-from stepgrid.plugins.server_statistics import DATA, INDEX, Looks, ServerStatistics, StatisticsReader, apart
+from stepgrid.plugins.server_statistics import Looks, ServerStatistics, StatisticsReader, apart, lines
 
 GAUGES = (
     "*.numbackends", "*.n_live_tup", "*.n_dead_tup", "*.n_mod_since_analyze", "*.n_ins_since_vacuum", "*.op_bytes",
@@ -28,37 +28,18 @@ _SUM = (
 _THERE = "SELECT relname AS name FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname IN ({})"
 _LOADED = "SELECT FROM pg_settings WHERE name = 'shared_preload_libraries' AND setting LIKE '%pg_stat_statements%'"
 _MADE = "SELECT FROM pg_extension WHERE extname = 'pg_stat_statements'"
-_TABLES = (
-    "SELECT nspname AS schema, relname AS name, reltuples::bigint AS rows, pg_table_size(c.oid) AS data_bytes, "
-    "pg_indexes_size(c.oid) AS index_bytes FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace "
-    "WHERE relkind IN ('r', 'm') AND nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
-)
-_INDEXES = (
-    "SELECT schemaname AS schema, relname AS table, indexrelname AS name, pg_relation_size(indexrelid) AS bytes "
-    "FROM pg_stat_user_indexes ORDER BY 1, 2, 3"
-)
-_DATABASE = "SELECT pg_database_size(current_database()) AS pg_database_size"
 
 
 def looks(connection: Connection) -> Looks:
     named = ", ".join(f"'{name}'" for name in (*_SUMS, _IO))
     there = {str(row["name"]) for row in connection.query(_THERE.format(named))}
     return (
-        StatisticsReader("tables", partial(_tables, connection)),
-        StatisticsReader("indexes", lambda: ServerStatistics(text=_lines(connection.query(_INDEXES)))),
+        StatisticsReader("tables", partial(table_sizes.tables, connection)),
+        StatisticsReader("indexes", partial(table_sizes.indexes, connection)),
         *([StatisticsReader(_STATEMENTS, partial(_statements, connection))] if _counts_statements(connection) else []),
         *(StatisticsReader(name, partial(_summed, connection, name)) for name in _SUMS if name in there),
         *([StatisticsReader(_IO, partial(_by_row, connection, _IO))] if _IO in there else []),
         StatisticsReader("views", lambda: apart(counters(connection), GAUGES)),
-    )
-
-
-def _tables(connection: Connection) -> ServerStatistics:
-    rows = connection.query(_TABLES)
-    sizes = {name: float(sum(row[name] for row in rows)) for name in (DATA, INDEX)}
-    (whole,) = connection.query(_DATABASE)
-    return ServerStatistics(
-        gauges={name: float(value) for name, value in whole.items()}, sizes=sizes, text=_lines(rows)
     )
 
 
@@ -74,7 +55,7 @@ def _counts_statements(connection: Connection) -> bool:
 def _statements(connection: Connection) -> ServerStatistics:
     rows = connection.query(f"SELECT to_jsonb(seen) AS seen FROM {_STATEMENTS} AS seen")
     said: list[dict[str, Any]] = sorted((row["seen"] for row in rows), key=_time, reverse=True)
-    return ServerStatistics(dict(_summed(connection, _STATEMENTS).counters), text=_lines(said[:_MOST]))
+    return ServerStatistics(dict(_summed(connection, _STATEMENTS).counters), text=lines(said[:_MOST]))
 
 
 def _time(statement: Mapping[str, Any]) -> float:
@@ -95,7 +76,3 @@ def _by_row(connection: Connection, view: str) -> ServerStatistics:
         numbers = {name: value for name, value in row.items() if isinstance(value, int | float | Decimal)}
         found |= {f"{view}.{kind}.{name}": float(value) for name, value in numbers.items()}
     return apart(found, GAUGES)
-
-
-def _lines(rows: list[Mapping[str, Any]] | list[dict[str, Any]]) -> str:
-    return "".join(f"{json.dumps(row, default=str)}\n" for row in rows)

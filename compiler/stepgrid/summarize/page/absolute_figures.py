@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean, median
 
 from stepgrid.model import number_format
@@ -16,7 +16,7 @@ from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import medians
 from stepgrid.summarize.statistics.timeseries import Steadiness
 
-FILES = "files"  # of which there are whole ones
+FILES, SIZE = "files", "B"
 
 # metric, heading, what it is
 METRICS = (
@@ -37,6 +37,13 @@ METRICS = (
     ("stall_pct", "stalled", "%"),
     ("drain_seconds", "drain", "s"),
     ("drain_l0_files", "L0 debt", FILES),
+)
+# what the step left to clean up
+GARBAGE = (
+    ("tombstones", "tombstones", "entries"),
+    ("dead_rows", "dead rows", "rows"),
+    ("history_list_length", "history list", "transactions"),
+    ("bloat_bytes", "bloat", SIZE),
 )
 
 
@@ -78,6 +85,7 @@ def _columns(report: Report) -> list[Shown]:
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda each: each.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda each: each.slow)),
         *(_metric(*metric) for metric in METRICS),
+        *(_whole(*metric) for metric in GARBAGE),
     ]
 
 
@@ -88,6 +96,12 @@ def _head(name: str, unit: str) -> Column:
 def _metric(name: str, head: str, unit: str) -> Shown:
     shown = "{:g}".format if unit == FILES else number_format.rate
     return _head(head, unit), lambda point: _median(point, name, shown)
+
+
+def _whole(name: str, head: str, unit: str) -> Shown:
+    """Counts, and sizes, which have their unit beside them."""
+    shown = partial(number_format.figure, unit=unit)
+    return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, shown)
 
 
 def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> str | None:

@@ -27,12 +27,14 @@ _AMPLIFICATION = (
     "memory; what earlier steps left to compact is in it"
 )
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
+_GARBAGE = "tombstones, dead rows, history list, bloat: what the step left to clean up"
 WIDTH = 100  # of sentences
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
-COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt")  # in the text
+LEFT = tuple(head for _, head, _ in absolute_figures.GARBAGE)
+COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt", *LEFT)  # in the text
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 
@@ -175,6 +177,7 @@ def _reading(report: Report) -> list[str]:
         *([_FLOOR] if any(each.name == FLOOR for found in report.overviews for each in found.table.columns) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
         *([_DEBT] if _has(report, "drain_l0_files") else []),
+        *([_GARBAGE] if any(_has(report, metric) for metric, _, _ in absolute_figures.GARBAGE) else []),
     ]
 
 
