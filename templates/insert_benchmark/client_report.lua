@@ -5,7 +5,6 @@ local clock, shared = require("clock"), require("shared_memory")
 local HOLD, RELEASE = 1, 0
 local ROLES = {{"insert", "insert"}, {"delete", "remove"}, {"query", "query"}}
 local PLURALS = {insert = "inserts", delete = "deletes", query = "queries"}
-local seen, last = {}, nil
 local report = {}
 
 ffi.cdef "int pthread_setcancelstate(int state, int *old);"
@@ -32,18 +31,17 @@ local function each_role(client, act)
    end
 end
 
--- Roles that a step does not have are left out.
+-- Roles that a step does not have are left out. What was reported is in the shared memory: the last report is made by
+-- another thread, with a Lua of its own.
 local function of_client(number, client, second, interval)
-   local parts, retries = {}, 0
+   local parts, again = {}, 0
    each_role(client, function(name, role)
-      local key = number .. name
-      parts[#parts + 1] = (', "%s": %.0f'):format(PLURALS[name], role.count - (seen[key] or 0))
+      local count, retries = role.count, role.retries
+      parts[#parts + 1] = (', "%s": %.0f'):format(PLURALS[name], count - role.reported)
       parts[#parts + 1] = (', "max_%s": %.6f'):format(name, role.longest_lately)
-      retries = retries + role.retries
-      seen[key], role.longest_lately = role.count, 0
+      again = again + retries - role.retries_reported
+      role.reported, role.retries_reported, role.longest_lately = count, retries, 0
    end)
-   local again = retries - (seen[number] or 0)
-   seen[number] = retries
    return ('{"report": "client", "client": %d, "second": %.3f, "interval": %.3f%s, "retries": %.0f}\n'):format(
       number, second, interval, table.concat(parts), again)
 end
@@ -51,9 +49,9 @@ end
 local function interval(stat)
    local block, lines = shared.block(), {}
    local second = stat.time_total
-   local length = second - (last or 0)
+   local length = second - block.reported_until
    if length <= 0 then return end
-   last = second
+   block.reported_until = second
    for number = 0, sysbench.opt.clients - 1 do
       lines[#lines + 1] = of_client(number, block.clients[number], second, length)
    end

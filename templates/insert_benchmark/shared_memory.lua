@@ -13,7 +13,8 @@ typedef struct {
    double retries;
    double began, ended;      /* seconds of the monotonic clock */
    double longest;           /* seconds, of a statement */
-   double longest_lately;    /* since the last look */
+   double longest_lately;    /* since the last report, as the next two */
+   double reported, retries_reported;
    double resyncs, resync_seconds;
    double buckets[1024];     /* statements by the logarithm of their time */
 } stepgrid_role;
@@ -29,6 +30,7 @@ typedef struct {
 typedef struct {
    double seed;              /* of what rows hold */
    double data_least, data_most;
+   double reported_until;    /* second of the last report */
    int failed;
    int active;               /* clients that still insert */
    stepgrid_client clients[?];
