@@ -89,6 +89,11 @@ local function checksum(name, there, clients)
    return sum
 end
 
+local function checked(clients, sum)
+   if #clients == 1 then return "count, min, max, checksum" end
+   return sum and "count, checksum: several clients inserted into it" or "count: several clients deleted from it"
+end
+
 local LINE = '{"report": "check", "table": %d, "rows": %.0f, "min": %s, "max": %s, "checksum": %.0f, "checked": "%s"}\n'
 
 local function check(number, clients)
@@ -103,7 +108,7 @@ local function check(number, clients)
       fail("%s: the checksum of its %.0f rows is %.0f: it should be %.0f", name, there.count, there.sum, sum)
    end
    report.write(LINE:format(number, there.count, there.min or "null", there.max or "null", there.sum,
-      sum and "count, min, max, checksum" or "count: several clients deleted from it"))
+      checked(clients, sum)))
 end
 
 function checking.event()

@@ -4,6 +4,7 @@ local ffi = require("ffi")
 local clock, shared, sender = require("clock"), require("shared_memory"), require("sender")
 local C = ffi.C
 local RESYNC = 1000  -- batches after which the smallest id is asked for again
+local TRIES = 10     -- that find no row, when nothing is inserted any more
 
 local MYSQL = "DELETE FROM pi%d WHERE transactionid >= %.0f ORDER BY transactionid LIMIT %.0f"
 local POSTGRES = "DELETE FROM pi%d WHERE transactionid IN "
@@ -12,7 +13,7 @@ local POSTGRES = "DELETE FROM pi%d WHERE transactionid IN "
 return function(number, connection, postgres, block)
    local client, table_number = block.clients[number], number % sysbench.opt.tables + 1
    local role, result = client.remove, sender.result(connection)
-   local batches, sql = 0, nil
+   local batches, missed, sql = 0, 0, nil
    local smallest = ("SELECT min(transactionid) FROM pi%d"):format(table_number)
 
    local function text(count)
@@ -34,16 +35,17 @@ return function(number, connection, postgres, block)
       if client.inserted == 0 and not shared.wait(client.filled, block) then return true end
       local last = client.inserted ~= 0
       local behind = client.insert.count - role.count  -- what an earlier batch did not find is made up for
-      local gone = 0
       if behind > 0 then
          sql = text(math.min(behind, sysbench.opt.rows_per_commit))
          sender.timed(connection, postgres, role, send, what)
-         gone, batches = tonumber(result.nrows), batches + 1
+         local gone = tonumber(result.nrows)
+         batches = batches + 1
          client.oldest, client.deleted, role.count = client.oldest + gone, client.deleted + gone, role.count + gone
+         missed = gone == 0 and missed + 1 or 0
          if gone == 0 or batches % RESYNC == 0 then resync() end
       end
       shared.post(client.free)
       role.ended = clock.seconds()
-      return last and gone == 0
+      return last and (behind <= 0 or missed == TRIES)
    end
 end

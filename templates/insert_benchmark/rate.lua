@@ -27,14 +27,14 @@ return function(rate, began, block)
    end
    local second, left = -1, 0
    return function(most)
-      while left == 0 do
-         local now = clock.seconds() - began
-         if floor(now) > second then
-            second, left = floor(now), rate
-         else
-            sleep_until(began + second + 1, block)
-            if block.failed ~= 0 then return 0 end
-         end
+      local now = floor(clock.seconds() - began)
+      while now == second and left == 0 do
+         sleep_until(began + second + 1, block)
+         if block.failed ~= 0 then return 0 end
+         now = floor(clock.seconds() - began)
+      end
+      if now > second then
+         second, left = now, rate
       end
       local rows = min(most, left)
       left = left - rows

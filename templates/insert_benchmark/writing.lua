@@ -11,9 +11,12 @@ local function table_of(client)
    return client % opt.tables + 1
 end
 
+local UNFINISHED = "pi%d: the step that wrote it last did not end; load it again"
+
 local function started(connection)
    local known = {}
    for _, row in ipairs(progress.read(connection)) do
+      if row.writing ~= 0 then error(UNFINISHED:format(row.table_number), 0) end
       known[row.client .. ":" .. row.table_number] = row
       block.seed, block.data_least, block.data_most = row.seed, row.data_length_min, row.data_length_max
    end

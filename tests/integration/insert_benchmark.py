@@ -36,7 +36,8 @@ class Step:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.folder / "report.jsonl").read_text().splitlines()]
+        path = self.folder / "report.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
     def complaint(self) -> str | None:

@@ -79,18 +79,19 @@ class Bench:
 
     def watched(self, lua: str, **given: Any) -> list[str]:
         """The statements that clients gave while it ran."""
-        with self._log() as seen:
+        with self.log() as seen:
             self.run(lua, **given)
         return [re.sub(r"\s+", " ", sql).strip() for sql in seen]
 
     @contextmanager
-    def _log(self) -> Iterator[list[str]]:
+    def log(self, prepared: bool = True) -> Iterator[list[str]]:
+        """`prepared`: of PostgreSQL, those alone."""
         seen: list[str] = []
         if self.postgres:
             log = self.folder / "server" / "stderr"
             start = log.stat().st_size
             yield seen
-            seen.extend(_logged(log.read_bytes()[start:].decode()))
+            seen.extend(_logged(log.read_bytes()[start:].decode(), prepared))
             return
         for sql in ("SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1"):
             self.connection.query(sql)
@@ -100,7 +101,8 @@ class Bench:
             "SELECT argument FROM mysql.general_log WHERE command_type IN ('Execute', 'Query') "
             "AND thread_id != CONNECTION_ID()"
         )
-        seen.extend(str(row["argument"]) for row in rows)
+        said = (row["argument"] for row in rows)
+        seen.extend(each.decode() if isinstance(each, bytes) else str(each) for each in said)
 
     def plan(self, sql: str) -> Seen:
         if self.postgres:
@@ -144,11 +146,13 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from _nodes(inner)
 
 
-def _logged(log: str) -> Iterator[str]:
+def _logged(log: str, prepared: bool) -> Iterator[str]:
     """Statements with their parameters in place."""
     lines = log.splitlines()
     for number, line in enumerate(lines):
-        if match := re.search(r"LOG:  execute \S+: (.*)", line):
+        if match := re.search(
+            r"LOG:  execute \S+: (.*)" if prepared else r"LOG:  (?:execute \S+|statement): (.*)", line
+        ):
             following = lines[number + 1] if number + 1 < len(lines) else ""
             yield _with_values(match[1], following if "DETAIL:" in following else "")
 

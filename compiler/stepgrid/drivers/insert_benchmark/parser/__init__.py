@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,13 @@ from typing import Any
 from stepgrid.drivers.insert_benchmark import command
 from stepgrid.drivers.insert_benchmark.parser import histogram, rates
 from stepgrid.drivers.insert_benchmark.parser.report import Report, read
-from stepgrid.drivers.sysbench.parser.step import complaint as complaint
-from stepgrid.model.figures import Buckets, Figures
+from stepgrid.drivers.sysbench.parser import fatal
+from stepgrid.drivers.sysbench.parser.step import OUTPUT
+from stepgrid.drivers.sysbench.parser.step import read as read_output
+from stepgrid.model.figures import Buckets, Figures, ParseError
 
+# What the workload says. sysbench says more of the same before it, and cuts that off where it is long: within a line.
+_OWN = re.compile(r"FATAL: `\w+' function failed: (.+)$", re.MULTILINE)
 OPERATIONS = ("insert", "delete", "query")
 
 
@@ -29,6 +34,17 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         histograms=_histograms(found, settings),
         rates=rates.of_clients(found.intervals),
     )
+
+
+def complaint(folder: Path) -> str | None:
+    """Why a run failed, in its words."""
+    try:
+        text = read_output(folder / OUTPUT)
+    except ParseError:
+        return None
+    own = _OWN.search(text)
+    said = own[1] if own else fatal(text)
+    return f"the insert benchmark failed: {said}" if said else None
 
 
 def _throughput(found: Report, settings: Mapping[str, Any], main: str) -> dict[str, float]:
