@@ -7,7 +7,7 @@ local ROLES = {{"insert", "insert"}, {"delete", "remove"}, {"query", "query"}}
 local PLURALS = {insert = "inserts", delete = "deletes", query = "queries"}
 local report = {}
 
-ffi.cdef "int pthread_setcancelstate(int state, int *old);"
+ffi.cdef "int pthread_setcancelstate(int state, int *old); int usleep(unsigned microseconds);"
 
 function report.write(text)
    local file = assert(io.open("report.jsonl", "a"))
@@ -46,9 +46,8 @@ local function of_client(number, client, second, interval)
       number, second, interval, table.concat(parts), again)
 end
 
-local function interval(stat)
+local function interval(second)
    local block, lines = shared.block(), {}
-   local second = stat.time_total
    local length = second - block.reported_until
    if length <= 0 then return end
    block.reported_until = second
@@ -56,6 +55,13 @@ local function interval(stat)
       lines[#lines + 1] = of_client(number, block.clients[number], second, length)
    end
    report.write(table.concat(lines))
+end
+
+-- Rows of a rate come when a second begins: a report at that moment has those of two seconds, or of none.
+local function each_second(stat)
+   local began = clock.seconds()
+   if sysbench.opt.insert_rate > 0 then ffi.C.usleep(500000) end
+   interval(stat.time_total + clock.seconds() - began)
 end
 
 local function buckets(role)
@@ -81,7 +87,7 @@ local PROGRESS = '{"report": "progress", "client": %d, "inserted": %.0f, "delete
 
 local function total(stat)
    local block, lines = shared.block(), {}
-   interval(stat)
+   interval(stat.time_total)
    for number = 0, sysbench.opt.clients - 1 do
       local client = block.clients[number]
       of_roles(number, client, lines)
@@ -92,7 +98,7 @@ local function total(stat)
    report.write(table.concat(lines))
 end
 
-sysbench.hooks.report_intermediate = whole(interval)
+sysbench.hooks.report_intermediate = whole(each_second)
 sysbench.hooks.report_cumulative = whole(total)
 
 return report

@@ -40,6 +40,3 @@ def test_the_intervals_of_each_client_add_up_to_what_it_did(server: Bench) -> No
     for client in range(2):
         lines = [line for line in reported if line["client"] == client]
         assert sum(line["interval"] for line in lines) == pytest.approx(lines[-1]["second"], abs=0.01)
-    last = max(each.second for each in step.figures.rates)
-    assert max(each.per_second for each in step.figures.rates if each.operation == "insert") <= 1100
-    assert last == pytest.approx(reported[-1]["second"])
