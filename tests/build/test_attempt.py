@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,5 +74,5 @@ def test_what_reaches_a_compiler(monkeypatch):
     assert ("CXXFLAGS" in asked, "CXXFLAGS" in made) == (True, False)
     assert "GIT_DIR" not in {**asked, **made}
     assert asked["https_proxy"] == made["https_proxy"] == "http://a.example:3128"
-    assert (made["X"], made["LC_ALL"], made[COOKIE], made["TMPDIR"]) == ("y", "C", "/a", "/a/tmp")
-    assert "TMPDIR" not in asked or asked["TMPDIR"] == os.environ["TMPDIR"]
+    for environment in (asked, made):
+        assert [environment[name] for name in ("X", "LC_ALL", COOKIE, "TMPDIR")] == ["y", "C", "/a", "/a/tmp"]

@@ -61,8 +61,9 @@ def test_one_that_kills_itself(tmp_path: Path):
     assert commands.compile(["sh", "-c", "kill -15 $$"], 60) == -15
 
 
-def test_temporary_files_of_a_compile_are_in_its_attempt(tmp_path: Path):
-    Commands(tmp_path / "log", tmp_path).compile(["sh", "-c", "touch $TMPDIR/x"], 60)
+@pytest.mark.parametrize("start", ["compile", "run"])
+def test_temporary_files_are_in_the_attempt(start: str, tmp_path: Path):
+    getattr(Commands(tmp_path / "log", tmp_path), start)(["sh", "-c", "touch $TMPDIR/x"], 60)
     assert (tmp_path / "tmp" / "x").exists()
 
 

@@ -60,7 +60,6 @@ class Commands:
         """The exit status; what it says goes straight into the log. Flags of the user's shell do not reach it."""
         began = self._began(argv, cwd)
         given = environment_variables.compiler(str(self.folder.absolute()), env or {})
-        (self.folder / environment_variables.TEMPORARY).mkdir(exist_ok=True)
         with self.log.open("ab") as log:
             status, _, _ = _kept(argv, timeout, cwd or self.folder, given, log)
         self._ended(status, began)
@@ -71,6 +70,7 @@ class Commands:
             file.write(hidden(text.rstrip("\n")) + "\n" if text else "")
 
     def _began(self, argv: Sequence[str], cwd: Path | None) -> float:
+        (self.folder / environment_variables.TEMPORARY).mkdir(exist_ok=True)
         where = f"  [in {os.path.relpath(cwd, self.folder)}]" if cwd and cwd != self.folder else ""
         self.note(f"$ {shlex.join(argv)}{where}")
         return time.monotonic()

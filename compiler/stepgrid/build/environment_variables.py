@@ -23,16 +23,16 @@ _GIT_NAMES = frozenset(_GIT.split())
 _COMPILER_NAMES = frozenset(_COMPILERS.split())
 
 
-TEMPORARY = "tmp"  # in the attempt: what a killed compiler leaves goes with it
+TEMPORARY = "tmp"  # in the attempt: what a killed program leaves goes with it
 
 
 def client(folder: str, extra: Mapping[str, str]) -> dict[str, str]:
     """Of a program that fetches, or is asked something: the user's proxies and settings are in there."""
     kept = {name: value for name, value in os.environ.items() if name not in _GIT_NAMES}
-    return {**kept, "LC_ALL": "C", COOKIE: folder, **extra}
+    return {**kept, "LC_ALL": "C", COOKIE: folder, "TMPDIR": f"{folder}/{TEMPORARY}", **extra}
 
 
 def compiler(folder: str, extra: Mapping[str, str]) -> dict[str, str]:
     """Of a program that compiles: its flags are the spec's."""
     kept = {name: value for name, value in client(folder, {}).items() if name not in _COMPILER_NAMES}
-    return {**kept, "TMPDIR": f"{folder}/{TEMPORARY}", **extra}
+    return {**kept, **extra}

@@ -102,16 +102,3 @@ def _package(root: Path, name: str, depends: str) -> str:
 
 def _architecture(folder: Path) -> str:
     return architecture(Commands(folder / "log", folder))
-
-
-def test_temporary_files_of_a_killed_apt_go_with_the_attempt(
-    tree: Tree, mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    seen = tmp_path / "seen"
-    program = tmp_path / "bin" / "apt-get"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho "$TMPDIR" > {seen}\ntest -d "$TMPDIR" && exec /usr/bin/apt-get "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    tree.update([mirror], "one")
-    assert seen.read_text() == f"{tree.folder.resolve()}/tmp\n"

@@ -113,7 +113,7 @@ class Tree:
 
     def _update(self, mirror: Mirror, suite: str) -> str:
         """What apt complains of; nothing when all is well."""
-        for name in ("state", "lists/partial", "cache", "archives/partial", "log", "sources", "tmp"):
+        for name in ("state", "lists/partial", "cache", "archives/partial", "log", "sources"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "status").touch()
         (self.folder / "apt.conf").write_text(_CONFIG.format(tree=self.folder.resolve()), encoding="utf-8")
@@ -126,8 +126,7 @@ class Tree:
         self, program: str, *arguments: str, seconds: float = LIST_SECONDS, quiet: bool = False, cwd: Path | None = None
     ) -> CommandResult:
         configured = [program, "-c", str(self.folder.resolve() / "apt.conf"), *arguments]
-        own = {"TMPDIR": str(self.folder.resolve() / "tmp")}  # what a killed apt leaves goes with the attempt
-        return self.commands.run(configured, seconds, quiet, cwd, own)
+        return self.commands.run(configured, seconds, quiet, cwd)
 
 
 def lacking() -> list[str]:

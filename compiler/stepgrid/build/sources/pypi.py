@@ -82,22 +82,20 @@ class _Download:
         return found[0]
 
     def _fetched(self, kind: str) -> CommandResult:
-        kept, temporary = self._folder / "kept", self._folder / "tmp"
+        kept = self._folder / "kept"
         if any(kept.glob("*")):
             return CommandResult(0, "", "")
-        for folder in (kept, temporary):
-            folder.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
         argv = ["download", *_ALONE, *_ONLY[kind], f"--dest={self._folder.absolute() / 'dest'}", self._wanted]
-        done = self._pip(argv, kind == SDIST, temporary)
+        done = self._pip(argv, kind == SDIST)
         for file in self._folder.glob("dest/*"):
             file.rename(kept / file.name)
         return done
 
-    def _pip(self, argv: Sequence[str], inert: bool, temporary: Path) -> CommandResult:
+    def _pip(self, argv: Sequence[str], inert: bool) -> CommandResult:
         python = self._order.site.tools.get("python", sys.executable)
         start = [_GUARD, self._name, str(self._folder.absolute() / "kept")] if inert else ["-m", "pip"]
-        environment = {"TMPDIR": str(temporary.absolute())}
-        return self._order.commands.run([python, *start, *argv], SECONDS, cwd=self._folder, env=environment)
+        return self._order.commands.run([python, *start, *argv], SECONDS, cwd=self._folder)
 
     def _complaint(self, done: CommandResult) -> BuildError:
         if others := _OTHERS.search(done.stderr):
