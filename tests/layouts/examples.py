@@ -223,7 +223,7 @@ EXAMPLES: Mapping[str, Example] = {
         "{layout: compaction}", _levels()),
     "compaction_sum": Example("Its row `Sum`, a line for each arm.", "{layout: compaction_sum}", _levels()),
     "insert_benchmark": Example(
-        "Throughput by step, the same to the first row, rows/s beside queries under their target, and by step what "
+        "Throughput by step, the same to the base, rows/s under their target, and by step what "
         "they cost. The page colours them.", "{layout: insert_benchmark}", _inserts()),
     "recall": Example(
         "Searches by recall, and the fastest with a recall that is asked for.", "{layout: recall}", _recall()),

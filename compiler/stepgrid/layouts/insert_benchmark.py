@@ -1,4 +1,4 @@
-"""The insert benchmark: throughput by step, the same to the first row, rows/s under their target, costs and sizes."""
+"""The insert benchmark: throughput by step, the same to the base, rows/s under their target, costs and sizes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from stepgrid.layouts.shared import insert_metrics, insert_sizes
+from stepgrid.layouts.shared.base_row import base_row
 from stepgrid.layouts.shared.cell_colours import WORST, ColouredValue, coloured, relative
 from stepgrid.layouts.shared.insert_rates import INSERTS, TARGET, metric, speed, sustained
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, Cell, Table, columns
-from stepgrid.plugins.layout import ARMS, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
+from stepgrid.plugins.layout import ARMS, BASE, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 
 FAILED = f"{MARK}: failed its rate: less than 95 % of the rows/s that were asked of all clients"
 
 
 def tables(block: Block) -> list[Table]:
-    found = [_throughput(block), _relative(block)]
+    found = [_throughput(block), *_relative(block)]
     if asked := [at for at in range(len(block.columns)) if _targets(block, at)]:
         found.append(_rates(block, asked))
     return [*found, *insert_metrics.tables(block), *insert_sizes.tables(block)]
@@ -42,15 +43,19 @@ def _marked(spot: LayoutCell, rate: float | None, kind: str, of: str = "") -> Ce
     return plain if plain.kind else Cell(plain.text + ("" if sustained(spot.values) else MARK) + of, kind, rate)
 
 
-def _relative(block: Block) -> Table:
-    first = next(iter(_rows(block)), 0)
-    return _each(block, "relative to the first row", range(len(block.columns)), partial(_ratio, block, first))
+def _relative(block: Block) -> list[Table]:
+    known = {block.row(row): row for row in _rows(block) if any(not spot.status for spot in block.line(row))}
+    name = base_row(known, block.base)
+    if name is None or len(_rows(block)) < 2:
+        return []
+    show = partial(_ratio, block, known[name])
+    return [_each(block, f"relative to {name}", range(len(block.columns)), show, notes=block.notes)]
 
 
-def _ratio(block: Block, first: int, row: int, column: int) -> Cell:
+def _ratio(block: Block, base: int, row: int, column: int) -> Cell:
     spot = block.spot(row, column)
-    found = block.ratio((row, column), (first, column), metric(spot.values))
-    plain = cell(spot, None if found is None or block.spot(first, column).status else number_format.ratio(found))
+    found = block.ratio((row, column), (base, column), metric(spot.values))
+    plain = cell(spot, None if found is None or block.spot(base, column).status else number_format.ratio(found))
     return plain if plain.kind else Cell(plain.text, relative(float(plain.text)), found)
 
 
@@ -101,4 +106,4 @@ def _failed(block: Block) -> tuple[str, ...]:
     return () if all(sustained(spot.values) for spot in block.spots.values()) else (FAILED,)
 
 
-LAYOUT = Layout("insert benchmark", tables, (ARMS,), (STEP,), (), (INSERTS,))
+LAYOUT = Layout("insert benchmark", tables, (BASE,), (STEP,), (ARMS,), (INSERTS,), compares=True)

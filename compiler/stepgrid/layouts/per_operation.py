@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stepgrid.layouts.shared.base_row import base_row
 from stepgrid.model import number_format
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed
@@ -33,14 +34,9 @@ def tables(block: Block) -> list[Table]:
 
 
 def _base(block: Block, subjects: list[tuple[str, LayoutCell]]) -> tuple[str, LayoutCell] | None:
-    """The first that has figures, where the table names no other."""
-    named = [each for each in subjects if _is(each[0], block.base)]
-    return next((each for each in (*named, *subjects) if not each[1].status and each[1].values), None)
-
-
-def _is(name: str, base: str | None) -> bool:
-    """A row by itself is called by its label alone."""
-    return base is not None and (name == base or base.endswith(f"={name}"))
+    known = {name: spot for name, spot in subjects if not spot.status and spot.values}
+    name = base_row(known, block.base)
+    return None if name is None else (name, known[name])
 
 
 def absolute_cells(spot: LayoutCell) -> list[Cell]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from stepgrid.layouts.shared import insert_rates
+from stepgrid.layouts.shared.base_row import base_row
 from stepgrid.model import number_format
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import Block, LayoutCell, fixed
@@ -61,16 +62,18 @@ def tables(block: Block) -> list[Table]:
 
 
 def _tables(block: Block, column: int) -> Iterator[Table]:
-    """Of a step: what a row or a query cost, and that relative to the first arm that has figures."""
+    """Of a step: what a row or a query cost, and that relative to the base."""
     spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
     there = [(name, spot) for name, spot in spots if spot.status != ABSENT and (spot.status or figures(spot.values))]
     heads = [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for _, spot in there)]
     rows = [(*cells(spot, heads), Cell(name)) for name, spot in there]
     names, step = columns(heads, ["tag"]), block.column(column)
     yield block.table(names, rows, step, "metrics", notes=[LEGEND])
-    base, *others = [row for row, (_, spot) in zip(rows, there, strict=True) if not spot.status] or [()]
-    if others:
-        yield block.table(names, [_relative(row, base) for row in others], step, f"metrics relative to {base[-1].text}")
+    known = {name: row for row, (name, spot) in zip(rows, there, strict=True) if not spot.status}
+    base = base_row(known, block.base)
+    if base is not None and len(known) > 1:
+        others = [_relative(row, known[base]) for name, row in known.items() if name != base]
+        yield block.table(names, others, step, f"metrics relative to {base}")
 
 
 def _relative(row: Sequence[Cell], base: Sequence[Cell]) -> list[Cell]:
