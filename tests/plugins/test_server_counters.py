@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from stepgrid.plugins.server import ServerEngine
-from stepgrid.plugins.server_counters import counted, difference
+from stepgrid.plugins.server_counters import difference, snapshot
+from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
 
 TABLES: dict[str, list[Mapping[str, Any]]] = {
     "perf_context": [{"STAT_TYPE": "SKIPPED", "VALUE": 7}, {"STAT_TYPE": "SEEKS", "VALUE": Decimal(2)}],
@@ -20,6 +21,9 @@ TABLES: dict[str, list[Mapping[str, Any]]] = {
 }
 
 
+METRICS = {"innodb_metrics.pages_read": 4.0, "innodb_metrics.pages_written": 5.0}
+
+
 class Asked:
     def query(self, sql: str) -> list[Mapping[str, Any]]:
         name = sql.removeprefix("select * from ")
@@ -29,6 +33,18 @@ class Asked:
 
     def counters(self, connection: object) -> dict[str, float]:
         return {"Handler_read_next": 5.0, "Handler_read_key": 6.0, "Uptime": 1.0}
+
+    def looks(self, connection: object) -> list[StatisticsReader]:
+        return [StatisticsReader("innodb_metrics", lambda: ServerStatistics(METRICS, {"innodb_metrics.history": 3.0}))]
+
+
+class Late(Asked):
+    """One whose sessions report what they did a while later."""
+
+    reported = 0
+
+    def report_counters(self, connection: object) -> None:
+        self.reported += 1
 
 
 @pytest.mark.parametrize(
@@ -41,19 +57,28 @@ class Asked:
         ("global_status", {"Uptime": 9.0}),
         ("pg_stat", {"d.commits": 3.0, "d.blocks": 4.0}),
         ("one", {"commits": 3.0}),
+        ("innodb_metrics.*_read", {"innodb_metrics.pages_read": 4.0}),
+        ("innodb_metrics.pages_written", {"innodb_metrics.pages_written": 5.0}),
+        ("INFORMATION_SCHEMA.INNODB_METRICS", {"pages_read": 4.0, "pages_written": 5.0}),
     ],
 )
 def test_what_a_name_stands_for(named: str, found: dict[str, float]) -> None:
     server = cast(Any, Asked())
-    assert counted(cast(ServerEngine, server), server, named) == found
+    assert snapshot(cast(ServerEngine, server), server, [named]) == (found, [])
 
 
-def test_a_name_that_stands_for_nothing() -> None:
+def test_several_names_and_those_that_stand_for_nothing() -> None:
     server = cast(Any, Asked())
-    with pytest.raises(LookupError) as caught:
-        counted(cast(ServerEngine, server), server, "a.b")
-    assert caught.value.args[0] == "the server has no counter and no table `a.b`"
+    names = ["a.b", "Uptime", "one", "innodb_metrics.typo"]
+    expected = ({"Uptime": 1.0, "commits": 3.0}, ["a.b", "innodb_metrics.typo"])
+    assert snapshot(cast(ServerEngine, server), server, names) == expected
 
 
-def test_what_was_there_once_has_no_difference() -> None:
-    assert difference({"a": 1.0, "b": 2.0}, {"a": 4.0, "c": 5.0}) == {"a": 3.0}
+def test_a_session_that_reports_late_is_asked_to_first() -> None:
+    server = cast(Any, Late())
+    snapshot(cast(ServerEngine, server), server, ["Uptime"])
+    assert server.reported == 1
+
+
+def test_what_was_there_once_or_is_not_supported_has_no_difference() -> None:
+    assert difference({"a": 1.0, "b": 2.0, "c": -1.0}, {"a": 4.0, "c": -1.0, "d": 5.0}) == {"a": 3.0}

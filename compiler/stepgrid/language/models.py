@@ -164,7 +164,7 @@ class Probe(Model):
     after: tuple[Label, ...] = ()
     sql: Label | None = None
     command: tuple[Label, ...] | None = None
-    counters: Label | None = None
+    counters: tuple[Label, ...] = ()  # of the server, by name, pattern or table: how they grow around it
 
 
 class Collector(Model):

@@ -122,7 +122,7 @@ _SPEC: Mapping[str, Rule] = {
     "exclude": _listed,
     "also": _listed,
     "repeat": _repeat,
-    "probes": _each(lambda node: _keys(node, {"before": _listed, "after": _listed})),
+    "probes": _each(lambda node: _keys(node, dict.fromkeys(("before", "after", "counters"), _listed))),
     "collectors": lambda node: _each(_collector)(_listed(node)),
     "report": lambda node: _keys(node, {"tables": _each(_table)}),
 }

@@ -187,6 +187,15 @@ class ClientEnvironment(Protocol):
 
 
 @runtime_checkable
+class DelayedCounters(Protocol):
+    """A server engine whose sessions report what they did some time after they did it."""
+
+    def report_counters(self, connection: Connection) -> None:
+        """What this session did until now is in the counters when it returns."""
+        ...
+
+
+@runtime_checkable
 class ServerTimeouts(Protocol):
     """A server whose spec says how long it may take to be ready and to end; one that must be killed has lost data."""
 

@@ -55,7 +55,7 @@ class ProbeRunner:
 
     def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> ProbeReading:
         """The time of the statement, without the connection's."""
-        self._supervised(self._sql([probe["sql"]], probe.get("counters")), name, folder)
+        self._supervised(self._sql([probe["sql"]], _counters(probe)), name, folder)
         said = self._said(name, folder)
         return ProbeReading(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
 
@@ -65,21 +65,21 @@ class ProbeRunner:
         return ProbeReading(seconds, difference(before, self._counted(probe, name, folder / "counters-after")))
 
     def _counted(self, probe: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, float]:
-        if not probe.get("counters"):
+        if not _counters(probe):
             return {}
-        self._supervised(self._sql([], probe["counters"]), name, folder)
+        self._supervised(self._sql([], _counters(probe)), name, folder)
         found: Mapping[str, float] = self._said(name, folder).get("before", {})
         return found
 
     def _said(self, name: str, folder: Path) -> dict[str, Any]:
         said = _lines(folder / "stdout")
-        warning = f"probe {name}: {said.get('missing')}"
-        if "missing" in said and self.server and warning not in self.server.warnings:
-            self.server.warnings.append(warning)
+        lacking = [f"probe {name}: the server has no counter and no table `{each}`" for each in said.get("missing", ())]
+        if self.server:
+            self.server.warnings.extend(each for each in lacking if each not in self.server.warnings)
         return said
 
-    def _sql(self, statements: Sequence[str], counters: str | None) -> Command:
-        asked = {"sql": list(statements), "timeout": self.deadline, "counters": counters}
+    def _sql(self, statements: Sequence[str], counters: Sequence[str]) -> Command:
+        asked = {"sql": list(statements), "timeout": self.deadline, "counters": list(counters)}
         return server_request.command(SQL, self.context, asked)
 
     def _argv(self, words: Sequence[str], name: str) -> tuple[str, ...]:
@@ -109,6 +109,12 @@ class ProbeRunner:
             return self.server.failure(f" while the probe {name} ran", self.step)
         log = telling(folder)
         return StageError(f"probe {name} {how}", self.step, log, end_of(log))
+
+
+def _counters(probe: Mapping[str, Any]) -> Sequence[str]:
+    """Their names; a single one stands by itself."""
+    found = probe.get("counters") or ()
+    return (found,) if isinstance(found, str) else found
 
 
 def _lines(stdout: Path) -> dict[str, Any]:

@@ -89,6 +89,15 @@ def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None
     assert found == {"fill": False, "load": False, "point": False, "more": True}
 
 
+def test_counters_of_a_probe_are_one_or_several(compile_text: Compile) -> None:
+    """A single one has the identity that it always had."""
+    probe = "probes: [{name: p, before: [more], sql: select 1, counters: %s}]\n"
+    plans = [compile_text(SERVER + probe % said) for said in ("Handler_*", "[Handler_*]", "[Handler_*, pg_stat_io]")]
+    setups = [s.setup["before"] for plan in plans for stage in plan.stages for s in stage.steps if s.name == "more"]
+    assert [setup[0]["counters"] for setup in setups] == ["Handler_*", "Handler_*", ["Handler_*", "pg_stat_io"]]
+    assert ids(plans[0]) == ids(plans[1]) != ids(plans[2])
+
+
 def test_probes(compile_text: Compile, complaints: Complaints) -> None:
     probe = "probes: [{name: min_id, before: [%s], sql: select 1}]\n"
     plan = compile_text(SERVER + probe % "more")

@@ -9,13 +9,14 @@ import json
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import Connection, ServerEngine
-from stepgrid.plugins.server_counters import counted
+from stepgrid.plugins.server_counters import snapshot
 from stepgrid.plugins.server_request import asked
 
 SHOWN = 20  # rows of an answer that are kept
@@ -34,7 +35,7 @@ def main(folder: Path) -> int:
     number, sql = 0, "(before the first)"
     try:
         connection = engine.connect(access)
-        look = partial(_look, engine, connection, request.get("counters"))
+        look = partial(_look, engine, connection, request.get("counters") or ())
         look("before")
         for number, sql in enumerate(request["sql"], 1):
             _say(_run(connection, number, sql))
@@ -57,13 +58,11 @@ def _run(connection: Connection, number: int, sql: str) -> dict[str, object]:
     return {"statement": number, "seconds": seconds, "rows": len(rows), "sql": sql, "first": rows[:SHOWN]}
 
 
-def _look(engine: ServerEngine, connection: Connection, named: str | None, when: str) -> None:
-    if not named:
-        return
-    try:
-        _say({when: counted(engine, connection, named)})
-    except LookupError as error:  # one sweep may hold several servers
-        _say({"missing": str(error)})
+def _look(engine: ServerEngine, connection: Connection, names: Sequence[str], when: str) -> None:
+    """What one server lacks another of the sweep may have."""
+    if names:
+        found = snapshot(engine, connection, names)
+        _say({when: dict(found.values), "missing": list(found.missing)})
 
 
 def _say(line: dict[str, object]) -> None:

@@ -100,6 +100,7 @@ class Postgres:
     serve = staticmethod(server_process.serve)
     effective = staticmethod(running_server.effective)
     counters = staticmethod(running_server.counters)
+    report_counters = staticmethod(running_server.report_counters)
     looks = staticmethod(server_statistics.looks)
     settle = staticmethod(quiesce.settle)
     analyze = staticmethod(quiesce.analyze)

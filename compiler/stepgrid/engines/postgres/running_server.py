@@ -103,6 +103,9 @@ def _option(name: str, row: Mapping[str, Any]) -> OptionInfo:
 VIEWS = ("pg_stat_database", "pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_archiver")
 _EFFECTIVE = "SELECT name, current_setting(name) AS value, source, sourcefile FROM pg_settings"
 _THERE = "SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname IN ({})"
+_FLUSHES = "SELECT FROM pg_proc WHERE proname = 'pg_stat_force_next_flush'"
+_REPORT = "SELECT pg_stat_force_next_flush()"  # from 15 on, where a session else does so once a second
+_REPORT_LATER = "SELECT pg_sleep(0.6)"  # before, each half a second, when a statement is over
 _OURS = ("configuration file", "override")  # override: what the server works out of a value that says so (-1)
 
 
@@ -119,6 +122,10 @@ def _overridden(row: Mapping[str, Any] | None) -> str | None:
         return None
     where = row["sourcefile"] if row["source"] == "configuration file" else row["source"]
     return f"it is {row['value']}: {where} comes after what was asked for"
+
+
+def report_counters(connection: Connection) -> None:
+    connection.query(_REPORT if connection.query(_FLUSHES) else _REPORT_LATER)
 
 
 def counters(connection: Connection) -> Mapping[str, float]:

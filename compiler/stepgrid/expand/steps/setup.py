@@ -109,7 +109,11 @@ def _named(item: StepEntry, names: Sequence[str]) -> bool:
 
 
 def _probe(probe: Probe) -> dict[str, Json]:
-    said = probe.model_dump(mode="json", exclude_none=True, exclude={"before", "after"})
-    return {
+    """A single name of counters stands by itself: there was no other form, and identity has it."""
+    said = probe.model_dump(mode="json", exclude_none=True, exclude={"before", "after", "counters"})
+    names = [str(name) for name in probe.counters]
+    counters: Json = names[0] if len(names) == 1 else [*names]
+    found: dict[str, Json] = {
         name: [str(v) for v in value] if isinstance(value, list | tuple) else str(value) for name, value in said.items()
     }
+    return {**found, **({"counters": counters} if names else {})}
