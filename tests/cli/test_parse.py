@@ -139,7 +139,7 @@ def test_json_has_everything(log: Path, capsys: Capture) -> None:
     ]
     assert [level.get("level") or level["priority"] for level in step["levels"]] == ["L0", "Sum", "High"]
     assert step["counters"]["rocksdb.db.get.micros.max"] == 9
-    assert step["intervals"] == [{"client": 1, "second": 1, "operations_per_s": 5}]
+    assert step["rates"] == [{"client": 1, "second": 1, "operation": "", "per_second": 5, "longest_us": None}]
 
 
 @pytest.mark.parametrize(

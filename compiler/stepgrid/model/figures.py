@@ -61,15 +61,6 @@ class PrintedStep:
 
     name: str  # as the log has it: a benchmark, a script
     figures: Figures
-    intervals: Sequence[Interval] = ()  # where clients report one by one; the rate of all together is figures.qps
-
-
-class Interval(NamedTuple):
-    """What one client did up to a second since the step's start."""
-
-    client: int
-    second: float
-    operations_per_s: float
 
 
 class ClientRate(NamedTuple):
@@ -77,6 +68,6 @@ class ClientRate(NamedTuple):
 
     client: int
     second: float
-    operation: str  # insert, delete, query …
+    operation: str  # insert, delete, query …, "" for all
     per_second: float  # rows of an insert or a delete, else operations
     longest_us: float | None = None  # of the statements in the interval; None: not known

@@ -18,7 +18,7 @@ SAID = StepFigures(
     warnings=["a", "b"],
     counters={"hits": 2.0},
     levels=[{"family": "default", "level": "L0", "files": 4.0}, {"family": "default", "priority": "Low"}],
-    rates=[ClientRate(0, 1.0, "insert", 50.0, 900.0), ClientRate(3, 1.0, "query", 0.0)],
+    rates=[ClientRate(0, 1.0, "insert", 50.0, 900.0), ClientRate(3, 1.0, "", 0.0)],
 )
 SILENT = StepFigures(metrics={"operations": 1.0})
 BROKEN = StepFigures(error="it is not readable")
@@ -65,7 +65,7 @@ def test_series(rows):
 
 def test_rates(rows):
     found = rows("rates", SILENT, SAID, BROKEN)
-    assert without_point(found) == [(1, 0, 1.0, "insert", 50.0, 900.0), (1, 3, 1.0, "query", 0.0, None)]
+    assert without_point(found) == [(1, 0, 1.0, "insert", 50.0, 900.0), (1, 3, 1.0, None, 0.0, None)]
     assert [type(each["client"]) for each in found] == [int, int]
 
 

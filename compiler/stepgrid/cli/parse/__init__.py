@@ -90,5 +90,5 @@ def _step(number: int, step: PrintedStep) -> Mapping[str, Any]:
         "histograms": [dict(zip(BUCKET, each, strict=True)) for each in rows(found.histograms)],
         "levels": [dict(level) for level in found.levels],
         "counters": dict(found.counters),
-        "intervals": [each._asdict() for each in step.intervals],
+        "rates": [each._asdict() for each in found.rates],
     }

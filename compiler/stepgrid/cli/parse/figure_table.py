@@ -99,7 +99,7 @@ def _beside(step: PrintedStep) -> Iterator[str]:
             "",
             f"  QPS over time: {counted(len(series), 'point')}, {low} to {high} operations/s (json has them)",
         )
-    if step.intervals:
-        clients = len({each.client for each in step.intervals})
-        points = f"{counted(len(step.intervals), 'interval')} of {counted(clients, 'client')}"
+    if rates := step.figures.rates:
+        clients = len({each.client for each in rates})
+        points = f"{counted(len(rates), 'interval')} of {counted(clients, 'client')}"
         yield from ("", f"  {points} (json has them)")

@@ -44,7 +44,7 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         **_KEY,
         "client": "number of the client, from 0; of steps whose clients report one by one",
         "second": _SECOND,
-        "operation": "insert, delete, query …: a client has rows of what it does",
+        "operation": "insert, delete, query …, of what the client does; NULL: all operations",
         "per_second": "rows that it inserted or deleted, or queries, in that interval per second",
         "longest_us": "the longest of these statements, in microseconds; NULL: not known, or none ended",
     },

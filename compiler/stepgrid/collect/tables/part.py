@@ -90,7 +90,7 @@ class Part:
         if found.samples is not None:
             self.grids["samples"].add(point, found.samples)
         self.grids["series"].add(point, matrix(2, found.qps))
-        self.tables["rates"].add(point, _named(ClientRate._fields, found.rates))
+        self.tables["rates"].add(point, _named(ClientRate._fields, _rates(found)))
         self.tables["latencies"].add(point, _named(("operation", "percentile", "microseconds"), _latencies(found)))
         for histogram in found.histograms:
             self.tables["histograms"].add(point, _buckets(histogram))
@@ -126,6 +126,10 @@ def _figures(found: StepFigures, record: Mapping[str, Any]) -> Mapping[str, floa
 
 def _named(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+
+
+def _rates(found: StepFigures) -> list[tuple[Any, ...]]:
+    return [(client, second, name or None, *rest) for client, second, name, *rest in found.rates]
 
 
 def _latencies(found: StepFigures) -> list[tuple[str | None, float, float]]:

@@ -23,7 +23,8 @@ def line(client: int, operations: int, second: float, rate: float) -> str:
 
 def test_each_client_has_its_own() -> None:
     text = line(1, 500, 1.0, 500.0) + line(0, 48, 1.5, 32.0) + "num-running-flushes: 0\n" + line(1, 900, 2.0, 400.0)
-    assert list(intervals.read(text)) == [(1, 1.0, 500.0), (0, 1.5, 32.0), (1, 2.0, 400.0)]
+    found = [(each.client, each.second, each.per_second) for each in intervals.read(text)]
+    assert found == [(1, 1.0, 500.0), (0, 1.5, 32.0), (1, 2.0, 400.0)]
 
 
 def test_half_a_line_is_none() -> None:

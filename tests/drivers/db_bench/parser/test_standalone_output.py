@@ -78,8 +78,8 @@ def test_several_benchmarks_of_one_run(tmp_path: Path) -> None:
     )
     overwrite, reads = read(written(tmp_path, *parts))
     assert (overwrite.figures.metrics["uptime_seconds"], reads.figures.metrics["uptime_seconds"]) == (4.0, 8.0)
-    assert [each.second for each in overwrite.intervals] == [1.0]
-    assert [(each.client, each.second) for each in reads.intervals] == [(0, 2.0), (1, 2.0)]
+    assert [each.second for each in overwrite.figures.rates] == [1.0]
+    assert [(each.client, each.second) for each in reads.figures.rates] == [(0, 2.0), (1, 2.0)]
     assert reads.figures.metrics["writer_qps"] == 24.0
     assert overwrite.figures.facts["also_ran"] == "readwhilewriting"
 
@@ -101,7 +101,7 @@ def test_a_step_of_ours(tmp_path: Path) -> None:
     written(tmp_path, HEAD.format(version="9.9.3"), LINE.format(client=0, done=5, at=1.0), name="stderr")
     (tmp_path / "report.csv").write_text("secs_elapsed,interval_qps\n1,5\n")
     (step,) = read(path)
-    assert (step.figures.facts["version"], step.figures.qps, len(step.intervals)) == ("9.9.3", [(1.0, 5.0)], 1)
+    assert (step.figures.facts["version"], step.figures.qps, len(step.figures.rates)) == ("9.9.3", [(1.0, 5.0)], 1)
 
 
 def test_what_a_published_script_packs(tmp_path: Path) -> None:

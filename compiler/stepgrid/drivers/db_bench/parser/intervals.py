@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
-from stepgrid.model.figures import Interval
+from stepgrid.model.figures import ClientRate
 
 WRITER = 0  # the client that writes beside the readers of a *whilewriting benchmark
 
@@ -23,9 +23,9 @@ _DUMP = re.compile(
 )
 
 
-def read(text: str) -> Iterator[Interval]:
+def read(text: str) -> Iterator[ClientRate]:
     for match in _LINE.finditer(text):
-        yield Interval(int(match["client"]), float(match["seconds"]), float(match["rate"]))
+        yield ClientRate(int(match["client"]), float(match["seconds"]), "", float(match["rate"]))
 
 
 def without_dumps(text: str) -> str:

@@ -107,8 +107,9 @@ def _step(part: Part, line: result.Result | None, facts: dict[str, str], warning
         counters={**state.counters(part.text), **perf_context.counters(part.text)},
         levels=levels.levels(part.text),
         histograms=histogram.buckets(latencies),
+        rates=list(intervals.read(part.before)),
     )
-    return PrintedStep(line.name if line else WITHOUT_RESULT, figures, list(intervals.read(part.before)))
+    return PrintedStep(line.name if line else WITHOUT_RESULT, figures)
 
 
 def _with_series(step: PrintedStep, path: Path) -> PrintedStep:
