@@ -12,7 +12,8 @@ import pytest
 from stepgrid.model.figures import ClientRate, Figures
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
-from stepgrid.summarize.charts import client_charts
+from stepgrid.summarize.charts import client_charts, vega
+from stepgrid.summarize.data.client_rates import ClientLine
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report
@@ -92,6 +93,15 @@ def test_of_long_runs_means_of_several_seconds_are_drawn(report: Report, monkeyp
     assert len(rows) == 10
     assert rows[:2] == [{"second": 4.0, "rate": 900.0, "client": "0"}, {"second": 8.0, "rate": 900.0, "client": "0"}]
     assert rows[6] == {"second": 8.0, "rate": 901 * 3 / 4, "client": "1"}
+
+
+def test_ticks_are_no_more_than_a_screen_can_show() -> None:
+    seconds = [float(second) for second in range(1, 4001)]
+    still = ClientLine(0, seconds, [1.0 if second % 2 else 0.0 for second in range(3999)] + [1.0])
+    found = client_charts._stalls([still, still], 4000.0)
+    assert len(found) == vega.WIDTH + 1
+    assert found[:2] == [1.0, 11.0]
+    assert client_charts._stalls([still], 4e6) == [1.0]
 
 
 def test_the_page_shows_them_and_says_what_a_stall_is(report: Report) -> None:

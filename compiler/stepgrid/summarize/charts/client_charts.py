@@ -70,10 +70,17 @@ def _first(report: Report, point: Point, operation: str) -> Run | None:
 
 def _picture(section: Section, operation: str, arm: _Arm, limits: tuple[float, float], draw: Draw) -> Picture:
     names = [str(line.client) for line in arm.lines]
-    stalls = sorted({second for line in arm.lines for second in line.stalls})
-    chart = vega.by_client(list(_rows(arm.lines)), stalls, names, limits, _target(arm, operation))
+    chart = vega.by_client(
+        list(_rows(arm.lines)), _stalls(arm.lines, limits[0]), names, limits, _target(arm, operation)
+    )
     said = f"{section.step}, {arm.name}: {DRAWN[operation]} of each client over time"
     return Picture(arm.name, svg(chart, step_charts.element_id(said), said, draw))
+
+
+def _stalls(lines: Sequence[ClientLine], seconds: float) -> list[float]:
+    """Of all clients; one for each point of the screen at most."""
+    every = sorted({second for line in lines for second in line.stalls}, reverse=True)
+    return sorted({round(second * vega.WIDTH / seconds): second for second in every}.values())
 
 
 def _target(arm: _Arm, operation: str) -> float | None:

@@ -13,7 +13,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 EDGE = 0.04  # share of the width that a mark has to itself: at its edge it would stand in the labels
 HEIGHT = 600  # about as much as a screen shows at once
 GREY, BAND, STALL = "#555555", "#ececec", "#c00000"
-FOOT, TICK = 90, 9  # height of a chart over time, of a mark at its foot
+WIDTH, FOOT, TICK = 210, 90, 9  # of a chart over time, and the height of a mark at its foot
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
 CONFIG: Chart = {
@@ -76,7 +76,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
 def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: float, top: float) -> Chart:
     """QPS by second, the loads over each other; one scale for all charts of a step. A row: {second, qps, load}."""
     return {
-        "width": 210,
+        "width": WIDTH,
         "height": FOOT,
         "config": CONFIG,
         "data": {"values": list(rows)},
@@ -126,7 +126,7 @@ def by_client(
         "encoding": {"y": {"field": "target", **y}},
     }
     layers = [lines, ticks, *([asked] if target is not None else [])]
-    return {"width": 210, "height": FOOT, "config": CONFIG, "data": {"values": list(rows)}, "layer": layers}
+    return {"width": WIDTH, "height": FOOT, "config": CONFIG, "data": {"values": list(rows)}, "layer": layers}
 
 
 _SHORT = {"labelLimit": 0, "titleLimit": 0, "labelOverlap": False}  # are never cut: not asking saves a tenth
