@@ -92,12 +92,27 @@ def test_counters_and_sizes(lab: Lab) -> None:
     assert re.search(r"least\.INTERNAL_DELETE_SKIPPED_COUNT +49\n", shown)
     assert "Handler_read_next" in shown
     assert "pg_stat_database.tup_returned" in shown
-    assert re.search(r"flush: absolute.*\n-+\n +server +tombstones\n +myrocks +98\n", text)
+    assert re.search(r"flush: absolute.*\n-+\n +server .*tombstones\n +myrocks .* 98\n", text)
+    _asked_by_the_command(lab)
     kept = {path.name for path in lab.store.root.glob("results/*/*/steps/2-ask/statistics/after/*")}
     assert kept == {
         "tables.txt", "indexes.txt", "innodb-status.txt", "rocksdb-status.txt", "rocksdb_compaction_stats.txt",
         "rocksdb_global_info.txt",
     }  # fmt: skip
+
+
+def _asked_by_the_command(lab: Lab) -> None:
+    counters = ("stepgrid.cli", "counters", "spec.yaml")
+    one = lab.run(
+        *counters, "server=myrocks", "--probe", "least", "--name", "INTERNAL_DELETE*", "--format", "published"
+    )
+    assert one.stdout == "# ask, around least\n49\t\tINTERNAL_DELETE_SKIPPED_COUNT\n", one.stderr
+    every = lab.run(*counters, "--step", "ask", "--name", "Handler_read_next", "--top", "1")
+    assert re.search(r"^ask\n---\n +name +myrocks +innodb\n +Handler_read_next +\d+ +\d+\n", every.stdout)
+    assert re.search(r" +relative to myrocks\n +innodb +name\n +[\d.]+ +Handler_read_next\n", every.stdout)
+    unknown = lab.run(*counters, "--probe", "last")
+    assert unknown.stderr == "nothing was counted around a probe `last`: did you mean `least`?\n"
+    assert unknown.returncode == 2
 
 
 def _sizes(tables: Path) -> None:

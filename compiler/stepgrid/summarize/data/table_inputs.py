@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stepgrid.collect.figures.probes import WINDOW
 from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.part import ENGINE
 from stepgrid.plugins import drivers
@@ -25,6 +26,7 @@ class Extras:
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     times: Mapping[Place, Shares] = field(default_factory=dict)
+    probes: Sequence[str] = ()  # those of the spec
 
 
 def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
@@ -33,7 +35,16 @@ def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
     wanted = (tuple(table["window"]) for table in asked if "window" in table)
     named = asked or [{"layout": name} for kind in {run.kind for run in found.runs} for name in drivers.tables(kind)]
     times = shares(folder) if _of_times(named) else {}
-    return Extras(time_windows.figures(folder, wanted), found.levels, counted(folder, asked), times)
+    probes = probe_names(folder)
+    counters = counted(folder, asked or [{"counters": [f"{probe}.*" for probe in probes]}])
+    return Extras(time_windows.figures(folder, wanted), found.levels, counters, times, probes)
+
+
+def probe_names(folder: Path) -> list[str]:
+    """They are metrics of their names."""
+    with table_views.opened(folder) as connection:
+        query = "SELECT name FROM metrics WHERE measured_over = ? ORDER BY name"
+        return [str(name) for (name,) in connection.execute(query, [WINDOW]).fetchall()]
 
 
 def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:

@@ -21,6 +21,7 @@ from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.data.time_windows import windowed
+from stepgrid.summarize.tables import probe_tables
 from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
 from stepgrid.summarize.tables.blocks import Caveat, Labels, ReportPoints, block, blocks, groups, no_caveat, words
 from stepgrid.summarize.tables.point_filter import matches
@@ -57,7 +58,7 @@ def tables(
         seen = [(each, every() if _is_sized(each) else whole) for each in wanted]
         return [table for each, there in seen for table in _named(each, axes, measured, base, extras, there)], []
     found: Shown = [], []
-    for each in _defaults(axes, runs, base):
+    for each in (*_defaults(axes, runs, base), *probe_tables.tables(extras.probes, extras.counters, measured)):
         for made, long in _default(each, axes, base, every() if _is_sized(each) else whole):
             found[0].extend(made)
             found[1].extend(long)
