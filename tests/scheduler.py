@@ -1,4 +1,4 @@
-"""How the processes of `pytest --numprocesses 2` share the tests."""
+"""How the processes of `pytest --numprocesses 3` share the tests."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-LONG = 120.0  # only a test that fails waits as long
+LONG = 300.0  # only a test that fails waits as long
 SOON = 25.0  # for the end of what would end by itself after 30 or 60 s
 
 

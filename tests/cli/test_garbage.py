@@ -27,7 +27,7 @@ def test_a_search_begins_seldom() -> None:
     code = "import gc, sys; from stepgrid.cli import main; sys.argv[1:] = ['schema', 'spec']; main()"
     code += "; print(gc.isenabled(), gc.get_threshold()[0])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "True 100000", done.stderr
+    assert done.stdout.splitlines()[-1] == "True 1000000", done.stderr
 
 
 def test_a_process_that_used_duckdb_says_nothing_at_its_end() -> None:

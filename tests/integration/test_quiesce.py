@@ -34,21 +34,21 @@ steps:
   - name: load.postgres
     kind: sql
     sql:
-      - create table t as select g as id, md5(g::text) as c from generate_series(1, 200000) as g
+      - create table t as select g as id, md5(g::text) as c from generate_series(1, 100000) as g
       - update t set c = md5(c) where id % 3 = 0
     when: "engine == 'postgres'"
   - name: load.mariadb
     kind: sql
     sql:
       - create table t (id int primary key, k int, c varchar(100), key (k))
-      - insert into t select seq, seq * 7919 % 1000003, md5(seq) from seq_1_to_150000
+      - insert into t select seq, seq * 7919 % 1000003, md5(seq) from seq_1_to_60000
     when: "engine == 'mariadb'"
   - name: load.mysql
     kind: sql
     sql:
       - set cte_max_recursion_depth = 1000000
       - create table t (id int primary key, k int, c varchar(100), key (k))
-      - insert into t with recursive g(n) as (select 1 union all select n + 1 from g where n < 150000)
+      - insert into t with recursive g(n) as (select 1 union all select n + 1 from g where n < 60000)
         select n, n * 7919 % 1000003, sha2(n, 256) from g
     when: "engine == 'mysql'"
   - {{name: load.rocksdb, kind: db_bench, benchmarks: [fillrandom], keys: 200k, fresh: true,

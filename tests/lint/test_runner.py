@@ -96,6 +96,9 @@ def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
     expansion = expand(document, HOST, problems)
     assert len(expansion.cells) == 10_000
     check(document, expansion, problems)  # imports the rules
-    before = time.process_time()
-    check(document, expansion, problems)
-    assert time.process_time() - before < 0.4  # about 0.08 on an idle machine; the plan has 1.0 for all
+    spent = []
+    for _ in range(3):  # other processes on the same core and a search for garbage cost time, too
+        before = time.process_time()
+        check(document, expansion, problems)
+        spent.append(time.process_time() - before)
+    assert min(spent) < 0.4  # about 0.08 on an idle machine; the plan has 1.0 for all
