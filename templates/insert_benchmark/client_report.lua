@@ -59,8 +59,11 @@ end
 
 -- Rows of a rate come when a second begins: a report at that moment has those of two seconds, or of none.
 local function each_second(stat)
-   local began = clock.seconds()
-   if sysbench.opt.insert_rate > 0 then ffi.C.usleep(500000) end
+   local began, block = clock.seconds(), shared.block()
+   while sysbench.opt.insert_rate > 0 and clock.seconds() < began + 0.5 do
+      if block.active == 0 or block.failed ~= 0 then return end  -- the last report has the rest
+      ffi.C.usleep(50000)
+   end
    interval(stat.time_total + clock.seconds() - began)
 end
 

@@ -167,12 +167,12 @@ def test_columns_of_some_published_tables_alone_are_there_where_a_row_has_them()
     seldom = insert_metrics.tables(Block("t", (("a",), ("b",)), (("l.i0",),), spots))[0]
     usual = insert_metrics.tables(Block("t", (("b",),), (("l.i0",),), {(0, 0): spots[1, 0]}))[0]
     assert " ".join(column.name for column in usual.columns) == (
-        "ips qps rps rmbps wps wmbps rpq rkbpq wpi wkbpi csps cpups cspq cpupq dbgb1 dbgb2 rss maxop p50 p99 tag"
+        "ips rps rmbps wps wmbps rpq rkbpq wpi wkbpi csps cpups cspq cpupq dbgb1 dbgb2 rss maxop p50 p99 tag"
     )
     assert [column.name for column in seldom.columns if column not in usual.columns] == ["vsz"]
     assert texts(seldom) == [
-        " ".join([*["-"] * 16, "16.0", *["-"] * 4, "a"]),
-        " ".join([*["-"] * 14, "1.0", *["-"] * 6, "b"]),
+        " ".join([*["-"] * 15, "16.0", *["-"] * 4, "a"]),
+        " ".join([*["-"] * 13, "1.0", *["-"] * 6, "b"]),
     ]
 
 

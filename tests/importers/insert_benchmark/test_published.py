@@ -62,7 +62,7 @@ def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> 
 
 @pytest.mark.parametrize("step", ["l.i0", "q100.1"])
 def test_the_tables_of_a_report_are_the_published_ones(step: str, folder: Path, tmp_path: Path) -> None:
-    """By the way that all results go: the store, Parquet, the layout. A load has no queries, where they print 0."""
+    """By the way that all results go: the store, Parquet, the layout. A load has no column of queries, there 0."""
     for path in folder.glob("[mo]*"):
         if not path.name.startswith("o.getmin"):
             (tmp_path / path.name).symlink_to(path)
@@ -74,10 +74,8 @@ def test_the_tables_of_a_report_are_the_published_ones(step: str, folder: Path, 
     for name, shown in (("mrg", title), ("rel", f"{title} relative to rx56.cx6a")):
         _, *made = table(report, "tsv", shown).splitlines()
         published = [line.split("\t") for line in (folder / f"{name}.{step}").read_text().splitlines()]
-        assert [_with_queries(line.split("\t"), step) for line in made] == [
-            _with_queries(line, step) for line in published
-        ]
+        assert [line.split("\t") for line in made] == [_shown(line, step) for line in published]
 
 
-def _with_queries(cells: list[str], step: str) -> list[str]:
+def _shown(cells: list[str], step: str) -> list[str]:
     return [cells[0], *cells[2:]] if step.startswith("l.") else cells

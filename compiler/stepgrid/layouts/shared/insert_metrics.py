@@ -49,7 +49,7 @@ _SUMS = (
     ("cpups", ("host_cpu_user_pct", "host_cpu_system_pct"), 1.0),
     ("dbgb1", ("data_bytes", "index_bytes"), GIB),
 )
-SELDOM = ("ccpupq", "vsz")  # columns of some published tables alone: there where a row has them
+SELDOM = ("qps", "ccpupq", "vsz")  # columns that are there where a row has them: of some steps and releases alone
 LEGEND = (
     "rpq, rkbpq, cspq, cpupq, ccpupq: per query, or per row where there are none; wpi, wkbpi: per row; "
     "dbgb1: GB of tables and indexes; dbgb2: of the data folder; maxop: seconds; "
@@ -65,7 +65,7 @@ def _tables(block: Block, column: int) -> Iterator[Table]:
     """Of a step: what a row or a query cost, and that relative to the base."""
     spots = [(block.row(row), block.spot(row, column)) for row in range(len(block.rows))]
     there = [(name, spot) for name, spot in spots if spot.status != ABSENT and (spot.status or figures(spot.values))]
-    heads = [head for head in HEADS if head not in SELDOM or any(_PLAIN[head] in spot.values for _, spot in there)]
+    heads = [head for head in HEADS if head not in SELDOM or any(head in figures(spot.values) for _, spot in there)]
     rows = [(*cells(spot, heads), Cell(name)) for name, spot in there]
     names, step = columns(heads, ["tag"]), block.column(column)
     yield block.table(names, rows, step, "metrics", notes=[LEGEND])
