@@ -19,5 +19,6 @@ sysbench.cmdline.options = {
    storage_engine = {"of the tables", ""},
    table_options = {"what follows a CREATE TABLE", ""},
    anew = {"tables of these names may be there: they go first", false},
+   session = {"statements that each connection begins with, separated by semicolons", ""},
    seconds = {"when it ends by the clock; 0: when its rows are in", 0},
 }

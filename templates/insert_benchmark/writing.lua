@@ -77,6 +77,9 @@ function writing.thread_init(thread)
    local role, postgres = roles()[index], nil
    math.randomseed(opt.rand_seed * 65536 + thread)
    connection, postgres = sender.connect()
+   for statement in opt.session:gmatch("[^;]+") do
+      sender.rows(connection, statement)
+   end
    if index == 1 then probe(number, connection) end
    event = require(MODULES[role])(number, connection, postgres, block)
 end

@@ -34,7 +34,7 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
     return Command(
         argv=(*context.programs[CLIENT], MAIN, *words, "run"),
         env={"LUA_PATH": f"{context.folder}/?.lua;;"},
-        duration=settings["duration"],
+        duration=settings["duration"] if ends_by_clock(settings) else None,  # rows may take longer
         files={CONNECTION: f"{_driver(access)}-password={access.password}\n"},
         secrets=(CONNECTION,),
     )
@@ -101,6 +101,7 @@ def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
         "rows": rows_of_client(settings),
         "seconds": int(settings["duration"]) if ends_by_clock(settings) else 0,
         "query": settings["query"],
+        **({"session": ";".join(settings["session"])} if settings["session"] else {}),
         "storage_engine": access.storage_engine if _driver(access) == "mysql" else "",
         "anew": access.running and settings["action"] == "load",
         **_partitions(settings, tables),

@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.insert_benchmark.command import CLIENT
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
+Statement = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^;]+$")]
 Action = Literal["load", "index", "insert", "query", "check"]
 _ALL = "clients tables"
-_INSERTS = f"{_ALL} rows_per_commit deletes"
-_PARTITIONS = "partitions rows_per_partition"
+_INSERTS = f"{_ALL} rows_per_commit deletes session"
+_CREATED = "table_options data_length_min data_length_max partitions rows_per_partition"
 
 ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
     {
-        "load": uses("rows", f"{_ALL} rows_per_commit table_options data_length_min data_length_max {_PARTITIONS}"),
+        "load": uses("rows", f"{_ALL} rows_per_commit session {_CREATED}"),
         "index": uses("", f"{_ALL} indexes first_rows"),
         "insert": uses("rows", _INSERTS),
         "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends"),
@@ -61,6 +62,9 @@ class Settings(ActionSettings):
         Count | None, COUNT, Field(description="ids of a partition; without it, those of the load divided equally")
     ] = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
+    session: Annotated[
+        tuple[Statement, ...], Field(description="SQL that each connection begins with, as set unique_checks = 0")
+    ] = ()
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
 
     @field_validator("tables")
