@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.insert_benchmark.command import MOST, command
+from stepgrid.drivers.insert_benchmark.command import command
 from stepgrid.drivers.insert_benchmark.settings import Settings
+from stepgrid.drivers.sysbench.server_options import MOST
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.insert_benchmark.workload_files import MAIN
+from stepgrid.drivers.sysbench import server_options
 
 if TYPE_CHECKING:
     from stepgrid.model.command import Command
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
-CONNECTION = "connection"  # templates/insert_benchmark knows its name
-MOST = 2**31 - 1  # sysbench's numbers
 YEAR = 31_536_000  # its limit of seconds: none would be a warning
 
 _PASSED = (
@@ -26,17 +25,14 @@ _PASSED = (
 def command(settings: Mapping[str, Any], context: Context) -> Command:
     from stepgrid.model.command import Command
 
-    access = context.server
-    if access is None:
-        raise ValueError("it needs a server, and the engine of this build is none")
-    flags = {**_reaching(access), **_general(settings, context), **_own(settings, access)}
-    words = (f"--{name.replace('_', '-')}={_text(value)}" for name, value in flags.items())
+    access = server_options.server(context)
+    flags = {**server_options.options(access), **_general(settings, context), **_own(settings, access)}
     return Command(
-        argv=(*context.programs[CLIENT], MAIN, *words, "run"),
+        argv=(*context.programs[CLIENT], MAIN, *server_options.words(flags), "run"),
         env={"LUA_PATH": f"{context.folder}/?.lua;;"},
         duration=settings["duration"] if ends_by_clock(settings) else None,  # rows may take longer
-        files={CONNECTION: f"{_driver(access)}-password={access.password}\n"},
-        secrets=(CONNECTION,),
+        files=server_options.password_file(access),
+        secrets=(server_options.CONNECTION,),
     )
 
 
@@ -62,26 +58,10 @@ def roles(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, there in named.items() if there)
 
 
-def _driver(access: Access) -> str:
-    return "pgsql" if access.engine == "postgres" else "mysql"
-
-
-def _reaching(access: Access) -> dict[str, Any]:
-    name = _driver(access)
-    if name == "pgsql":
-        place: dict[str, Any] = {"pgsql-host": access.host or access.sockets, "pgsql-port": access.port}
-    elif access.host:
-        place = {"mysql-host": access.host, "mysql-port": access.port}
-    else:
-        place = {"mysql-socket": access.socket}
-    known = {f"{name}-user": access.user, f"{name}-db": access.database}
-    return {"db-driver": name, "config-file": CONNECTION, **place, **known}
-
-
 def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     threads = 1 if settings["action"] == "check" else settings["clients"] * len(roles(settings))
     return {
-        "rand-seed": context.seed % MOST + 1,  # 0 would be the time
+        "rand-seed": server_options.seed(context),
         "threads": threads,
         "report-interval": 1,
         "time": YEAR,
@@ -102,7 +82,7 @@ def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
         "seconds": int(settings["duration"]) if ends_by_clock(settings) else 0,
         "query": settings["query"],
         **({"session": ";".join(settings["session"])} if settings["session"] else {}),
-        "storage_engine": access.storage_engine if _driver(access) == "mysql" else "",
+        "storage_engine": access.storage_engine if server_options.driver(access) == "mysql" else "",
         "anew": access.running and settings["action"] == "load",
         **_partitions(settings, tables),
     }
@@ -113,9 +93,3 @@ def _partitions(settings: Mapping[str, Any], tables: int) -> dict[str, int]:
         return {}
     loaded = -(-settings["rows"] * settings["clients"] // tables)
     return {"partition_rows": settings["rows_per_partition"] or max(1, -(-loaded // settings["partitions"]))}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)

@@ -1,4 +1,4 @@
-"""The Lua files of a step, from templates/insert_benchmark, and the clock that they share with sysbench's workloads."""
+"""The Lua files of a step, from templates/insert_benchmark, and those that it shares with other clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from types import MappingProxyType
 from stepgrid.model.package_data import TEMPLATES
 
 FOLDER = TEMPLATES / "insert_benchmark"
-CLOCK = TEMPLATES / "sysbench" / "clock.lua"
+SHARED = (
+    *(TEMPLATES / "clients" / f"{name}.lua" for name in ("random_words", "sender", "shared_memory")),
+    TEMPLATES / "sysbench" / "clock.lua",
+)
 MAIN = "insert_benchmark.lua"
 
 
@@ -17,5 +20,5 @@ MAIN = "insert_benchmark.lua"
 def files() -> Mapping[str, str]:
     """Name -> text."""
     return MappingProxyType(
-        {path.name: path.read_text(encoding="utf-8") for path in (*sorted(FOLDER.glob("*.lua")), CLOCK)}
+        {path.name: path.read_text(encoding="utf-8") for path in (*sorted(FOLDER.glob("*.lua")), *SHARED)}
     )

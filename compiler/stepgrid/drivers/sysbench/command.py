@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stepgrid.drivers.sysbench import server_options
+from stepgrid.drivers.sysbench.server_options import MOST
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
 from stepgrid.model.command import Command
 from stepgrid.plugins.driver import Context
@@ -13,8 +15,6 @@ from stepgrid.plugins.server import Access
 CLIENT = "sysbench"
 LOAD = "load"
 BATCH = 1000  # rows of a statement that loads
-CONNECTION = "connection"  # templates/sysbench/workload.lua knows its name
-MOST = 2**31 - 1  # sysbench's numbers
 
 # settings that are options of a workload (options.lua); with what it takes where nothing is said
 _OPTIONS: Mapping[str, tuple[str, Any]] = {
@@ -33,40 +33,27 @@ _SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
 def command(settings: Mapping[str, Any], context: Context) -> Command:
     from stepgrid.model.command import Command
 
-    access = context.server
-    if access is None:
-        raise ValueError("it needs a server, and the engine of this build is none")
-    flags = {**_reaching(access), **_general(settings, context), **_limits(settings), **_own(settings, access)}
-    words = (f"--{name}={_text(value)}" for name, value in flags.items())
+    access = server_options.server(context)
+    reaching, general = server_options.options(access), _general(settings, context)
+    flags = {**reaching, **general, **_limits(settings), **_own(settings, access)}
     anew = access.running and settings["lua"] == LOAD  # its tables may be there
     return Command(
-        argv=(*context.programs[CLIENT], AGAIN if anew else script(settings["lua"]), *words, "run"),
+        argv=(
+            *context.programs[CLIENT],
+            AGAIN if anew else script(settings["lua"]),
+            *server_options.words(flags),
+            "run",
+        ),
         env={"LUA_PATH": f"{context.folder}/?.lua;;"},
         duration=settings["duration"],
-        files={CONNECTION: f"{_driver(access)}-password={access.password}\n", **(again() if anew else {})},
-        secrets=(CONNECTION,),
+        files={**server_options.password_file(access), **(again() if anew else {})},
+        secrets=(server_options.CONNECTION,),
     )
-
-
-def _driver(access: Access) -> str:
-    return "pgsql" if access.engine == "postgres" else "mysql"
-
-
-def _reaching(access: Access) -> dict[str, Any]:
-    name, place = _driver(access), dict[str, Any]()
-    if name == "pgsql":
-        place = {"pgsql-host": access.host or access.sockets, "pgsql-port": access.port}
-    elif access.host:
-        place = {"mysql-host": access.host, "mysql-port": access.port}
-    else:
-        place = {"mysql-socket": access.socket}
-    known = {f"{name}-user": access.user, f"{name}-db": access.database}
-    return {"db-driver": name, "config-file": CONNECTION, **place, **known}
 
 
 def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "rand-seed": context.seed % MOST + 1,  # 0 would be the time
+        "rand-seed": server_options.seed(context),
         "threads": settings["threads"],
         "report-interval": 1,
         "histogram": True,
@@ -92,12 +79,6 @@ def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
     found = {option: settings[name] for name, (option, usual) in _OPTIONS.items() if settings[name] != usual}
     if settings["lua"] == LOAD:
         found["batch"] = BATCH
-    if _driver(access) == "mysql" and (settings["lua"] == LOAD or is_own(settings["lua"])):
+    if server_options.driver(access) == "mysql" and (settings["lua"] == LOAD or is_own(settings["lua"])):
         found["storage-engine"] = access.storage_engine
     return {**found, **settings["arguments"]}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)

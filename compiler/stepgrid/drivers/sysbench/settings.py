@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.sysbench.command import CLIENT, MOST
+from stepgrid.drivers.sysbench.command import CLIENT
+from stepgrid.drivers.sysbench.server_options import MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.plugins.quantity import Nested
