@@ -32,7 +32,7 @@ typedef struct {
    double data_least, data_most;
    double reported_until;    /* second of the last report */
    int failed;
-   int active;               /* clients that still insert */
+   double started;           /* seconds of the monotonic clock: of the client, not yet of its threads */
    stepgrid_client clients[?];
 } stepgrid_block;
 
@@ -65,6 +65,16 @@ end
 function shared.block()
    local address = assert(tonumber(os.getenv(NAME)), "the counters of the clients are not there yet")
    return ffi.cast("stepgrid_block *", ffi.cast("intptr_t", address))
+end
+
+local first = 0  -- client that may still insert
+
+-- Whether a client's rows are not all in. Each has a mark of its own: no two threads write to one place.
+function shared.inserting(block)
+   while first < sysbench.opt.clients and block.clients[first].inserted ~= 0 do
+      first = first + 1
+   end
+   return first < sysbench.opt.clients
 end
 
 local now = ffi.new("struct stepgrid_time")

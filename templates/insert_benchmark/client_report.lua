@@ -61,7 +61,7 @@ end
 local function each_second(stat)
    local began, block = clock.seconds(), shared.block()
    while sysbench.opt.insert_rate > 0 and clock.seconds() < began + 0.5 do
-      if block.active == 0 or block.failed ~= 0 then return end  -- the last report has the rest
+      if not shared.inserting(block) or block.failed ~= 0 then return end  -- the last report has the rest
       ffi.C.usleep(50000)
    end
    interval(stat.time_total + clock.seconds() - began)
@@ -96,8 +96,8 @@ local function total(stat)
       of_roles(number, client, lines)
       lines[#lines + 1] = PROGRESS:format(number, client.ordinal, client.deleted)
    end
-   local text = '{"report": "end", "seconds": %.6f, "failed": %d}\n'
-   lines[#lines + 1] = text:format(stat.time_total, block.failed)
+   local text = '{"report": "end", "seconds": %.6f, "started": %.6f, "failed": %d}\n'
+   lines[#lines + 1] = text:format(stat.time_total, block.started, block.failed)
    report.write(table.concat(lines))
 end
 

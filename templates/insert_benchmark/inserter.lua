@@ -19,7 +19,6 @@ return function(number, connection, postgres, block)
    local function finish()
       role.ended = clock.seconds()
       client.inserted = 1
-      block.active = block.active - 1
       if deletes then shared.post(client.filled) end
       return true
    end

@@ -3,7 +3,7 @@
 -- MySQL gets text with the index that it shall use, of which only the digits change; PostgreSQL prepared statements.
 
 local ffi = require("ffi")
-local clock, sender, rows = require("clock"), require("sender"), require("rows")
+local clock, shared, sender, rows = require("clock"), require("shared_memory"), require("sender"), require("rows")
 local C, random, digits = ffi.C, math.random, rows.digits
 local REFRESH = 100  -- point queries after which the largest id is asked for again
 local ID_DIGITS = 12
@@ -101,7 +101,7 @@ return function(number, connection, postgres, block)
          role.began = clock.seconds()
          ends = opt.seconds > 0 and role.began + opt.seconds or math.huge
       end
-      if clock.seconds() >= ends or opt.seconds == 0 and block.active <= 0 or block.failed ~= 0 then
+      if clock.seconds() >= ends or opt.seconds == 0 and not shared.inserting(block) or block.failed ~= 0 then
          role.ended = clock.seconds()
          return true
       end

@@ -33,7 +33,7 @@ end
 -- Before the threads begin, in a connection of its own.
 function writing.init()
    block = shared.make(opt.clients)
-   block.seed, block.active = opt.rand_seed, opt.clients
+   block.seed, block.started = opt.rand_seed, clock.seconds()
    block.data_least, block.data_most = opt.data_length_min, opt.data_length_max
    local connection, postgres = sender.connect()
    if opt.action == "load" then

@@ -36,6 +36,9 @@ INSERT_BENCHMARK = (
     Metric("min_id_resyncs", "queries", None,
            "Queries for the table's smallest id during the step: one for each 1000 batches that were deleted.", STEP),
     Metric("min_id_resync_seconds", "s", "lower", "Time of those queries, of all clients together.", STEP),
+    Metric("inserts_per_s_with_setup", "rows/s", "higher",
+           "Published tables' ips: rows inserted per second since the client's start; connecting and the query for the "
+           "smallest id count.", STEP),
     Metric("first_client_p50_rate", "operations/s", "higher",
            "Published tables' p50: the rate that half of the seconds of the first client reach, in queries, or in rows "
            "where a step only inserts. Missing below 10 seconds.", STEP),

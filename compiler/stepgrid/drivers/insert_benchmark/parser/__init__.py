@@ -55,7 +55,13 @@ def _throughput(found: Report, settings: Mapping[str, Any], main: str) -> dict[s
     named = {"insert": "inserts_per_s", "delete": "deletes_per_s"}
     done = {"operations": found.count(main), "seconds": found.span(OPERATIONS)}
     per_second = {name: found.rate(role) for role, name in named.items() if found.of(role)}
-    return {**done, "qps": found.rate(main), **per_second, **_target(found, settings)}
+    return {**done, "qps": found.rate(main), **per_second, **_with_setup(found), **_target(found, settings)}
+
+
+def _with_setup(found: Report) -> dict[str, float]:
+    inserts = found.of("insert")
+    ended = max((line["ended"] for line in inserts), default=found.started)
+    return {"inserts_per_s_with_setup": found.count("insert") / (ended - found.started)} if inserts else {}
 
 
 def _target(found: Report, settings: Mapping[str, Any]) -> dict[str, float]:

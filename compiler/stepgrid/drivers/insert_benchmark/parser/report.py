@@ -18,6 +18,7 @@ Line = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Report:
     seconds: float  # from the start of the threads to the end of the last one
+    started: float  # the client, before it connected; seconds of the clock of roles
     roles: Sequence[Line]
     intervals: Sequence[Line]
     probes: Sequence[Line]
@@ -51,7 +52,7 @@ def read(folder: Path) -> Report:
     if end is None:
         raise ParseError(f"{path}: the client did not report its end")
     kinds = (_of(found, kind) for kind in ("role", "client", "probe", "progress"))
-    return Report(float(end["seconds"]), *kinds)
+    return Report(float(end["seconds"]), float(end["started"]), *kinds)
 
 
 def lines(texts: Iterable[str]) -> list[Line]:
