@@ -95,6 +95,14 @@ def test_of_long_runs_means_of_several_seconds_are_drawn(report: Report, monkeyp
     assert rows[6] == {"second": 8.0, "rate": 901 * 3 / 4, "client": "1"}
 
 
+@pytest.mark.parametrize(
+    ("seconds", "drawn"), [([1.8, 2.8, 3.0], 2), ([1.8, 2.8, 3.3], 3), ([1.0], 1), ([0.8, 1.0], 1), ([], 0)]
+)
+def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float], drawn: int) -> None:
+    """A rate says little of a fifth of a second: the rows of a kept one come when a second begins."""
+    assert len(ClientLine(0, seconds, [5.0] * len(seconds)).whole) == drawn
+
+
 def test_ticks_are_no_more_than_a_screen_can_show() -> None:
     seconds = [float(second) for second in range(1, 4001)]
     still = ClientLine(0, seconds, [1.0 if second % 2 else 0.0 for second in range(3999)] + [1.0])

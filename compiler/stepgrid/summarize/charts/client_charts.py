@@ -92,6 +92,6 @@ def _target(arm: _Arm, operation: str) -> float | None:
 def _rows(lines: Sequence[ClientLine]) -> Iterator[dict[str, Any]]:
     together = -(-sum(len(line.seconds) for line in lines) // POINTS)
     for line in lines:
-        for _, part in groupby(enumerate(zip(line.seconds, line.rates, strict=True)), lambda each: each[0] // together):
+        for _, part in groupby(enumerate(line.whole), lambda each: each[0] // together):
             found = [pair for _, pair in part]
             yield {"second": found[-1][0], "rate": fmean(rate for _, rate in found), "client": str(line.client)}

@@ -26,6 +26,14 @@ class ClientLine(NamedTuple):
     rates: Sequence[float]
 
     @property
+    def whole(self) -> list[tuple[float, float]]:
+        """(Second, rate), without a last interval that is less than half as long as the one before."""
+        pairs = list(zip(self.seconds, self.rates, strict=True))
+        ends = [0.0, *self.seconds][-3:]
+        short = len(ends) == 3 and ends[2] - ends[1] < (ends[1] - ends[0]) / 2
+        return pairs[:-1] if short else pairs
+
+    @property
     def stalls(self) -> list[float]:
         """The seconds in which it stood still."""
         return [second for second, stall in zip(self.seconds, stalled(self.rates), strict=True) if stall]
