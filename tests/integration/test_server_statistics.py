@@ -189,3 +189,48 @@ def _counters(tables: Path) -> None:
     assert found["engine", "pg_stat_database.tup_returned"] >= 15
     assert found["engine", "pg_stat_user_tables.n_tup_ins"] == 0
     assert not any(name in ("Threads_running", "pg_stat_database.numbackends") for _, name in found)
+
+
+QUEUE = """
+title: a table that is used like a queue
+builds:
+  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie},
+            params: {storage_engine: rocksdb}}
+options: [{rocksdb_perf_context_level: 2}]
+steps:
+  - name: queue
+    kind: sql
+    mutates: true
+    sql:
+      - create table pi1 (transactionid bigint primary key auto_increment, price int)
+      - insert into pi1 select seq, seq % 500 from seq_1_to_20000
+      - set global rocksdb_force_flush_memtable_now = 1
+      - delete from pi1 where transactionid <= 19000
+      - set global rocksdb_force_flush_memtable_now = 1
+  - {name: ask, kind: sql, sql: [select count(*) from pi1]}
+sweep:
+  gc:
+    base: {}
+    sd: {options: {rocksdb_compaction_sequential_deletes: 255, rocksdb_compaction_sequential_deletes_window: 256}}
+probes:
+  - name: min_trx
+    before: [ask]
+    sql: select min(transactionid) from pi1
+    counters: [INFORMATION_SCHEMA.ROCKSDB_PERF_CONTEXT_GLOBAL]
+allow: {no-repeats: a try}
+"""
+
+
+def test_tombstones_at_the_head_of_a_table_and_the_options_that_drop_them(lab: Lab) -> None:
+    (lab.folder / "spec.yaml").write_text(QUEUE)
+    done = lab.run("stepgrid.cli", "run", "spec.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tables,) = lab.store.root.glob("summary/*/tables")
+    left = _asked(f"select axis_gc, tombstones from '{tables}/steps.parquet' where step = 'ask' order by 1")
+    assert left == [("base", 19000.0), ("sd", 0.0)]
+    said = lab.run("stepgrid.cli", "counters", "spec.yaml", "--probe", "min_trx", "--name", "INTERNAL_DELETE*")
+    assert re.search(r"\n +name +base +sd\n +INTERNAL_DELETE_SKIPPED_COUNT +19000 +0\n", said.stdout)
+    text = (tables.parent / "summary.txt").read_text()
+    assert re.search(
+        r"most of what was counted around min_trx: ask\n(.*\n)+ +min_trx.INTERNAL_DELETE_SKIPPED_COUNT", text
+    )

@@ -55,6 +55,7 @@ ROCKSDB: dict[str, list[Any]] = {
     "information_schema.rocksdb_perf_context_global": [
         {"STAT_TYPE": "INTERNAL_DELETE_SKIPPED_COUNT", "VALUE": 36144100},
         {"STAT_TYPE": "BLOCK_READ_TIME", "VALUE": -1},
+        {"STAT_TYPE": "IO_THREAD_POOL_ID", "VALUE": 12},
     ],
     "information_schema.innodb_metrics": [
         {"name": "buffer_pages_read", "value": 8, "type": "counter"},
@@ -88,7 +89,8 @@ def test_myrocks() -> None:
         {
             "rocksdb_perf_context_global.INTERNAL_DELETE_SKIPPED_COUNT": 36144100.0,
             "rocksdb_perf_context_global.BLOCK_READ_TIME": -1.0,
-        }
+        },
+        {"rocksdb_perf_context_global.IO_THREAD_POOL_ID": 12.0},
     )
     assert found["innodb_metrics"] == ServerStatistics(
         {"innodb_metrics.buffer_pages_read": 8.0}, {"innodb_metrics.trx_rseg_history_len": 5.0}

@@ -36,7 +36,7 @@ GAUGES = (
     "Slave_heartbeat_period", "Slaves_connected", "Ssl_*", "Stack_usage", "Table_open_cache_active_instances",
     "Tc_log_*", "Telemetry_*", "Threadpool_*", "Threads_cached", "Threads_connected", "Tmp_space_used",
     "[Rr]ocksdb_memtable_*", "[Rr]ocksdb_num_iterators", "innodb_metrics.*_current_waits", "innodb_metrics.ibuf_size",
-    "option_tracker_usage:*", "wsrep*",
+    "rocksdb_perf_context_global.IO_THREAD_POOL_ID", "option_tracker_usage:*", "wsrep*",
 )  # fmt: skip
 _STATES = ("rocksdb_cfstats", "rocksdb_dbstats")  # as they are
 _COUNTS = ("rocksdb_perf_context_global",)
@@ -112,7 +112,7 @@ def _rows(connection: Connection, table: str) -> ServerStatistics:
 
 
 def _counts(connection: Connection, table: str) -> ServerStatistics:
-    return ServerStatistics(_named(table, in_rows(connection.query(f"SELECT * FROM information_schema.{table}"))))
+    return apart(_named(table, in_rows(connection.query(f"SELECT * FROM information_schema.{table}"))), GAUGES)
 
 
 def _status(connection: Connection, used: set[str]) -> ServerStatistics:
