@@ -47,9 +47,10 @@ local function ranged(connection, postgres, name)
             choose = function() digits(buffer + at, random(0, values - 1), width) end}
       end
    end
-   local function what() return made[1].sql end
+   local shape
+   local function what() return shape.sql end
    return function()
-      local shape = made[random(#made)]
+      shape = made[random(#made)]
       shape.choose()
       return shape.send, what
    end

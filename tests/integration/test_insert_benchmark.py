@@ -23,6 +23,14 @@ QUERIES: dict[str, Any] = {"rows_per_commit": 50, "insert_rate": 500, "duration"
 FIRST_3000 = 454537042  # the checksum of the first rows of the first client, by seed 7
 UNFINISHED = "pi1: the step that wrote it last did not end"
 ONE = pytest.mark.parametrize("server", ["mariadb-innodb"], indirect=True)
+MARKET, REGISTER, PDC = (
+    "pi1_marketsegment{} (productid,customerid,price)",
+    "pi1_registersegment{} (cashregisterid,customerid,price)",
+    "pi1_pdc{} (price,dateandtime,customerid)",
+)
+ONE_BY_ONE = [f"CREATE INDEX {index.format(' ON pi1')}" for index in (MARKET, REGISTER, PDC)]
+ONE_PASS = "ALTER TABLE pi1 " + ", ".join(f"ADD INDEX {index.format('')}" for index in (MARKET, REGISTER, PDC))
+INDEXES = {"innodb": [ONE_PASS], "rocksdb": ONE_BY_ONE, "postgres": ONE_BY_ONE}
 COLUMNS = "(dateandtime,cashregisterid,customerid,productid,price,data)"
 ROW = "('T',N,N,N,N,'T')"
 
@@ -55,7 +63,10 @@ def test_every_row_is_there(server: Bench, clients: int) -> None:
 
 
 def test_clients_that_share_a_table(server: Bench) -> None:
-    run(server, "load", rows=2000, clients=3, tables=2, partitions=3, anew=True)
+    data: dict[str, Any] = {"data_length_min": 100, "data_length_max": 150}
+    run(server, "load", rows=2000, clients=3, tables=2, partitions=3, anew=True, **data)
+    lengths = server.connection.query("SELECT min(length(data)) AS least, max(length(data)) AS most FROM pi1")
+    assert [dict(row) for row in lengths] == [{"least": 100, "most": 150}]
     assert [(line["rows"], line["checked"]) for line in checked(server)] == [
         (4000, "count, checksum: several clients inserted into it"),
         (2000, ALL),
@@ -147,7 +158,10 @@ def _waits(server: Bench, step: Step) -> bool:
 
 def test_what_is_asked(server: Bench) -> None:
     run(server, "load", rows=2000, rows_per_commit=500, anew=True)
-    run(server, "index", first_rows=2)
+    with server.log(prepared=False) as seen:
+        run(server, "index", first_rows=2)
+    made = [sql for sql in seen if "marketsegment" in sql or "pdc" in sql or "registersegment" in sql]
+    assert [_shape(sql) for sql in made] == INDEXES["postgres" if server.postgres else server.access.storage_engine]
     with server.log(prepared=False) as seen:
         run(server, "query", deletes=True, rows_per_commit=2, insert_rate=2, duration=1.0)
         run(server, "query", query="point", rows_per_query=3, duration=1.0)

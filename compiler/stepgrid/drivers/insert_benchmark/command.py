@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.insert_benchmark.workload_files import MAIN
@@ -17,7 +18,7 @@ CLIENT = "sysbench"
 YEAR = 31_536_000  # its limit of seconds: none would be a warning
 
 _PASSED = (
-    "rows", "rows_per_commit", "insert_rate", "deletes", "rows_per_query", "indexes", "data_length_min",
+    "action", "rows_per_commit", "insert_rate", "deletes", "query", "rows_per_query", "indexes", "data_length_min",
     "data_length_max", "partitions", "table_options",
 )  # fmt: skip
 
@@ -70,26 +71,35 @@ def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
 
 
 def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    """Of the script: what the settings say as they stand, then what follows from them."""
     found = {name: settings[name] for name in _PASSED if settings[name] not in (None, "")}
-    tables = settings["tables"] or settings["clients"]
-    return {
-        **found,
-        "action": settings["action"],
-        "clients": settings["clients"],
-        "tables": tables,
-        "roles": ",".join(roles(settings)),
-        "rows": rows_of_client(settings),
-        "seconds": int(settings["duration"]) if ends_by_clock(settings) else 0,
-        "query": settings["query"],
-        **({"session": ";".join(settings["session"])} if settings["session"] else {}),
-        "storage_engine": access.storage_engine if server_options.driver(access) == "mysql" else "",
-        "anew": access.running and settings["action"] == "load",
-        **_partitions(settings, tables),
-    }
+    return {**found, **_clients(settings), **_end(settings), **_tables(settings, access)}
 
 
-def _partitions(settings: Mapping[str, Any], tables: int) -> dict[str, int]:
+def _clients(settings: Mapping[str, Any]) -> dict[str, Any]:
+    session = {"session": ";".join(settings["session"])} if settings["session"] else {}
+    tables = _table_count(settings)
+    return {"clients": settings["clients"], "tables": tables, "roles": ",".join(roles(settings)), **session}
+
+
+def _end(settings: Mapping[str, Any]) -> dict[str, int]:
+    seconds = int(settings["duration"]) if ends_by_clock(settings) else 0
+    return {"rows": rows_of_client(settings), "seconds": seconds}
+
+
+def _tables(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    """The storage engine is that of the tables; PostgreSQL's is the server's."""
+    known = {"storage_engine": access.storage_engine} if server_options.driver(access) == "mysql" else {}
+    anew = access.running and settings["action"] == "load"  # its tables may be there
+    return {**known, "anew": anew, **_partitions(settings)}
+
+
+def _partitions(settings: Mapping[str, Any]) -> dict[str, int]:
     if settings["partitions"] is None:
         return {}
-    loaded = -(-settings["rows"] * settings["clients"] // tables)
-    return {"partition_rows": settings["rows_per_partition"] or max(1, -(-loaded // settings["partitions"]))}
+    loaded = settings["rows"] * settings["clients"] / _table_count(settings)
+    return {"partition_rows": settings["rows_per_partition"] or max(1, ceil(loaded / settings["partitions"]))}
+
+
+def _table_count(settings: Mapping[str, Any]) -> int:
+    return int(settings["tables"] or settings["clients"])
