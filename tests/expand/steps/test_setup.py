@@ -89,6 +89,18 @@ def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None
     assert found == {"fill": False, "load": False, "point": False, "more": True}
 
 
+def test_steps_of_a_probe_by_pattern(compile_text: Compile, complaints: Complaints) -> None:
+    plan = compile_text(SERVER + "probes: [{name: p, before: '*o*', sql: select 1}]\n")
+    found = {step.name: "before" in step.setup for stage in plan.stages for step in stage.steps}
+    assert found == {"load": True, "point": True, "more": True}
+    plan = compile_text(SERVER + "probes: [{name: p, before: 'po*', sql: select 1}]\n")
+    assert [s.name for stage in plan.stages for s in stage.steps if "before" in s.setup] == ["point"]
+    twice = "probes: [{name: p, before: 'po*', sql: select 1}, {name: p, after: [point], sql: select 2}]\n"
+    assert "error[defined-twice]: step `point` has the probe `p` already" in complaints(SERVER + twice)
+    none = "probes: [{name: p, before: 'q*', sql: select 1}]\n"
+    assert "error[undefined-name]: probe `p`: there is no step `q*`" in complaints(SERVER + none)
+
+
 def test_counters_of_a_probe_are_one_or_several(compile_text: Compile) -> None:
     """A single one has the identity that it always had."""
     probe = "probes: [{name: p, before: [more], sql: select 1, counters: %s}]\n"

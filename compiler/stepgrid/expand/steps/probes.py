@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.step_entry import StepEntry
@@ -17,6 +18,7 @@ from stepgrid.plugins.placeholders import GIVEN
 
 
 def check(document: Document, items: Iterable[StepEntry], builds: Collection[Build], problems: Problems) -> None:
+    items = list(items)
     known = {name for item in items for name in (item.name, item.base)}
     listed = document.nodes.get("probes")
     for probe, node in zip(document.spec.probes, listed if isinstance(listed, Seq) else (), strict=True):
@@ -26,7 +28,7 @@ def check(document: Document, items: Iterable[StepEntry], builds: Collection[Bui
         if not given.keys() & {"before", "after"}:
             _complain(probe, "needs `before` or `after`, with the steps that it is timed at", problems)
         for name in (*probe.before, *probe.after):
-            if name not in known:
+            if not any(_is(each, name) for each in known):
                 message = f"probe `{probe.name}`: there is no step `{name}`"
                 problems.add("undefined-name", name.where, message, nearest(name, known), len(name))
         if "command" not in given:
@@ -34,7 +36,17 @@ def check(document: Document, items: Iterable[StepEntry], builds: Collection[Bui
         words, said = probe.command or (), f"probe `{probe.name}`: `command`"
         placeholders.check(said, words, probe.name.where, GIVEN, problems)
     if document.spec.probes:
-        _check_names(document.spec.probes, problems)
+        _check_names(document.spec.probes, items, problems)
+
+
+def times(item: StepEntry, patterns: Iterable[str]) -> bool:
+    """Whether a probe that names its steps so is timed at this one."""
+    return any(_is(name, pattern) for pattern in patterns for name in (item.name, item.base))
+
+
+def _is(name: str, pattern: str) -> bool:
+    """A name may have brackets in it."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def takes(build: Build, probe: Probe) -> bool:
@@ -53,7 +65,7 @@ def _check_taken(probe: Probe, builds: Collection[Build], problems: Problems) ->
         problems.add("unused-probe", probe.name.where, message, "`command` takes any program", len(probe.name))
 
 
-def _check_names(listed: Sequence[Probe], problems: Problems) -> None:
+def _check_names(listed: Sequence[Probe], items: Sequence[StepEntry], problems: Problems) -> None:
     """A step has one figure of each name."""
     from stepgrid.plugins.metrics import METRICS
 
@@ -62,8 +74,9 @@ def _check_names(listed: Sequence[Probe], problems: Problems) -> None:
         if probe.name in METRICS:
             message = f"`{probe.name}` is a metric already: a probe needs another name"
             problems.add("reserved-name", probe.name.where, message, width=len(probe.name))
-        for name in (*probe.before, *probe.after):
-            if (probe.name, name) in seen:
+        for pattern in (*probe.before, *probe.after):
+            found = {item.name for item in items if times(item, (pattern,))}
+            for name in sorted(found & {step for each, step in seen if each == probe.name}):
                 message = f"step `{name}` has the probe `{probe.name}` already"
-                problems.add("defined-twice", name.where, message, "each figure needs its name", len(name))
-            seen.add((probe.name, name))
+                problems.add("defined-twice", pattern.where, message, "each figure needs its name", len(pattern))
+            seen |= {(probe.name, name) for name in found}

@@ -67,8 +67,8 @@ def resolve(
         "start": next((p.start for p in reversed(chosen) if p.start is not None), spec.start),
         STORAGE_ENGINE: storage_engine(build, scope) if engine(build.engine).server else None,
         SERVICE: service.resolve(build, scope, problems),
-        "before": [_probe(probe) for probe in taken if _named(item, probe.before)],
-        "after": [_probe(probe) for probe in taken if _named(item, probe.after)],
+        "before": [_probe(probe) for probe in taken if probes.times(item, probe.before)],
+        "after": [_probe(probe) for probe in taken if probes.times(item, probe.after)],
         "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
     }
     said = {name: value for name, value in values.items() if value}
@@ -102,10 +102,6 @@ def _launch(layers: Iterable[Launch | None]) -> dict[str, Json]:
         if launch is not None:
             found |= launch.model_dump(mode="json", exclude_defaults=True)
     return found
-
-
-def _named(item: StepEntry, names: Sequence[str]) -> bool:
-    return item.name in names or item.base in names
 
 
 def _probe(probe: Probe) -> dict[str, Json]:
