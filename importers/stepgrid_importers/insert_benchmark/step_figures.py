@@ -14,7 +14,7 @@ from stepgrid_importers.shared import iostat, vmstat
 from stepgrid_importers.shared.awk import number
 
 GIB, KIB = 2.0**30, 1024.0
-PROBE = "min_id_probe_seconds"
+PROBE, WITH_SETUP = "min_id_probe_seconds", "inserts_per_s_with_setup"
 _HELD: Mapping[str, tuple[str, float]] = {  # column of either generation -> our metric, and what one of it is of that
     "ips": ("inserts_per_s", 1),
     "rps": ("device_reads_per_s", 1),
@@ -37,8 +37,8 @@ _HELD: Mapping[str, tuple[str, float]] = {  # column of either generation -> our
     "vsz": ("server_virtual_bytes", GIB),
     "rss": ("server_rss_bytes", GIB),
     "maxop": ("max_us", 1e6),
-    "p50": ("median_qps", 1),
-    "p99": ("worst_qps_p99", 1),
+    "p50": ("first_client_p50_rate", 1),
+    "p99": ("first_client_p99_rate", 1),
 }
 _ROUNDED = "figures of a published row: rounded as it prints them, per second of the first client in p50 and p99"
 
@@ -47,6 +47,7 @@ def of_row(cells: Mapping[str, str], step: str, clients: int | None) -> Figures:
     known = {name: cells[name] for name in _HELD if cells.get(name, NONE) not in ("", NONE)}
     found = {_HELD[name][0]: number(cell) * _HELD[name][1] for name, cell in known.items()}
     rate = {"qps": number(cells[rated])} if (rated := _rated(step)) in cells else {}
+    rate |= {WITH_SETUP: found["inserts_per_s"]} if "inserts_per_s" in found else {}
     return Figures(found | rate | target(step, clients), {"precision": _ROUNDED})
 
 
@@ -67,9 +68,17 @@ def of_raw(raw: RawRun, step: str) -> Figures:
     longest = latency_histograms.longest(raw.clients, "Query" if query else "Insert")
     found |= latency_histograms.figures(raw.clients) | ({} if longest is None else {"max_us": longest * 1e6})
     found |= {PROBE: first} if raw.clients and (first := raw.clients[0].probe) is not None else {}
+    found |= _as_published(raw.outcome, "query" if query else "insert")
     rates = series(raw.clients, QUERIES if query else INSERTS)
     histograms = latency_histograms.buckets(raw.clients)
     return Figures(found, {}, rates, histograms=histograms, rates=client_rates.rates(raw.clients))
+
+
+def _as_published(found: Outcome, kind: str) -> dict[str, float]:
+    """What the published rules make of the step, beside what ours do."""
+    said = {f"first_client_p{of}_rate": found.rates.get(of, {}).get(kind, NONE) for of in ("50", "99")}
+    rates = {name: number(rate) for name, rate in said.items() if rate not in ("", NONE)}
+    return {WITH_SETUP: number(found.first["ips"]), **rates}
 
 
 def series(clients: Sequence[Client], column: str) -> list[tuple[float, float]]:
