@@ -148,6 +148,25 @@ def _counters() -> Block:
     return _subjects("counters", found, counters=("Handler_*",), point="point-query")
 
 
+def _sizes() -> Block:
+    mib = 2.0**20
+    tree = {"table_name": "pi1", "rows": 500_000.0}
+    tables: dict[str, list[dict[str, float | str | None]]] = {
+        "myrocks": [
+            {**tree, "index_name": None, "bytes": 95.5 * mib},
+            {**tree, "index_name": "PRIMARY", "bytes": 61.0 * mib, "tombstones": 1_250_000.0},
+            {**tree, "index_name": "marketsegment", "bytes": 34.5 * mib, "tombstones": 0.0},
+        ],
+        "postgres": [
+            {**tree, "index_name": None, "bytes": 210.0 * mib, "dead_rows": 12_400.0, "bloat_bytes": 88.0 * mib},
+            {"table_name": "pi1", "index_name": "pi1_pkey", "bytes": 42.0 * mib},
+        ],
+    }
+    spots = {(row, 0): LayoutCell(objects=objects) for row, objects in enumerate(tables.values())}
+    title = "sizes of tables and indexes"
+    return Block(title, tuple((name,) for name in tables), spots=spots, point="l.i1")
+
+
 def _load() -> Block:
     loaded = {"qps": 50000.0, "seconds": 200.0, "insert_seconds": 150.0, "index_seconds": 50.0}
     settled = {"data_bytes": 1.9 * 2**30, "index_bytes": 0.2 * 2**30, "database_bytes": 2.6 * 2**30}
@@ -233,4 +252,7 @@ EXAMPLES: Mapping[str, Example] = {
     "counters": Example(
         "Counters of a server, or of the processor where `counters` names none: as they grew, and to the first.",
         '{layout: counters, counters: ["Handler_*"]}', _counters()),
+    "table_sizes": Example(
+        "What a step has left: each table, and each of its indexes, with its garbage. Of one load.",
+        "{layout: table_sizes}", _sizes()),
 }  # fmt: skip

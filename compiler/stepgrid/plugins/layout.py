@@ -11,6 +11,7 @@ from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, status_ce
 
 At = tuple[int, int]  # row and column
 Level = Mapping[str, "float | str | None"]  # a row of the compaction table
+Object = Mapping[str, "float | str | None"]  # a row of the table `sizes`
 
 OWN = ("build", "step")
 ROOM = 40  # characters that the names of all columns may take
@@ -24,6 +25,7 @@ class LayoutCell(NamedTuple):
     status: str = ""  # failed, unsupported, missing, elsewhere, same as …; "": it has figures
     ratios: Mapping[str, float] = {}  # to the base, where the table has one
     levels: Sequence[Level] = ()
+    objects: Sequence[Object] = ()  # tables and indexes, as the step has left them
     margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
     unlike: str = ""  # why a ratio gets no verdict
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
@@ -147,6 +149,7 @@ class Layout:
     by: tuple[str, ...] = (STEP,)
     metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
     levels: bool = False  # likewise, of the levels of an LSM tree
+    objects: bool = False  # and of tables and indexes
     times: bool = False  # and of the histograms of latencies
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others

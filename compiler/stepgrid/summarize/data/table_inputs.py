@@ -12,7 +12,7 @@ from stepgrid.collect.figures.probes import WINDOW
 from stepgrid.collect.tables import table_views
 from stepgrid.collect.tables.part import ENGINE
 from stepgrid.plugins import drivers
-from stepgrid.plugins.layout import FIGURES, Level
+from stepgrid.plugins.layout import FIGURES, Layout, Level, Object
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data import time_windows
 from stepgrid.summarize.data.parquet_reader import Place, Tables
@@ -27,6 +27,7 @@ class Extras:
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     times: Mapping[Place, Shares] = field(default_factory=dict)
     probes: Sequence[str] = ()  # those of the spec
+    objects: Mapping[Place, Sequence[Object]] = field(default_factory=dict)  # tables and indexes
 
 
 def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
@@ -36,8 +37,9 @@ def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
     named = asked or [{"layout": name} for kind in {run.kind for run in found.runs} for name in drivers.tables(kind)]
     times = shares(folder) if _of_times(named) else {}
     probes = probe_names(folder)
+    objects = _objects(folder) if any(_layout(table).objects for table in asked) else {}
     counters = counted(folder, asked or [{"counters": [f"{probe}.*" for probe in probes]}])
-    return Extras(time_windows.figures(folder, wanted), found.levels, counters, times, probes)
+    return Extras(time_windows.figures(folder, wanted), found.levels, counters, times, probes, objects)
 
 
 def probe_names(folder: Path) -> list[str]:
@@ -48,7 +50,22 @@ def probe_names(folder: Path) -> list[str]:
 
 
 def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
-    return any(LAYOUTS.get(table.get("layout", FIGURES)).times for table in asked)
+    return any(_layout(table).times for table in asked)
+
+
+def _layout(table: Mapping[str, Any]) -> Layout:
+    return LAYOUTS.get(table.get("layout", FIGURES))
+
+
+def _objects(folder: Path) -> dict[Place, list[Object]]:
+    found: dict[Place, list[Object]] = defaultdict(list)
+    with table_views.opened(folder) as connection:
+        rows = connection.execute("SELECT * FROM sizes")
+        names = [column[0] for column in rows.description or ()]
+        for row in rows.fetchall():
+            each = dict(zip(names, row, strict=True))
+            found[each["stage"], each["position"]].append(each)
+    return found
 
 
 # The counters that tables of a report ask for: of a server by its own names, of a probe as `probe.name`.

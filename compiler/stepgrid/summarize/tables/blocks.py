@@ -10,7 +10,7 @@ from statistics import median
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.plugins.layout import OWN, STEP, At, Block, LayoutCell, Level
+from stepgrid.plugins.layout import OWN, STEP, At, Block, LayoutCell, Level, Object
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -39,6 +39,7 @@ class ReportPoints:
     caveat: Caveat = no_caveat
     times: Mapping[Place, Shares] = field(default_factory=dict)
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
+    objects: Mapping[Place, Sequence[Object]] = field(default_factory=dict)
     _at: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(default_factory=dict)
     _values: dict[int, Mapping[str, float]] = field(default_factory=dict)
 
@@ -168,7 +169,8 @@ def _spot(form: Arrangement, point: Point, known: ReportPoints, same: str) -> La
     if same:
         return LayoutCell(status=f"same as {same}")
     levels = next(_levels(form, point, known), ())
-    found = LayoutCell(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels)
+    objects = next(_objects(form, point, known), ())
+    found = LayoutCell(known.values(point), ratios=dict(_ratios(form, point, known)), levels=levels, objects=objects)
     if not form.layout.times:
         return found
     return found._replace(times=together(known.times[place] for place in point.places if place in known.times))
@@ -177,6 +179,11 @@ def _spot(form: Arrangement, point: Point, known: ReportPoints, same: str) -> La
 def _levels(form: Arrangement, point: Point, known: ReportPoints) -> Iterator[Sequence[Level]]:
     """Read for those tables alone that show them."""
     return (known.levels[place] for place in point.places if form.layout.levels and place in known.levels)
+
+
+def _objects(form: Arrangement, point: Point, known: ReportPoints) -> Iterator[Sequence[Object]]:
+    """Likewise; of one load."""
+    return (known.objects[place] for place in point.places if form.layout.objects and place in known.objects)
 
 
 def _compared(

@@ -110,7 +110,7 @@ def known(
         for point in points(members, step, [axis.name for axis in touching(axes, step)])
     ]
     known = extras.levels, extras.counters, caveat, extras.times
-    return ReportPoints(found, axes, [*by_step], *known, intervals or RatioIntervals())
+    return ReportPoints(found, axes, [*by_step], *known, intervals or RatioIntervals(), extras.objects)
 
 
 def _named(
