@@ -24,8 +24,8 @@ from stepgrid.run.step_files import attach
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "innodb": {"innodb_buffer_pool_size": "64MiB", "userstat": 1},
-    "rocksdb": {"rocksdb_block_cache_size": "64MiB", "userstat": 1},
+    "innodb": {"innodb_buffer_pool_size": "64MiB", "innodb_flush_log_at_trx_commit": 2, "userstat": 1},
+    "rocksdb": {"rocksdb_block_cache_size": "64MiB", "rocksdb_flush_log_at_trx_commit": 2, "userstat": 1},
     "heap": {"shared_buffers": "64MB", "log_statement": "all", "synchronous_commit": "off", "autovacuum": "off"},
 }
 _OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid != pg_backend_pid()"
