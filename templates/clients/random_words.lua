@@ -2,7 +2,7 @@
 -- inserts it when. After the mixing steps of Bob Jenkins' lookup3.
 
 local bit = require("bit")
-local bxor, rol, tobit, rshift = bit.bxor, bit.rol, bit.tobit, bit.rshift
+local band, bxor, rol, tobit, rshift = bit.band, bit.bxor, bit.rol, bit.tobit, bit.rshift
 local WORD = 2 ^ 32
 local floor = math.floor
 
@@ -31,7 +31,7 @@ end
 
 -- 0 to count - 1; of a count far below 2^32.
 function words.below(word, count)
-   return floor((word % WORD) / WORD * count)
+   return floor((rshift(word, 16) * 65536 + band(word, 65535)) * (count / WORD))
 end
 
 words.shift = rshift

@@ -3,9 +3,10 @@
 local ffi = require("ffi")
 local words = require("random_words")
 local bit = require("bit")
-local copy, below, band, rshift = ffi.copy, words.below, bit.band, bit.rshift
+local copy, below, band, rshift, floor = ffi.copy, words.below, bit.band, bit.rshift, math.floor
 
 local CASHREGISTERS, PRODUCTS, CUSTOMERS, PRICES = 1000, 10000, 100000, 500
+local SHORT, FILLED = 20, "aaaaaaaaaaaa"
 local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 local ROWS_A_SECOND = 1000  -- of the time that a row says
 local EPOCH = 1577836800    -- 2020-01-01
@@ -13,33 +14,58 @@ local HEAD = "('2020-01-01 00:00:00',000,00000,0000,000,'"
 local TIME, REGISTER, CUSTOMER, PRODUCT, PRICE = 2, 23, 27, 33, 38  -- where they begin
 local rows = {CUSTOMERS = CUSTOMERS, PRODUCTS = PRODUCTS, CASHREGISTERS = CASHREGISTERS, PRICES = PRICES}
 
-local four = ffi.new("char[?]", 40001)  -- the digits of 0000 to 9999
-for number = 0, 9999 do
-   copy(four + 4 * number, string.format("%04d", number), 4)
+local three = ffi.new("char[?]", 4001)  -- the digits of 000 to 999: few, so that a processor's cache keeps them
+for number = 0, 999 do
+   copy(three + 4 * number, string.format("0%03d", number), 4)
 end
 local letters = ffi.new("char[64]", ALPHABET)
-local head = ffi.new("char[?]", #HEAD + 1, HEAD)
-local second, written = -1, nil
+local head = ffi.new("char[?]", #HEAD + 1, HEAD)  -- with the time of the row before
+local second = -1
+
+local function up_to_four(at, number, count)
+   if count > 3 then
+      local high = floor(number / 1000)
+      at[0], number, count, at = 48 + high, number - 1000 * high, 3, at + 1
+   end
+   copy(at, three + 4 * number + 4 - count, count)
+end
 
 -- So many digits, up to eight; the rest are zeros on the left.
 function rows.digits(at, number, count)
    if count > 4 then
-      local high = math.floor(number / 10000)
-      copy(at, four + 4 * high + 8 - count, count - 4)
-      copy(at + count - 4, four + 4 * (number - high * 10000), 4)
+      local high = floor(number / 10000)
+      up_to_four(at, high, count - 4)
+      up_to_four(at + count - 4, number - high * 10000, 4)
    else
-      copy(at, four + 4 * number + 4 - count, count)
+      up_to_four(at, number, count)
    end
 end
 
 local digits = rows.digits
 
-local function time(at, ordinal)
-   local now = math.floor(ordinal / ROWS_A_SECOND)
+-- What a row begins with, its time in place.
+local function headed(ordinal)
+   local now = floor(ordinal / ROWS_A_SECOND)
    if now ~= second then
-      second, written = now, os.date("!%Y-%m-%d %H:%M:%S", EPOCH + now)
+      second = now
+      copy(head + TIME, os.date("!%Y-%m-%d %H:%M:%S", EPOCH + now), 19)
    end
-   copy(at, written, 19)
+   return head
+end
+
+local function five(at, word)
+   at[0], at[1], at[2] = letters[band(word, 63)], letters[band(rshift(word, 6), 63)], letters[band(rshift(word, 12), 63)]
+   at[3], at[4] = letters[band(rshift(word, 18), 63)], letters[band(rshift(word, 24), 63)]
+end
+
+-- What text() writes, without a loop, which costs more than all else of a row. What it writes beyond the text is
+-- written over by what follows.
+local function short_text(at, least, most, a, b, c)
+   local length = least + below(c, most - least + 1)
+   five(at, a)
+   five(at + 5, b)
+   copy(at + rshift(length + 1, 1), FILLED, #FILLED)
+   return length
 end
 
 -- Half of the text is random; its length is, too.
@@ -66,10 +92,10 @@ end
 -- A function that writes the row of an ordinal and says where it ends.
 function rows.writer(seed, client, least, most)
    local begin, next = words.begin, words.next
+   local text = most <= SHORT and short_text or text
    return function(at, ordinal)
       local a, b, c = begin(seed, client, ordinal)
-      copy(at, head, #HEAD)
-      time(at + TIME, ordinal)
+      copy(at, headed(ordinal), #HEAD)
       digits(at + REGISTER, below(a, CASHREGISTERS), 3)
       digits(at + CUSTOMER, below(b, CUSTOMERS), 5)
       digits(at + PRODUCT, below(c, PRODUCTS), 4)
@@ -98,21 +124,12 @@ function rows.values(write)
    end
 end
 
--- A buffer, and a function that writes the INSERT of so many rows from an ordinal on, and gives its length.
-function rows.statement(number, write, most_rows, most_data)
+-- A buffer for the INSERT of so many rows, and where the first of them begins.
+function rows.statement(number, most_rows, most_data)
    local into = INSERT:format(number)
-   local buffer = ffi.new("char[?]", #into + most_rows * (#HEAD + most_data + 3) + 1)
+   local buffer = ffi.new("char[?]", #into + most_rows * (#HEAD + most_data + 3) + #FILLED + 1)
    copy(buffer, into, #into)
-   return buffer, function(ordinal, count)
-      local at = buffer + #into
-      for row = ordinal, ordinal + count - 1 do
-         at = write(at, row)
-         at[0] = 44  -- ,
-         at = at + 1
-      end
-      at[-1] = 0  -- in place of the last comma: PostgreSQL's driver takes no length
-      return at - buffer - 1
-   end
+   return buffer, buffer + #into
 end
 
 return rows
