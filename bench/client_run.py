@@ -46,15 +46,27 @@ def spec(server: str) -> str:
 
 
 @contextmanager
+def served(builds: Path, server: str, folder: Path) -> Iterator[tuple[Access, Sequence[str]]]:
+    """The server, and the client's program."""
+    build, record = _build(builds, server)
+    client, known = _build(builds, "sysbench")
+    with serving(build, record, folder, OPTIONS[server], STORAGE[server]) as access:
+        yield access, absolute(client, known["programs"]["sysbench"])
+
+
+@contextmanager
 def loaded(builds: Path, server: str, folder: Path, rows: int) -> Iterator[Place]:
-    records = {path: json.loads((path / "build.json").read_text(encoding="utf-8")) for path in builds.iterdir()}
-    build, client = (next(path for path in records if records[path]["engine"] == name) for name in (server, "sysbench"))
-    with serving(build, records[build], folder, OPTIONS[server], STORAGE[server]) as access:
-        program = absolute(client, records[client]["programs"]["sysbench"])
-        place = Place(access, program, client.resolve() / records[client]["facts"]["lua"], folder, rows)
+    client, record = _build(builds, "sysbench")
+    with served(builds, server, folder) as (access, program):
+        place = Place(access, program, client.resolve() / record["facts"]["lua"], folder, rows)
         argv, env, own = _ours(place, {"lua": "load", "threads": TABLES})
         run(argv, cwd=own, env=env, check=True, capture_output=True)
         yield place
+
+
+def _build(builds: Path, engine: str) -> tuple[Path, Mapping[str, Any]]:
+    records = {path: json.loads((path / "build.json").read_text(encoding="utf-8")) for path in builds.iterdir()}
+    return next((path, record) for path, record in records.items() if record["engine"] == engine)
 
 
 def command(place: Place, ours: bool, queries: int, threads: int) -> tuple[Sequence[str], Mapping[str, str], Path]:
