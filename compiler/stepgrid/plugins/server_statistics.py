@@ -29,7 +29,7 @@ class ObjectSize(NamedTuple):
 class ServerStatistics(NamedTuple):
     counters: Mapping[str, float] = NOTHING  # what only grows: the difference says something
     gauges: Mapping[str, float] = NOTHING  # what is as it is at the moment
-    sizes: Mapping[str, float] = NOTHING  # B, by metric
+    sizes: Mapping[str, float] = NOTHING  # by metric: how large things are at the moment
     text: str = ""  # for people: kept as it is
     garbage: Mapping[str, float] = NOTHING  # by metric: what the engine has yet to clean up
     work: Mapping[str, float] = NOTHING  # by metric, and only grows: what it came to over a step is that metric

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stepgrid.engines.mysqld.server_statistics import GAUGES, looks
+from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, apart
 from tests.engines.told import Told as Connection
 
@@ -36,6 +37,11 @@ ROCKSDB: dict[str, list[Any]] = {
         {"family": "default", "level": "L0", "kind": "NumFiles", "value": 2.0},
         {"family": "default", "level": "L0", "kind": "WriteGB", "value": 0.5},
         {"family": "default", "level": "L0", "kind": "WriteMBps", "value": 90.0},
+        {"family": "default", "level": "L0", "kind": "SizeBytes", "value": 700.0},
+        {"family": "default", "level": "Sum", "kind": "SizeBytes", "value": 900.0},
+        {"family": "default", "level": "Sum", "kind": "NumFiles", "value": 5.0},
+        {"family": "__system__", "level": "Sum", "kind": "SizeBytes", "value": 8.0},
+        {"family": "__system__", "level": "Sum", "kind": "NumFiles", "value": 1.0},
         {"family": "default", "level": "Sum", "kind": "CompMergeCPU", "value": 0.25},
         {"family": "__system__", "level": "Sum", "kind": "CompMergeCPU", "value": 0.5},
     ],
@@ -51,7 +57,11 @@ ROCKSDB: dict[str, list[Any]] = {
         {**INDEX, "name": "l", "number": 258, "type": 2},
     ],
     "engine = 'ROCKSDB'": [{"schema": "stepgrid", "name": "t", "data_bytes": 412759, "index_bytes": 107128}],
-    "information_schema.rocksdb_cfstats": [{"CF_NAME": "default", "STAT_TYPE": "MEM_TABLE_FLUSH_PENDING", "VALUE": 0}],
+    "information_schema.rocksdb_cfstats": [
+        {"CF_NAME": "default", "STAT_TYPE": "MEM_TABLE_FLUSH_PENDING", "VALUE": 0},
+        {"CF_NAME": "default", "STAT_TYPE": "CUR_SIZE_ALL_MEM_TABLES", "VALUE": 2048},
+        {"CF_NAME": "__system__", "STAT_TYPE": "CUR_SIZE_ALL_MEM_TABLES", "VALUE": 1024},
+    ],
     "information_schema.rocksdb_perf_context_global": [
         {"STAT_TYPE": "INTERNAL_DELETE_SKIPPED_COUNT", "VALUE": 36144100},
         {"STAT_TYPE": "BLOCK_READ_TIME", "VALUE": -1},
@@ -84,7 +94,8 @@ def test_myrocks() -> None:
     assert found["tables"].sizes == {"data_bytes": 700.0, "index_bytes": 300.0}
     assert found["tables"].garbage == {}
     assert found["rocksdb-status"].text == ("-- STATISTICS rocksdb\na COUNT : 1\n-- DBSTATS rocksdb\n** DB Stats **")
-    assert found["rocksdb_cfstats"].gauges == {"rocksdb_cfstats.default.MEM_TABLE_FLUSH_PENDING": 0.0}
+    assert found["rocksdb_cfstats"].gauges["rocksdb_cfstats.default.MEM_TABLE_FLUSH_PENDING"] == 0.0
+    assert found["rocksdb_cfstats"].sizes == {"memtable_bytes": 3072.0}
     assert found["rocksdb_perf_context_global"] == ServerStatistics(
         {
             "rocksdb_perf_context_global.INTERNAL_DELETE_SKIPPED_COUNT": 36144100.0,
@@ -105,11 +116,20 @@ def test_compactions_of_myrocks_by_column_family_and_level() -> None:
     found = _told(ROCKSDB)["rocksdb_compaction_stats"]
     assert found.gauges["rocksdb_compaction_stats.default.L0.WriteMBps"] == 90.0
     assert found.levels == [
-        {"family": "default", "level": "L0", "files": 2.0, "write_bytes": 2.0**29},
-        {"family": "default", "level": "Sum", "cpu_seconds": 0.25},
-        {"family": "__system__", "level": "Sum", "cpu_seconds": 0.5},
+        {"family": "default", "level": "L0", "files": 2.0, "bytes": 700.0, "write_bytes": 2.0**29},
+        {"family": "default", "level": "Sum", "files": 5.0, "bytes": 900.0, "cpu_seconds": 0.25},
+        {"family": "__system__", "level": "Sum", "files": 1.0, "bytes": 8.0, "cpu_seconds": 0.5},
     ]
+    assert found.sizes == {"lsm_bytes": 908.0, "lsm_files": 6.0, "l0_bytes": 700.0, "l0_files": 2.0}
     assert found.work == {"compaction_cpu_seconds": 0.75}
+
+
+def test_every_figure_is_a_metric() -> None:
+    found = _told({**ROCKSDB, "show global status": [*STATUS, *VOLUMES]}).values()
+    names = {name for each in found for kind in (each.sizes, each.garbage, each.work) for name in kind}
+    assert (
+        {"tombstones", "lsm_bytes", "memtable_bytes", "compaction_write_bytes", "data_bytes"} <= names <= set(METRICS)
+    )
 
 
 def test_tombstones_and_sizes_of_the_indexes_of_myrocks() -> None:

@@ -45,6 +45,14 @@ _WORK = {
     "compaction_keys_in": "keys_in",
     "compaction_keys_dropped": "keys_dropped",
 }
+# metric -> level and column
+_TREE = {
+    "lsm_bytes": (SUM, "bytes"),
+    "lsm_files": (SUM, "files"),
+    "l0_bytes": ("L0", "bytes"),
+    "l0_files": ("L0", "files"),
+}
+_MEMTABLES = "CUR_SIZE_ALL_MEM_TABLES"
 # metric -> status variables, to the byte: of their sum
 _VOLUMES = {
     "ingest_bytes": ("bytes_written",),
@@ -84,7 +92,7 @@ def compactions(connection: Connection) -> ServerStatistics:
     rows = connection.query(_LEVELS)
     gauges = {f"{LEVELS}.{row['family']}.{row['level']}.{row['kind']}": float(row["value"]) for row in rows}
     found = levels(rows)
-    return ServerStatistics(gauges=gauges, text=lines(rows), levels=found, work=work(found))
+    return ServerStatistics(gauges=gauges, sizes=tree(found), text=lines(rows), levels=found, work=work(found))
 
 
 def levels(rows: Iterable[Row]) -> list[dict[str, float | str]]:
@@ -109,6 +117,17 @@ def work(seen: Iterable[Mapping[str, float | str]]) -> dict[str, float]:
         for metric, column in _WORK.items()
         if sums and all(column in row for row in sums)
     }
+
+
+def tree(seen: Iterable[Mapping[str, float | str]]) -> dict[str, float]:
+    """Likewise, as it is."""
+    found = {metric: [row for row in seen if row["level"] == level] for metric, (level, _) in _TREE.items()}
+    return {metric: sum(float(row[_TREE[metric][1]]) for row in rows) for metric, rows in found.items() if rows}
+
+
+def memtables(gauges: Mapping[str, float]) -> dict[str, float]:
+    found = [value for name, value in gauges.items() if name.endswith(f".{_MEMTABLES}")]
+    return {"memtable_bytes": sum(found)} if found else {}
 
 
 class IndexFiles(NamedTuple):

@@ -104,7 +104,8 @@ def _said(connection: Connection, engine: str) -> ServerStatistics:
 
 def _states(connection: Connection, table: str) -> ServerStatistics:
     rows = connection.query(f"SELECT * FROM information_schema.{table}")
-    return ServerStatistics(gauges=_named(table, in_rows(rows)))
+    gauges = _named(table, in_rows(rows))
+    return ServerStatistics(gauges=gauges, sizes=myrocks.memtables(gauges))
 
 
 def _rows(connection: Connection, table: str) -> ServerStatistics:

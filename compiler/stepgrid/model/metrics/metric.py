@@ -42,5 +42,5 @@ OPENED = (
     "server: the step"
 )
 END = "at the end of the step"
-DUMP = "at the step's last statistics dump (its end, where it lists `stats`)"
+DUMP = "at the step's last statistics dump (its end, where it lists `stats`); of a server: at its end"
 SAMPLES = "mean of the samples: of the step, or what of it was measured"
