@@ -198,6 +198,15 @@ def _shape(sql: str) -> str:
     return re.sub(r"\b\d+\b", "N", re.sub(r"'[^']*'", "'T'", text))
 
 
+@ONE
+def test_the_smallest_id_is_asked_for_every_1000_batches(server: Bench) -> None:
+    run(server, "load", rows=500, anew=True)
+    step = run(server, "insert", rows=2500, rows_per_commit=1, deletes=True)
+    assert step.figures.metrics["min_id_resyncs"] == 2
+    assert step.figures.metrics["min_id_resync_seconds"] > 0
+    assert [(line["rows"], line["min"]) for line in checked(server)] == [(500, 2501)]
+
+
 ASKED: dict[str, Any] = {"clients": 2, "insert_rate": 120, "rows_per_commit": 50, "deletes": True, "duration": 2.0}
 
 
