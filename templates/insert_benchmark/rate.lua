@@ -1,4 +1,5 @@
--- So many rows in each second of the clock, at its beginning. What a second could not take is lost, not made up for.
+-- So many rows in each second of the clock, at its beginning. A second that is too short for its rows is longer, and the
+-- next one begins late: that time is lost, and not made up for.
 
 local ffi = require("ffi")
 local clock = require("clock")
@@ -25,19 +26,17 @@ return function(rate, began, block)
    if rate == 0 then
       return function(most) return most end, function() end
    end
-   local second, left = -1, 0
+   local start, left = began, rate
+   local function rest() sleep_until(start + 1, block) end
    return function(most)
-      local now = floor(clock.seconds() - began)
-      while now == second and left == 0 do
-         sleep_until(began + second + 1, block)
+      if left == 0 then
+         local late = clock.seconds() > start + 1
+         if not late then rest() end
          if block.failed ~= 0 then return 0 end
-         now = floor(clock.seconds() - began)
-      end
-      if now > second then
-         second, left = now, rate
+         start, left = late and clock.seconds() or start + 1, rate
       end
       local rows = min(most, left)
       left = left - rows
       return rows
-   end, function() sleep_until(began + second + 1, block) end
+   end, rest
 end

@@ -250,13 +250,11 @@ def test_a_rate_that_is_too_high(server: Bench) -> None:
 @ONE
 def test_what_a_second_could_not_take_is_not_made_up_for(server: Bench) -> None:
     run(server, "load", rows=200, anew=True)
-    step = start(server, "query", query="point", insert_rate=100, rows_per_commit=50, duration=4.0, ends="clock")
+    step = start(server, "query", query="point", insert_rate=100, rows_per_commit=50, duration=5.0, ends="clock")
     until(lambda: server.number("SELECT count(*) FROM pi1") == 300)
     server.connection.query("LOCK TABLES pi1 READ")
-    time.sleep(2.5)
+    time.sleep(3.2)
     server.connection.query("UNLOCK TABLES")
     assert step.ended() == 0, step.complaint
-    assert (
-        300 < server.number("SELECT count(*) FROM pi1") <= 550
-    )  # 600 without the lock: half of a second at least is lost
-    assert step.figures.metrics["insert_shortfall_pct"] > 10
+    assert 300 < server.number("SELECT count(*) FROM pi1") <= 600  # 700 without the lock
+    assert step.figures.metrics["insert_shortfall_pct"] > 15
