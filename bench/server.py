@@ -28,17 +28,18 @@ PATIENCE, SET_UP = 60.0, 300.0
 def serving(
     build: Path, record: Mapping[str, Any], folder: Path, options: Mapping[str, Any], storage: str
 ) -> Iterator[Access]:
-    """Of that build, with its database and its logs in the folder."""
+    """Of that build, with its database and its logs in the folder: the one that is there already, or a new one."""
     engine = engines.served(str(record["engine"]))
     assert engine is not None
     known = programs(build)
     data, own = folder / "data", folder / "server"
+    new = not data.exists()
     for place in (data, own, folder / "scratch"):
-        place.mkdir(parents=True)
+        place.mkdir(parents=True, exist_ok=True)
     user = ordinary([data / "x", own / "x", *(Path(prefix[0]) for prefix in known.values())])
     with sockets(engine.socket, user) as place:
         home = _home(engine, build, record, known, data, own, place, user, storage)
-        _set_up(engine, home, user, options)
+        _set_up(engine, home, user, options, new)
         server = _started(engine, home, user)
         try:
             readiness.connected(engine, server).close()
@@ -68,13 +69,14 @@ def _home(
     return ServerHome(known, str(record["version"]), data, own, access, data.with_name("scratch"), places, account)
 
 
-def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: Mapping[str, Any]) -> None:
+def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: Mapping[str, Any], new: bool) -> None:
     home.data.chmod(0o700)
     attach(home.folder, engine.configuration(home, options), 0o644)
     give(user, home.data, home.folder, home.scratch)
-    for index, command in enumerate((*engine.initialize(home), *engine.prepare(home))):
+    initialize = engine.initialize(home) if new else ()
+    for index, command in enumerate((*initialize, *engine.prepare(home))):
         folder = home.folder / f"set-up-{index}"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         argv, env = _command(command, home, folder, user)
         ended = supervise(argv, env, folder, SET_UP, _nothing, _nothing, user=user)
         assert not ended.exit, (folder / "stderr").read_text()
