@@ -93,8 +93,10 @@ def _of(field: FieldInfo) -> str:
     if kind is not None:
         return kind
     annotation = str(field.annotation)
+    if list(_models(field.annotation)) == [field.annotation]:
+        return "map"
     names = {"dict": "map", "bool": "true or false", "tuple": "list", "Literal": "a word", "Generated": "name or map"}
-    names |= {"Series": "map", "float": "number"}
+    names |= {"Series": "map", "float": "number", "'int'": "count"}
     return next((shown for name, shown in names.items() if name in annotation), "text")
 
 

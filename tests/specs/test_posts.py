@@ -11,7 +11,7 @@ from stepgrid.model.plan import Plan, PlannedCell
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 Compiled = Callable[..., Plan]
 CELLS = {  # full scale, smoke scale
-    "2016-01-linkbench-disk-array": (27, 6),
+    "2016-01-linkbench-disk-array": (27, 9),
     "2022-03-mixgraph": (50, 20),
     "2023-01-insert-benchmark-amd": (40, 16),
     "2023-08-myrocks-gc-debt": (8, 8),

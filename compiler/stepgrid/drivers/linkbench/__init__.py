@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.driver import Driver, PackageDriver
+from stepgrid.drivers.linkbench import command, workload_files
+from stepgrid.plugins.driver import PackageRunner
+
+if TYPE_CHECKING:
+    from stepgrid.model.command import Command
+    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 2_000  # nodes with their links, per second of one client: only for estimates
+CHECK_SECONDS = 60.0
 FLOOR = 1.0
 
 
-class LinkBench(PackageDriver):
+class LinkBench(PackageRunner):
     kind = "linkbench"
-    revision = 1
-    tables = ("relative", "percentiles", "per_operation")
+    revision = 2
+    parser = 1
+    tables = ("relative", "percentiles", "response_times", "per_operation")
+    client = command.CLIENT
+
+    def metrics(self) -> MetricSet:
+        from stepgrid.drivers.linkbench.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
@@ -22,7 +37,25 @@ class LinkBench(PackageDriver):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "request":
             return float(settings["duration"])
+        if settings["action"] == "check":  # how many rows there are is not among its settings
+            return CHECK_SECONDS
         return max(FLOOR, float(settings["ids"] / LOAD_RATE / settings["loaders"]))
 
+    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
+        return workload_files.files()
 
-DRIVER: Driver = LinkBench()
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        return command.command(settings, context)
+
+    def complaint(self, folder: Path) -> str | None:
+        from stepgrid.drivers.linkbench.parser import complaint
+
+        return complaint(folder)
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        from stepgrid.drivers.linkbench import live_throughput
+
+        return live_throughput.readings(folder)
+
+
+DRIVER: Runner = LinkBench()

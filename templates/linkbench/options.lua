@@ -1,0 +1,25 @@
+-- What the driver says of a step on the command line, beside sysbench's own options.
+
+sysbench.cmdline.options = {
+   action = {"load, request or check", "load"},
+   clients = {"clients that load, or send requests", 1},
+   ids = {"nodes of the graph that is loaded", 0},
+   link_types = {"types of links", 2},
+   link_size = {"median of the bytes of a link's data", 23},
+   node_size = {"median of the bytes of a node's data", 168},
+   seconds = {"how long requests are sent", 0},
+   mix = {"percent of the requests by operation, as getnode:43.9,addnode:2.6", ""},
+   read_exponent = {"Zipf exponent of the ids whose links are read", 0.8},
+   write_exponent = {"Zipf exponent of the ids whose links are written", 0.741},
+   node_read_exponent = {"Zipf exponent of the nodes that are read", 0.625},
+   node_update_exponent = {"Zipf exponent of the nodes that are updated", 0.606},
+   read_uncorrelated = {"percent of the reads of links whose popularity does not follow the number of links", 99.5},
+   write_uncorrelated = {"percent of such writes of links", 95.0},
+   multiget_probability = {"of the geometric distribution of the links that a getlink asks for", 0.382},
+   multiget_most = {"links that a getlink asks for at most", 128},
+   history_percent = {"percent of the lists of links that continue an earlier, longer one", 0.3},
+   list_limit = {"links of a list, at most", 10000},
+   storage_engine = {"of the tables", ""},
+   table_options = {"what follows a CREATE TABLE", ""},
+   anew = {"tables of these names may be there: they go first", false},
+}
