@@ -35,15 +35,19 @@ return function(connection, postgres, opt, block, client, ids, stream)
       return tonumber(result:fetch_row()[1])
    end
 
-   -- Rows that it changed.
+   -- Rows that it changed: of none, sysbench leaves the number that was there.
    local function change(text)
+      affected.nrows = 0
       own.run(text)
       return tonumber(affected.nrows)
    end
 
    -- What sends it, and what says which statement that was.
    local function one(text)
-      return function() C.db_query(connection, text, #text) end, function() return text end
+      return function()
+         affected.nrows = 0
+         C.db_query(connection, text, #text)
+      end, function() return text end
    end
 
    local function in_transaction(act)

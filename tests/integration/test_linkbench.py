@@ -83,6 +83,14 @@ def test_the_graph_is_the_same_however_many_clients_load_it(server: Bench) -> No
     assert found == [(5458213428848666, 289018)] * 2
 
 
+def test_a_node_that_is_gone_is_not_deleted_again(server: Bench) -> None:
+    run(server, "load", ids=5, anew=True)
+    step = run(server, "request", ids=5, duration=1.0, mix={"deletenode": 50.0, "getlinklist": 50.0})
+    assert step.figures.metrics["operations"] > 50
+    assert [line["deleted"] for line in step.lines if line["report"] == "graph"] == [5]
+    assert checked(server)["nodes"] == 0
+
+
 def test_a_graph_that_is_not_as_it_should_be(server: Bench) -> None:
     run(server, "load", ids=100, anew=True)
     for sql, said in (
