@@ -28,7 +28,7 @@ return function(number, connection, postgres, block)
    return function()
       role.began = clock.seconds()
       local ends = opt.seconds > 0 and role.began + opt.seconds or math.huge
-      local allowed, rest = rate(opt.insert_rate, role.began, block)
+      local allowed, rest = rate(opt.insert_rate, role.began, ends, block)
       while block.failed == 0 do
          local count = allowed(opt.seconds > 0 and most or min(most, left))
          if count == 0 or clock.seconds() >= ends then break end

@@ -22,17 +22,17 @@ end
 
 -- Two functions: how many rows may be inserted now, at most `most`, which waits where there are none; and one that
 -- waits until the second is over.
-return function(rate, began, block)
+return function(rate, began, ends, block)
    if rate == 0 then
       return function(most) return most end, function() end
    end
    local start, left = began, rate
-   local function rest() sleep_until(start + 1, block) end
+   local function rest() sleep_until(min(start + 1, ends), block) end
    return function(most)
       if left == 0 then
          local late = clock.seconds() > start + 1
          if not late then rest() end
-         if block.failed ~= 0 then return 0 end
+         if block.failed ~= 0 or clock.seconds() >= ends then return 0 end
          start, left = late and clock.seconds() or start + 1, rate
       end
       local rows = min(most, left)

@@ -326,3 +326,5 @@ def test_what_a_second_could_not_take_is_not_made_up_for(server: Bench) -> None:
     assert step.ended() == 0, step.complaint
     assert 300 < server.number("SELECT count(*) FROM pi1") <= 600  # 700 without the lock
     assert step.figures.metrics["insert_shortfall_pct"] > 15
+    inserting = next(line for line in step.lines if line["report"] == "role" and line["operation"] == "insert")
+    assert inserting["ended"] - inserting["began"] == pytest.approx(5, abs=0.3)  # no rest after the end
