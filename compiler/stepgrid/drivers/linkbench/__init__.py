@@ -11,6 +11,7 @@ from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
     from stepgrid.model.command import Command
+    from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.plugins.driver import Context, Runner
 
@@ -51,6 +52,11 @@ class LinkBench(PackageRunner):
         from stepgrid.drivers.linkbench.parser import complaint
 
         return complaint(folder)
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        from stepgrid.drivers.linkbench.standalone_output import printed
+
+        return printed(path)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         from stepgrid.drivers.linkbench import live_throughput
