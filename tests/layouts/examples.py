@@ -116,6 +116,21 @@ def _times() -> Block:
     return Block("response times by class", tuple((name,) for name in shares), spots=spots, point="q1000.1")
 
 
+def _linkbench() -> Block:
+    operations = {
+        "addnode": 1.2, "updatenode": 1.9, "deletenode": 1.3, "getnode": 0.4, "addlink": 3.1, "deletelink": 2.2,
+        "updatelink": 3.3, "countlink": 0.5, "getlink": 0.6, "getlinklist": 0.9,
+    }  # fmt: skip
+    values = {
+        build: {"qps": qps}
+        | {f"{name}_p99_us": 1000 * slower * p99 for name, p99 in operations.items()}
+        | {f"{name}_max_us": 31_250 * slower * p99 for name, p99 in operations.items()}
+        | {f"{name}_avg_us": 250 * slower * p99 for name, p99 in operations.items()}
+        for build, qps, slower in (("innodb", 1321.0, 2.0), ("myrocks", 2642.0, 1.0))
+    }
+    return _subjects("linkbench response times", values, point="request.4")
+
+
 def _recall() -> Block:
     found = {
         "m=8 ef_search=10": (0.9496, 3819.4),
@@ -230,6 +245,9 @@ EXAMPLES: Mapping[str, Example] = {
         "Steps whose clients had to try again; of none, nothing.", "{layout: errors}",
         _micro("errors and reconnects", {"read-write 100": ERRORS})),
     "load": Example("How fast tables are loaded, and how large they are then.", "{layout: load}", _load()),
+    "linkbench": Example(
+        "Response times of LinkBench's operations, as published: in milliseconds.", "{layout: linkbench}", _linkbench()
+    ),
     "percentiles": Example("Response times, of db_bench and sysbench.", "{layout: percentiles}", _percentiles()),
     "response_times": Example(
         "The share of operations by how long they took: of any step with a histogram (db_bench, sysbench, the insert "

@@ -24,7 +24,7 @@ class LinkBench(PackageRunner):
     kind = "linkbench"
     revision = 2
     parser = 1
-    tables = ("relative", "percentiles", "response_times", "per_operation")
+    tables = ("relative", "linkbench", "response_times", "per_operation")
     client = command.CLIENT
 
     def metrics(self) -> MetricSet:
