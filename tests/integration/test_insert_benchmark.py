@@ -275,6 +275,23 @@ def test_the_smallest_id_is_asked_for_every_1000_batches(server: Bench) -> None:
     assert [(line["rows"], line["min"]) for line in checked(server)] == [(500, 2501)]
 
 
+LOWER = """\
+CREATE TRIGGER lower_ids BEFORE INSERT ON pi1 FOR EACH ROW
+SET NEW.transactionid = -1000 + (@n := ifnull(@n, 0) + 1)"""
+
+
+@ONE
+def test_a_delete_that_finds_nothing_is_counted_as_none(server: Bench) -> None:
+    """New rows are below those that it looks for, until the smallest id is asked for again."""
+    run(server, "load", rows=10, anew=True)
+    server.connection.query(LOWER)
+    step = run(server, "insert", rows=30, rows_per_commit=10, deletes=True)
+    counts = {line["operation"]: line["count"] for line in step.lines if line["report"] == "role"}
+    assert counts == {"insert": 30, "delete": 30}
+    assert server.number("SELECT count(*) FROM pi1") == 10
+    assert [(line["rows"], line["checked"]) for line in checked(server)] == [(10, ALL)]
+
+
 ASKED: dict[str, Any] = {"clients": 2, "insert_rate": 120, "rows_per_commit": 50, "deletes": True, "duration": 2.0}
 
 
