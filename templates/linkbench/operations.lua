@@ -29,25 +29,29 @@ return function(connection, postgres, opt, block, client, ids, stream)
    end
 
    -- The first column of the first row; nothing where there is none.
-   local function first(text)
-      local result = own.run(text)
+   local function first(statement)
+      local result = own.run(statement)
       if tonumber(result.nrows) == 0 then return nil end
       return tonumber(result:fetch_row()[1])
    end
 
    -- Rows that it changed: of none, sysbench leaves the number that was there.
-   local function change(text)
+   local function change(statement)
       affected.nrows = 0
-      own.run(text)
+      own.run(statement)
       return tonumber(affected.nrows)
    end
 
-   -- What sends it, and what says which statement that was.
-   local function one(text)
-      return function()
-         affected.nrows = 0
-         C.db_query(connection, text, #text)
-      end, function() return text end
+   -- What sends it, and what says which statement that was: LuaJIT does not compile what makes a function.
+   local text
+   local function send()
+      affected.nrows = 0
+      C.db_query(connection, text, #text)
+   end
+   local function what() return text end
+   local function one(statement)
+      text = statement
+      return send, what
    end
 
    local function in_transaction(act)
@@ -123,10 +127,11 @@ return function(connection, postgres, opt, block, client, ids, stream)
    end
 
    -- A list that was cut off is remembered by its last row; where it has been read to its end, it is forgotten.
-   local function remember(place, id, of, result)
+   local again, place, id, of
+   local function remember(result)
       local rows, last = tonumber(result.nrows), nil
       if rows < opt.list_limit then
-         if remembered[place] then
+         if again then
             remembered[place] = remembered[#remembered]
             remembered[#remembered] = nil
          end
@@ -136,27 +141,24 @@ return function(connection, postgres, opt, block, client, ids, stream)
       remembered[place] = {id, of, tonumber(last[6])}
    end
 
-   local function continued()
-      local place = stream.below(#remembered) + 1
-      local id, of, time = unpack(remembered[place])
-      client.history = client.history + 1
-      return sql.list:format(id, of, time, opt.list_limit, 1), place, id, of
-   end
-
-   local function begun()
-      local id, of = ids.link_read(), kind()
-      local place = #remembered < REMEMBERED and #remembered + 1 or stream.below(REMEMBERED) + 1
-      return sql.list:format(id, of, FOREVER, opt.list_limit, 0), place, id, of
+   local function send_list()
+      local result = C.db_query(connection, text, #text)
+      if connection.error == 0 and (again or tonumber(result.nrows) >= opt.list_limit) then remember(result) end
    end
 
    function operations.getlinklist()
-      local again = stream.uniform() * 100 < opt.history_percent and #remembered > 0
-      local text, place, id, of = (again and continued or begun)()
-      return function()
-         local result = C.db_query(connection, text, #text)
-         if connection.error ~= 0 then return end
-         if again or tonumber(result.nrows) >= opt.list_limit then remember(place, id, of, result) end
-      end, function() return text end
+      again = #remembered > 0 and stream.uniform() * 100 < opt.history_percent
+      if again then
+         place = stream.below(#remembered) + 1
+         id, of = remembered[place][1], remembered[place][2]
+         text = sql.list:format(id, of, remembered[place][3], opt.list_limit, 1)
+         client.history = client.history + 1
+      else
+         place = #remembered < REMEMBERED and #remembered + 1 or stream.below(REMEMBERED) + 1
+         id, of = ids.link_read(), kind()
+         text = sql.list:format(id, of, FOREVER, opt.list_limit, 0)
+      end
+      return send_list, what
    end
 
    function operations.getnode()
