@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from stepgrid.run.step_files import attach
 from tests.integration.sysbench import Bench
 
 LONG = 60.0
+ALL = "count, min, max, checksum"  # what the check of a table of one client looks at
 
 
 @dataclass(frozen=True)
@@ -65,3 +69,14 @@ def run(bench: Bench, action: str, seed: int = 7, **given: Any) -> Step:
 def checked(bench: Bench) -> Sequence[Mapping[str, Any]]:
     """What the check says of each table."""
     return [line for line in run(bench, "check").lines if line["report"] == "check"]
+
+
+@contextmanager
+def server_folder() -> Iterator[Path]:
+    """Where everyone may go: a server is nobody's."""
+    folder = Path(tempfile.mkdtemp(prefix="insert-benchmark-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)

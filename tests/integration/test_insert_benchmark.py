@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import signal
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
-from tests.integration.insert_benchmark import Step, checked, run, start
+from tests.integration.insert_benchmark import ALL, Step, checked, run, server_folder, start
 from tests.integration.sysbench import Bench, bench
-from tests.waiting import LONG, until
+from tests.waiting import until
 
 KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
-ALL = "count, min, max, checksum"
 QUERIES: dict[str, Any] = {"rows_per_commit": 50, "insert_rate": 500, "duration": 1.0}
 FIRST_3000 = 454537042  # the checksum of the first rows of the first client, by seed 7
-UNFINISHED = "pi1: the step that wrote it last did not end"
 ONE = pytest.mark.parametrize("server", ["mariadb-innodb"], indirect=True)
 MARKET, REGISTER, PDC = (
     "pi1_marketsegment{} (productid,customerid,price)",
@@ -38,21 +30,10 @@ COLUMNS = "(dateandtime,cashregisterid,customerid,productid,price,data)"
 ROW = "('T',N,N,N,N,'T')"
 
 
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Where everyone may go: a server is nobody's."""
-    folder = Path(tempfile.mkdtemp(prefix="insert-benchmark-"))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
-
-
 @pytest.fixture(scope="module", params=KINDS)
 def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
     engine, storage = request.param.split("-")
-    with _folder() as folder, bench(server_builds, engine, storage, folder) as found:
+    with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
         yield found
 
 
@@ -101,81 +82,6 @@ def test_a_row_that_is_missing_or_another(server: Bench) -> None:
     step = start(server, "check")
     assert step.ended() == 1
     assert step.complaint == "the insert benchmark failed: pi1 has 499 rows: 500 were inserted and not deleted"
-
-
-def test_a_client_that_is_killed(server: Bench) -> None:
-    """What it committed is there, in whole batches; nobody takes that for the rows of a step."""
-    run(server, "load", rows=3000, anew=True)
-    step = start(server, "insert", rows=10_000_000, rows_per_commit=50, deletes=True)
-    until(lambda: server.number("SELECT max(transactionid) FROM pi1") > 5000)
-    os.kill(step.client.pid, signal.SIGKILL)
-    assert step.ended() == -signal.SIGKILL
-    refused = start(server, "check")
-    assert refused.ended() == 1
-    assert refused.complaint == (
-        f"the insert benchmark failed: {UNFINISHED}: client 0 had 3000 rows inserted and 0 deleted before it"
-    )
-    refused = start(server, "insert", rows=50)
-    assert refused.ended() == 1
-    assert refused.complaint == f"the insert benchmark failed: {UNFINISHED}; load it again"
-    _whole_batches(server)
-
-
-@pytest.mark.parametrize("kind", ["mariadb-innodb", "postgres-heap"])
-def test_a_server_that_is_killed(server_builds: Path, kind: str) -> None:
-    """The step says so; the rows that it has when it is started again are whole batches, and the right ones."""
-    engine, storage = kind.split("-")
-    with _folder() as folder:
-        with bench(server_builds, engine, storage, folder) as first:
-            run(first, "load", rows=3000)
-            step = start(first, "insert", rows=10_000_000, rows_per_commit=50, deletes=True)
-            until(lambda: first.number("SELECT max(transactionid) FROM pi1") > 5000)
-            if first.postgres:
-                first.connection.query("CHECKPOINT")  # it commits before it writes
-            _kill(folder)
-            # sysbench looks for an SQLSTATE where PostgreSQL's library has none, and crashes: no result either way
-            assert step.ended() == (-signal.SIGSEGV if first.postgres else 1)
-            assert first.postgres or re.search("Lost connection|gone away", step.complaint or "")
-        with bench(server_builds, engine, storage, folder) as again:
-            refused = start(again, "check")
-            assert refused.ended() == 1
-            assert (refused.complaint or "").startswith(f"the insert benchmark failed: {UNFINISHED}: client 0 had 3000")
-            _whole_batches(again)
-
-
-def _kill(folder: Path) -> None:
-    """The server of a folder, and its children."""
-    found = [each for each in psutil.process_iter(["cmdline"]) if _is_of(each, str(folder))]
-    everyone = [*found, *(child for each in found for child in each.children(recursive=True))]
-    for process in everyone:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(everyone[len(found) :], LONG)  # PostgreSQL does not start beside one of them
-
-
-def _is_of(process: psutil.Process, folder: str) -> bool:
-    words = process.info["cmdline"] or []
-    return any(folder in word for word in words) and "insert_benchmark.lua" not in words
-
-
-def _whole_batches(server: Bench) -> None:
-    """Of ids without gaps the rows say themselves which should be there: then the check finds no other ones."""
-    ends = "SELECT min(transactionid) AS least, max(transactionid) AS most FROM pi1"
-    until(lambda: _steady(server, ends))
-    (row,) = server.connection.query(ends)
-    server.connection.query(
-        f"UPDATE insert_benchmark_progress SET writing = 0, inserted = {row['most']}, deleted = {row['least'] - 1}"
-    )
-    (line,) = checked(server)
-    assert (line["rows"] % 50, line["checked"]) == (0, ALL)
-    assert row["most"] > 5000
-
-
-def _steady(server: Bench, sql: str) -> bool:
-    """What a client that is gone had asked for may still be at work."""
-    before = server.connection.query(sql)
-    time.sleep(0.2)
-    return before == server.connection.query(sql)
 
 
 def test_what_is_no_reason_to_try_again_ends_the_step(server: Bench) -> None:
