@@ -18,7 +18,14 @@ LEGEND = "milliseconds; 9: 99th percentile, x: longest, m: mean; ips: requests/s
 
 
 def tables(block: Block) -> list[Table]:
-    return [_table(block, "nodes", NODES), _table(block, "links", LINKS)]
+    parts = {"nodes": NODES, "links": LINKS}
+    return [_table(block, part, operations) for part, operations in parts.items() if _is_asked(block, operations)]
+
+
+def _is_asked(block: Block, operations: Mapping[str, str]) -> bool:
+    """A load has none of them; of a step without any figures it is not known."""
+    spots = [spot for spot in block.spots.values() if spot.values]
+    return not spots or any(f"{name}_max_us" in spot.values for spot in spots for name in operations.values())
 
 
 def metrics() -> tuple[str, ...]:
