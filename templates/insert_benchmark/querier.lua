@@ -96,18 +96,17 @@ return function(number, connection, postgres, block)
    local role, name = client.query, ("pi%d"):format(number % opt.tables + 1)
    local made = opt.query == "range" and ranged or pointed
    local choose = made(connection, postgres, name, client)
-   local ends
+   local seconds = opt.seconds
+   -- All queries in one function: LuaJIT then compiles what is between two of them, too
    return function()
-      if ends == nil then
-         role.began = clock.seconds()
-         ends = opt.seconds > 0 and role.began + opt.seconds or math.huge
+      role.began = clock.seconds()
+      local ends = seconds > 0 and role.began + seconds or math.huge
+      while block.failed == 0 and clock.seconds() < ends and (seconds > 0 or shared.inserting(block)) do
+         local send, what = choose()
+         sender.timed(connection, postgres, role, send, what)
+         role.count = role.count + 1
       end
-      if clock.seconds() >= ends or opt.seconds == 0 and not shared.inserting(block) or block.failed ~= 0 then
-         role.ended = clock.seconds()
-         return true
-      end
-      local send, what = choose()
-      sender.timed(connection, postgres, role, send, what)
-      role.count = role.count + 1
+      role.ended = clock.seconds()
+      return true
    end
 end
