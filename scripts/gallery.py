@@ -22,7 +22,8 @@ SCALE = "smoke"
 SPECS = (
     "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
     "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
-    "posts/2024-11-mysql-scan-regressions", "microbenchmarks", "microbenchmarks-versions",
+    "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions",
+    "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
 MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary
 
@@ -143,9 +144,10 @@ def clock(seconds: float) -> str:
 PAGE = """\
 # Gallery
 
-What `summary.txt` says of published experiments with RocksDB and Speedb, and of the microbenchmarks of sysbench on
-MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them also has a page
-with charts (`index.html` beside it), which is not kept here.
+What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
+PostgreSQL, and of the microbenchmarks of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their
+`smoke` scale, word for word. Each of them also has a page with charts (`index.html` beside it), which is not kept here.
+Of the two articles with the insert benchmark, [what became of their claims, and why](insert-benchmark.md).
 
 | summary | spec | cells | stages | measuring |
 |---|---|---|---|---|
@@ -162,7 +164,7 @@ it was stopped. For what is not built yet it needs Maven, git and a compiler: a 
 RocksDB is compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both
 where ccache is. Servers and sysbench are unpacked, not compiled.
 
-These are tries of the specs, not results. A step lasts two or three seconds, on a database of at most a few hundred MB
+These are tries of the specs, not results. A step lasts some seconds, on a database of at most a few hundred MB
 (of a few MB for sysbench), from one load; on two cores of a virtual machine, whose neighbours are heard, equal arms
 differ by a factor of two and more. The order of releases, forks and servers in these tables means nothing. What they
 show is that every table of the articles comes out, from real programs. For figures, run a spec as it stands, on the
