@@ -67,7 +67,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--builds", help="outputs/builds that has the server and sysbench")
     parser.add_argument("--insert", action="store_true", help="the client of the insert benchmark")
     parser.add_argument("--inserts", type=int, default=1_000_000, help="rows of each run, with --insert")
-    parser.add_argument("--seconds", type=int, default=5, help="of queries of each run, with --insert")
+    parser.add_argument("--seconds", type=int, default=20, help="of queries of each run, with --insert")
     return parser.parse_args()
 
 
