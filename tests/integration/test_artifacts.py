@@ -35,7 +35,7 @@ def test_a_crate(tmp_path: Path) -> None:
     material = obtain(tmp_path, crate="itoa", version="1.0.1", sha256=ITOA)
     assert material.tree is not None
     assert (material.tree / "src/lib.rs").is_file()
-    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
 @needs("pip")

@@ -53,14 +53,18 @@ def clear(attempt: Path) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Of a build that is made: no temporary files, and no history of the tree that it was made of."""
-    shutil.rmtree(folder / TEMPORARY, ignore_errors=True)
+    """Of a build that is made: no history of the tree that it was made of."""
     for parent, folders, files in os.walk(folder):
         if _HISTORY in folders:
             folders.remove(_HISTORY)
             shutil.rmtree(Path(parent, _HISTORY), onerror=_again)
         if _HISTORY in files:
             Path(parent, _HISTORY).unlink()
+
+
+def remove_temporary(folder: Path) -> None:
+    """Of a build that no program works on any more; several may at the same time."""
+    shutil.rmtree(folder / TEMPORARY, ignore_errors=True)
 
 
 def _again(remove: Callable[[str], Any], name: str, _why: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -77,7 +76,6 @@ class Commands:
         return time.monotonic()
 
     def _ended(self, status: int, began: float) -> None:
-        shutil.rmtree(self.folder / environment_variables.TEMPORARY, ignore_errors=True)
         self.note(f"[exit status {status}, {time.monotonic() - began:.2f} s]")
 
 

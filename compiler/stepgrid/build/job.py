@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 
 from stepgrid.build import record
-from stepgrid.build.attempt import LOG, fail, sweep, tidy
+from stepgrid.build.attempt import LOG, fail, remove_temporary, sweep, tidy
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import patches
@@ -81,6 +81,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     tidy(folder)
     _refuse_moved(build)
     checked = check(order, material, made)
+    remove_temporary(folder)
     seconds = time.monotonic() - began
     record.write(order, record.FinishedBuild(source.route, recipe.name, material, made, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]

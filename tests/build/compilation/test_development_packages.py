@@ -50,7 +50,7 @@ def test_headers_and_static_libraries_and_nothing_else(tmp_path: Path):
     files = sorted(str(path.relative_to(found.folder)) for path in found.folder.rglob("*") if path.is_file())
     assert files == ["include/own.h", "include/x.h", "lib/libx.a"]
     assert [(artifact.name, artifact.version) for artifact in found.artifacts] == [("libx-dev", "1:2.0")]
-    assert sorted(path.name for path in (tmp_path / "build").iterdir()) == ["build.log", "devel"]
+    assert sorted(path.name for path in (tmp_path / "build").iterdir()) == ["build.log", "devel", "tmp"]
     assert found.search(tmp_path / "build" / "tree" / "rocksdb") == {
         "CPATH": "../../devel/include",
         "LIBRARY_PATH": "../../devel/lib",

@@ -52,7 +52,7 @@ def test_in_order(tmp_path: Path, tree: Path):
     assert (tree / "a.txt").read_text() == "one\nTWO\nTHREE\nfour\nfive\n"
     assert [patch["path"] for patch in material.facts["patches"]] == [f"{tmp_path}/0.patch", f"{tmp_path}/1.patch"]
     assert material.facts["a"] == 1
-    assert sorted(path.name for path in tree.parent.iterdir()) == ["build.log", "tree"]
+    assert sorted(path.name for path in tree.parent.iterdir()) == ["build.log", "tmp", "tree"]
 
 
 def test_files_that_come_and_go(tmp_path: Path, tree: Path):

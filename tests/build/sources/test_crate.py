@@ -58,7 +58,7 @@ def test_the_tree_of_a_crate(cargo: Path) -> None:
     digest = hashlib.sha256(archive(cargo).read_bytes()).hexdigest()
     assert material.artifacts == (Artifact("thing", "0.1.0+9.9.3", digest),)
     assert material.quality == {"route": "source"}
-    assert sorted(path.name for path in cargo.with_name("attempt").iterdir()) == ["build.log", "tree"]
+    assert sorted(path.name for path in cargo.with_name("attempt").iterdir()) == ["build.log", "tmp", "tree"]
     assert cargo.with_name("words").read_text() == "metadata --format-version=1 --filter-platform=a-b-c\n"
 
 

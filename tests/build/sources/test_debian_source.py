@@ -96,7 +96,7 @@ def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: s
     assert material.artifacts == (Artifact("thing", "1.0-2", digest(mirror)),)
     assert material.quality == {"route": "source"}
     assert material.facts == {"suite": "uno", "package": "thing 1.0-2", "patched": not more}
-    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
 @pytest.mark.parametrize(

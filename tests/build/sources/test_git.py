@@ -65,7 +65,7 @@ def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repositor
     material = fetch("v2^")
     assert material.artifacts[0].digest == commit
     assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
-    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+    assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
 def test_a_server_that_gives_no_bare_commit(

@@ -47,7 +47,7 @@ def test_a_jar(mvn: Path) -> None:
     assert [path.name for path in material.prefix.iterdir()] == ["libc-linux64.so"]
     assert material.artifacts == (Artifact("a.b:c:linux64", "1", digest(mvn)),)
     assert (material.quality, material.facts) == ({"route": "maven"}, {"artifact": "a.b:c:linux64"})
-    assert sorted(path.name for path in mvn.with_name("attempt").iterdir()) == ["build.log", "prefix"]
+    assert sorted(path.name for path in mvn.with_name("attempt").iterdir()) == ["build.log", "prefix", "tmp"]
     assert " -Dartifact=a.b:c:1:jar:linux64 " in mvn.with_name("words").read_text()
 
 

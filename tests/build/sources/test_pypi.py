@@ -76,7 +76,7 @@ def test_a_wheel_is_kept_whole(tmp_path: Path, index: Path) -> None:
     assert material.artifacts == (Artifact("thing", "1.0", digest(path)),)
     assert material.quality == {"route": "pypi", "wheel": "py3-none-any"}
     assert material.facts == {"file": path.name}
-    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "prefix"]
+    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "prefix", "tmp"]
 
 
 @pytest.mark.parametrize("more", [(), ("pyproject.toml",)])
@@ -91,7 +91,7 @@ def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: t
     assert material.artifacts == (Artifact("thing", "1.0", found),)
     assert material.quality == {"route": "source"}
     assert not (tmp_path / "canary").exists()
-    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "tree"]
+    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
 def test_the_source_where_no_wheel_is_for_this_machine(tmp_path: Path, index: Path) -> None:

@@ -32,7 +32,7 @@ def test_by_make(tmp_path: Path):
     assert (found.quality["route"], found.quality["march"]) == ("source", "x86-64-v2")
     assert found.quality["compressions"] == ["zstd"]
     assert (found.facts["system"], found.facts["stripped"]) == ("make", True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log", "tmp"]
     assert str(tmp_path).encode() not in (tmp_path / "bin" / "db_bench").read_bytes()
 
 
@@ -50,7 +50,7 @@ def test_by_cmake_under_a_forks_name_for_it(tmp_path: Path):
     configured = found.facts["configured"]
     assert isinstance(configured, dict)
     assert (configured["WITH_LZ4"], configured["CMAKE_BUILD_TYPE"]) == ("OFF", "Release")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log", "tmp"]
 
 
 @needs_compiler
