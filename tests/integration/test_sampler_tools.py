@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stepgrid.build.apt.bootstrap import fetch
-from stepgrid.collect.samples.gauges import GAUGES
+from stepgrid.collect.samples.gauges import AVERAGED, GAUGES, SUMS
 from stepgrid.collect.samples.resource_usage import usage
 from stepgrid.host import devices
 from stepgrid.host.sampling.sampler import Sampler
@@ -135,14 +136,25 @@ def _differing(iostat: str, folder: Path, device: str, pid: int, seconds: int) -
     of_devices = tools.iostat_columns(said[0], device)
     of_host = tools.vmstat_columns(said[1])
     of_device = {name: (figure, 1.0, 0.01) for name, figure in OF_IOSTAT.items()}
-    spreads = {name: _spread(step / "samples.jsonl", gauge.keys) for name, gauge in GAUGES.items() if name in OF_HOST}
+    samples = [json.loads(line) for line in (step / "samples.jsonl").read_text().splitlines()]
+    spreads = {name: _spread(name, samples) for name in AVERAGED if name in OF_HOST}
     return dict([*_apart(of_devices, of_device, ours, {}), *_apart(of_host, OF_VMSTAT, ours, spreads)])
 
 
-def _spread(path: Path, keys: Sequence[str]) -> float:
-    """Between the smallest and the largest of our values: a peak that we saw may lie between two rows of the tool."""
-    values = [reduce(lambda part, key: part[key], keys, json.loads(line)) for line in path.read_text().splitlines()]
-    return float(max(values) - min(values))
+def _spread(name: str, samples: Sequence[Mapping[str, Any]]) -> float:
+    """Between the smallest and the largest of our values.
+
+    A peak that we saw may lie between two rows of the tool, and vmstat of procps 4.0.2 reads memory once, at its start.
+    """
+    values = [_level(name, each) for each in samples]
+    return max(values) - min(values)
+
+
+def _level(name: str, sample: Mapping[str, Any]) -> float:
+    if name in GAUGES:
+        return float(reduce(lambda part, key: part[key], GAUGES[name].keys, sample))
+    (section, first), sign, (_, second) = SUMS[name]
+    return float(sample[section][first] + sign * sample[section][second])
 
 
 def _cut(path: Path, count: int) -> None:
