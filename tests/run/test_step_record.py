@@ -38,4 +38,15 @@ def test_a_program_that_says_why_is_quoted(
     kind: str, status: int, output: str, said: str | None, tmp_path: Path
 ) -> None:
     (tmp_path / "stdout").write_text(output)
-    assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, running(kind)) == said
+    assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, running(kind), []) == said
+
+
+def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None:
+    """An assertion stopped the program before it could say so, and the file that did not fit is gone."""
+    (tmp_path / "stderr").write_text("db_bench: db/db_impl.cc:1: Assertion `s.ok()' failed.\n")
+    (tmp_path / "LOG").write_text("[WARN] Background IO error IO error: No space left on device: While appending\n")
+    aborted = _ended(-6)
+    said = complaint(aborted, 10.0, tmp_path, tmp_path, None, running("db_bench"), ["LOG"])
+    assert said is not None
+    assert said.startswith(f"the disk of {tmp_path} is full: ")
+    assert complaint(aborted, 10.0, tmp_path, tmp_path, None, running("db_bench"), []) == "it was killed by SIGABRT"

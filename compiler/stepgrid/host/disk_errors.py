@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from stepgrid.host.devices import existing
@@ -21,9 +22,12 @@ OUTSIDE = (
 FEWER = "remove some, or use another disk"
 
 
-def met_full_disk(folder: Path, data: Path) -> bool:
-    """The engine says so, or could not even say it: its log is on a disk as well."""
-    said = any(DISK_FULL in last_bytes(folder / name) for name in ("stderr", "stdout"))
+def met_full_disk(folder: Path, data: Path, logs: Iterable[str] = ()) -> bool:
+    """The engine says so, or could not even say it: its log is on a disk as well.
+
+    `logs`: its own files in the folder. Where an assertion stops it, it has told them alone, and has room again.
+    """
+    said = any(DISK_FULL in last_bytes(folder / name) for name in ("stderr", "stdout", *logs))
     return said or has_no_room(folder, data)
 
 

@@ -22,13 +22,19 @@ Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
 
 
 def complaint(
-    ended: ProcessEnd, deadline: float, folder: Path, data: Path, server: ReachedServer | None, kind: Runner
+    ended: ProcessEnd,
+    deadline: float,
+    folder: Path,
+    data: Path,
+    server: ReachedServer | None,
+    kind: Runner,
+    kept: Sequence[str],
 ) -> str | None:
-    """None of a program that ended well."""
+    """None of a program that ended well. `kept`: names of the files in the folder that came out of its database."""
     if ended.exit == 0 and not ended.overdue:
         return None
-    logs = (folder, server.folder) if server else (folder,)  # a client may only be told that its table is full
-    if any(met_full_disk(log, data) for log in logs):
+    # a client may only be told that its table is full
+    if met_full_disk(folder, data, kept) or (server and met_full_disk(server.folder, data)):
         return disk_full(data, folder)
     if said := read_only(folder, data):
         return said

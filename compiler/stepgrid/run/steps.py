@@ -114,7 +114,7 @@ class _Step:
         keep(self.folder, self.bench.data, done.command.keep)
         if not ended.exit:
             self._statistics(server_statistics.AFTER)
-        message = self._wrong(kind, ended, deadline)
+        message = self._wrong(kind, ended, deadline, done.command.keep)
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
         dropped, said = self.accepted.dropped, lost.message if lost else message
@@ -139,11 +139,11 @@ class _Step:
         finally:
             forget(self.folder, done.command.secrets)
 
-    def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float) -> str | None:
+    def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float, kept: Sequence[str]) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""
         folder, data = self.folder, self.bench.data
         return (
-            step_record.complaint(ended, deadline, folder, data, self.server, kind)
+            step_record.complaint(ended, deadline, folder, data, self.server, kind, kept)
             or complaint(self._launch, folder / "stderr")
             or step_record.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
         )
