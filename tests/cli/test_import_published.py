@@ -25,13 +25,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_ends_with_a_report(capsys: Capture) -> None:
     assert main(["import", "sysbench", "published", "--legacy", "out"]) == 0
     told = capsys.readouterr().out.split("\n")
-    assert told[1:4] == [
+    assert told[1:5] == [
         "took 2 results of 2 builds",
+        "left out: nothing",
         "out: 6 summary files as published",
         "out/legacy-and-clean.tsv: 8 figures where our rule is another, for 1 reason",
     ]
     (summary,) = Path("outputs/summary").iterdir()
-    assert told[4] == f"report: {summary}/summary.txt"
+    assert told[5] == f"report: {summary}/summary.txt"
     assert "my80.c8 against my56.c8" in (summary / "summary.txt").read_text()
     table = Path("out/legacy-and-clean.tsv").read_text().split("\n")
     assert table[:2] == [
@@ -56,9 +57,10 @@ def test_again_takes_nothing(capsys: Capture) -> None:
     assert main(["import", "sysbench", "published"]) == 0
     capsys.readouterr()
     assert main(["import", "sysbench", "published"]) == 0
-    assert capsys.readouterr().out.split("\n")[1:3] == [
+    assert capsys.readouterr().out.split("\n")[1:4] == [
         "took 0 results of 2 builds",
         "left as they are here: 2 results",
+        "left out: nothing",
     ]
 
 
@@ -87,10 +89,10 @@ def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
     assert not Path("out").exists()
 
 
-PLOT = " MariaDB(m=4, ef_search=10)   0.900  300.04\n" + 684 * " Some DB {m: 4}   0.900  300.04\n"
+PLOT = " MariaDB(m=4, ef_search=10)   0.900  300.04\n" + 684 * "Some DB\n"
 SAID = (
     "plots/o.plot:2: NAME(PARAMETER=VALUE, …), recall and QPS were expected; "
-    "684 such lines, this is the first\n  |  Some DB {m: 4}   0.900  300.04\n"
+    "684 such lines, this is the first\n  | Some DB\n"
 )
 
 
@@ -106,7 +108,7 @@ def test_what_is_not_understood_stops_it_unless_it_may_be_left_out(folder: Path,
     assert main(["import", "vector_search", "plots", "--skip-unknown"]) == 0
     told = capsys.readouterr().out
     assert f"took 1 result of 1 build\nleft out: {SAID}" in told
-    assert "not read, since they hold no result of their own: qr.maria\n" in told
+    assert "left out: 1 file made of other files, or without a result: qr.maria\n" in told
     (summary,) = Path("outputs/summary").glob("*/summary.txt")
     text = " ".join(summary.read_text().split())
     assert f"warnings left out: {SAID.splitlines()[0]}" in text
@@ -117,7 +119,7 @@ def test_an_engine_that_published_summaries_lack_stops_only_these(folder: Path, 
     (folder / "plots/o.plot").write_text(" New(m=4)   0.900  300.04\n")
     said = (
         "plots/o.plot:1: the published summaries have no file for New (1 search): "
-        "PGVector, PGVector_halfvec and MariaDB have\n"
+        "PGVector, PGVector_halfvec, MariaDB and Qdrant have\n"
     )
     assert main(["import", "vector_search", "plots", "--legacy", "out"]) == 1
     assert capsys.readouterr().err.startswith(f"{said}nothing was imported; `--skip-unknown` ")

@@ -42,14 +42,20 @@ def steps(found: PublishedFolder) -> list[tuple[str, str]]:
 
 
 def test_lines_of_a_plot(tmp_path: Path) -> None:
-    (tmp_path / "o.plot").write_text(PLOT)
+    """No switch leaves out a line with a recall: it is a result."""
+    (tmp_path / "o.plot").write_text(f"{PLOT}  what\nFound cached result\n")
     expected = "NAME(PARAMETER=VALUE, …), recall and QPS were expected"
     said = (
-        f"DIR/o.plot:5: after `Computing knn metrics`, {expected}\n  |  Some DB {{m: 4}}   0.900  300.04\n"
-        f"DIR/o.plot:6: {expected}; 2 such lines, this is the first\n  |   0:  other-db   0.9  100"
+        f"DIR/o.plot:5: {expected}\n  |  Some DB {{m: 4}}   0.900  300.04\n"
+        f"DIR/o.plot:6: {expected}; 2 such lines, this is the first\n  |   0:  other-db   0.9  100\n"
+        f"DIR/o.plot:8: {expected}\n  |   what"
     )
     assert wrong("vector_search", tmp_path) == said
-    assert "\n".join(left_out("vector_search", tmp_path)) == said
+    with pytest.raises(FolderError) as caught:
+        read("vector_search", tmp_path, skip_unknown=True)
+    assert str(caught.value).replace(str(tmp_path), "DIR") == said
+    (tmp_path / "o.plot").write_text("".join(PLOT.splitlines(keepends=True)[:3]) + "  what\nFound cached result\n")
+    assert left_out("vector_search", tmp_path) == [said.splitlines()[-2].replace(":8:", ":4:") + "\n  |   what"]
     assert steps(read("vector_search", tmp_path, skip_unknown=True)) == [("MariaDB", "search")]
 
 
@@ -74,7 +80,7 @@ def test_a_dbms_that_published_summaries_do_not_know(tmp_path: Path) -> None:
     assert len(found.planned.stages) == 2
     assert [str(each).replace(str(tmp_path), "DIR") for each in found.unsummarized] == [
         "DIR/o.plot:2: the published summaries have no file for New (2 searches): "
-        "PGVector, PGVector_halfvec and MariaDB have"
+        "PGVector, PGVector_halfvec, MariaDB and Qdrant have"
     ]
 
 
@@ -212,3 +218,4 @@ def test_half_a_line_at_the_end_is_told(tmp_path: Path) -> None:
     path = tmp_path / "sb.io.point-query.range100.pk1.dop4"
     path.write_text(path.read_text() + "md2   4.")
     assert [each.name for each in read("sysbench", tmp_path).cut] == [path.name]
+    assert left_out("sysbench", tmp_path) == [f"DIR: half a line at the end of 1 file is not read: {path.name}"]

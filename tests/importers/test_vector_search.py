@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import FolderError
-from stepgrid.transfer.published_folder import read
+from stepgrid.plugins.importer import FolderError, ImportedStep
+from stepgrid.transfer.published_folder import PublishedFolder, read
 
 LINES = (
     ("MariaDB(m=4, ef_search=10)", "0.900", "300.04"),
@@ -24,6 +24,10 @@ def folder(path: Path, **plots: str) -> Path:
     for name, text in plots.items():
         (path / name.replace("_", ".")).write_text(text)
     return path
+
+
+def steps(found: PublishedFolder) -> list[ImportedStep]:
+    return [step for stage in found.planned.stages.values() for step in stage]
 
 
 def test_groups_are_found_as_parts_of_the_text(tmp_path: Path) -> None:
@@ -64,9 +68,8 @@ def test_the_best_of_each_engine_with_a_recall(tmp_path: Path) -> None:
 
 def test_figures_are_as_they_were_printed_and_each_counts_once(tmp_path: Path) -> None:
     found = read("vector_search", folder(tmp_path, o_plot=PLOT))
-    steps = [step for stage in found.planned.stages.values() for step in stage]
-    assert len(steps) == len(LINES)
-    first = steps[0]
+    assert len(steps(found)) == len(LINES)
+    first = steps(found)[0]
     assert (first.build, first.labels, first.variables) == ("MariaDB", {"m": "4"}, {"ef_search": "10"})
     assert (first.figures.metrics, first.figures.facts) == (
         {"recall": 0.9, "qps": 300.04},
@@ -90,6 +93,7 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
     text = (
         "Computing knn metrics\n PGVector(m=8, ef_search=1)  1.000  5\nComputing knn metrics\nkilled\n"
         " MariaDB(m=4, ef_search=10)  x  5\n Other(a=1)  0.5  5\n Other(a=1)  0.5  5\n"
+        " MariaDB(m=5, ef_search=10)  0.9\n"
     )
     with pytest.raises(FolderError) as caught:
         read("vector_search", folder(tmp_path, o_plot=text))
@@ -100,8 +104,112 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
         "DIR/o.plot:5: recall and QPS of MariaDB(m=4, ef_search=10) were expected: two numbers\n"
         "  |  MariaDB(m=4, ef_search=10)  x  5\n"
         "DIR/o.plot:7: Other(a=1) is here again, after line 6\n"
-        "  |  Other(a=1)  0.5  5"
+        "  |  Other(a=1)  0.5  5\n"
+        "DIR/o.plot:8: NAME(PARAMETER=VALUE, …), recall and QPS were expected\n"
+        "  |  MariaDB(m=5, ef_search=10)  0.9"
     )
+
+
+def test_a_dbms_whose_names_lack_a_parenthesis(tmp_path: Path) -> None:
+    """Two results of one name are of something that the name leaves out; the scripts' 2 also finds 20."""
+    name = "Qdrant((m=8, ef_construct=32, quantization=none, hnsw_ef={})"
+    rows = [(20, "0.800", "100.000"), (2, "0.600", "200.000"), (2, "0.650", "190.000")]
+    plot = "".join(f"Found cached result\n {name.format(ef)}        {recall}      {qps}\n" for ef, recall, qps in rows)
+    found = read("vector_search", folder(tmp_path, o_plot=plot))
+    assert [(step.build, step.labels.get("occurrence"), dict(step.variables)) for step in steps(found)] == [
+        ("Qdrant", "1", {"hnsw_ef": "2"}),
+        ("Qdrant", "2", {"hnsw_ef": "2"}),
+        ("Qdrant", None, {"hnsw_ef": "20"}),
+    ]
+    assert found.legacy["qr.qdrant.none"].splitlines() == [
+        "",
+        f"0.800 100.0     {name.format(20)}",
+        f"0.600 200.0     {name.format(2)}",
+        f"0.650 190.0     {name.format(2)}",
+        f"0.800 100.0     {name.format(20)}",
+    ]
+
+
+def test_a_padded_number_is_that_number_and_the_scripts_do_not_find_it(tmp_path: Path) -> None:
+    plot = " MariaDB(m= 4, ef_search=10)  0.9  5.000\n MariaDB(m=12, ef_search=10)  0.99  4.000\n"
+    found = read("vector_search", folder(tmp_path, o_plot=plot))
+    assert [axis.labels for axis in found.planned.plan.axes if axis.name == "m"] == [("4", "12")]
+    assert "m= 4" not in found.legacy["qr.maria"]
+    assert ("MariaDB", "1", "2") in [(each.row, each.legacy, each.clean) for each in found.beside]
+
+
+def test_a_plot_on_another_scale_shows_the_same_results(tmp_path: Path) -> None:
+    again = PLOT.replace("m=4, ef_search=10", "m=6, ef_search=10")
+    found = read("vector_search", folder(tmp_path, o_plot_a=PLOT, o_plot_b=again, o_plot_xlog=PLOT + again))
+    assert len(steps(found)) == 10
+    assert [str(each).replace(str(tmp_path), "DIR") for each in found.left_out] == [
+        "DIR/o.plot.xlog: it shows 10 results of o.plot.a, o.plot.b again: counted once"
+    ]
+    assert found.planned.plan.warnings == (f"left out: {found.left_out[0].sentence}",)
+    for name in ("o.plot.a", "o.plot.b"):
+        (tmp_path / name).unlink()
+    (tmp_path / "o.plot.xlog").write_text(PLOT)
+    assert not read("vector_search", tmp_path).left_out
+
+
+def test_a_plot_of_some_of_the_engines(tmp_path: Path) -> None:
+    some = "".join(line for line in PLOT.splitlines(keepends=True) if "PGVector" not in line)
+    found = read(
+        "vector_search", folder(tmp_path, o_plot_all=PLOT, o_plot_some=some.replace("Computing knn metrics\n", ""))
+    )
+    assert [each.message for each in found.left_out] == ["it shows 3 results of o.plot.all again: counted once"]
+    assert {"qr.maria", "qr.topN.1"} <= set(found.legacy)
+
+
+def test_what_the_published_file_lists_is_reproduced(tmp_path: Path) -> None:
+    """Its ef_search, its indexes (an empty line for each that has none), its order of equal figures, its qr.topN."""
+    listed = (
+        "\n0.970 250.0     PGVector(m=8, ef_construction=64, ef_search=10)\n\n"
+        "\n0.980 250.0     PGVector(m=16, ef_construction=64, ef_search=20)\n"
+    )
+    maria = "MariaDB(m=4, ef_search=30)"
+    best = "".join(
+        f"Best QPS with recall >= {limit}\n\n" for limit in ("1.000", "0.99", "0.98", "0.97", "0.96", "0.95")
+    )
+    files = {"qr_pgvector": listed, "qr_maria": f"x {maria}\n", "qr.topN.1.maria": best, "qr.topN.1.what": "x"}
+    made = read("vector_search", folder(tmp_path, o_plot=PLOT, **files)).legacy
+    assert made["qr.pgvector"] == listed
+    assert made["qr.maria"] == f"\n0.930 200.0     {maria}\n" + "\n" * 8
+    assert made["qr.topN.1.maria"] == best
+    assert "qr.topN.1.what" not in made
+
+
+def test_equal_figures_are_in_the_order_of_the_published_file(tmp_path: Path) -> None:
+    """Which depends on the language that `sort` was run with."""
+    plot = " MariaDB(m=4, ef_search=10)  1.000  44.700\n MariaDB(m=6, ef_search=10)  1.000  4.800\n"
+    first, second = "1.000 44.7     MariaDB(m=4, ef_search=10)\n", "1.000 4.8     MariaDB(m=6, ef_search=10)\n"
+    for beside, made in ((first + second, first + second), (second + first, second + first), ("x", first + second)):
+        files = read("vector_search", folder(tmp_path, o_plot=plot, qr_maria_recall=beside)).legacy
+        assert files["qr.maria.recall"] == made
+
+
+def test_folders_of_plots_have_their_files_in_these(tmp_path: Path) -> None:
+    for name in ("dop_1", "dop_8"):
+        (tmp_path / name).mkdir()
+        folder(tmp_path / name, o_plot=PLOT.replace("300.04", f"30{name[-1]}.04"))
+    found = read("vector_search", tmp_path)
+    assert {"dop_1/qr.maria", "dop_8/qr.topN.1"} <= set(found.legacy)
+    assert found.planned.plan.axes[1].labels == ("dop_1", "dop_8")
+    assert "dop_1/o.plot:3" in [step.source for step in steps(found)]
+
+
+@pytest.mark.parametrize("end", ["", "3", "300.0"])
+def test_half_a_line_at_the_end_is_no_result(tmp_path: Path, end: str) -> None:
+    found = read("vector_search", folder(tmp_path, o_plot=f"{PLOT} MariaDB(m=5, ef_search=10)   0.9  {end}"))
+    assert (len(steps(found)), [path.name for path in found.cut]) == (len(LINES), ["o.plot"])
+    assert [axis.labels for axis in found.planned.plan.axes if axis.name == "plot"] == []
+
+
+def test_a_whole_last_line_may_lack_its_end_and_lines_may_end_as_on_windows(tmp_path: Path) -> None:
+    path = folder(tmp_path) / "o.plot"
+    path.write_bytes(f"{PLOT} MariaDB(m=5, ef_search=10)   0.9  300.000".replace("\n", "\r\n").encode())
+    found = read("vector_search", tmp_path)
+    assert (len(steps(found)), found.cut) == (len(LINES) + 1, [])
 
 
 def test_a_folder_of_another_kind_says_which(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from stepgrid.model.units import counted
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer import published_folder
-from stepgrid.transfer.published_folder import BESIDE, read
+from stepgrid.transfer.published_folder import BESIDE, named, read
 from stepgrid.transfer.published_results import publish
 from stepgrid.workflow import host_plan
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from stepgrid.transfer.published_results import ImportedPlan
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
-SHOWN = 5  # files that are named
 HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
 
 
@@ -83,14 +82,10 @@ def _told(planned: PublishedPlan, taken: ImportedPlan) -> Iterator[str]:
 def _not_read(found: PublishedFolder) -> Iterator[str]:
     yield from (f"left out: {each}" for each in found.left_out)
     if found.aside:
-        yield f"not read, since they hold no result of their own: {_named(found.aside)}"
-    if found.cut:
-        yield f"not read, half a line at the end: {_named(found.cut)}"
-
-
-def _named(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
-    return f"{', '.join(path.name for path in paths[:SHOWN])}{more}"
+        files = counted(len(found.aside), "file")
+        yield f"left out: {files} made of other files, or without a result: {named(found.aside)}"
+    if not (found.left_out or found.aside):
+        yield "left out: nothing"
 
 
 def _legacy(folder: Path, files: Mapping[str, str], beside: Sequence[PublishedFigure]) -> Iterator[str]:

@@ -110,6 +110,7 @@ class Faults:
     def __init__(self) -> None:
         self._found: dict[ImportProblem, None] = {}
         self._unknown: dict[tuple[Path, str], list[ImportProblem]] = {}
+        self.left_out: list[ImportProblem] = []  # told, and no reason to refuse the folder
         self.read: set[Path] = set()
         self.cut: list[Path] = []  # whose last line is half a line, which is not read
 
@@ -119,6 +120,9 @@ class Faults:
     def add_unknown(self, path: Path, line: int | None, message: str, text: str = "") -> None:
         """What is not understood. Lines of a file that lack the same are told once, and counted."""
         self._unknown.setdefault((path, message), []).append(ImportProblem(path, line, message, text))
+
+    def add_left_out(self, path: Path, line: int | None, message: str, text: str = "") -> None:
+        self.left_out.append(ImportProblem(path, line, message, text))
 
     def __iter__(self) -> Iterator[ImportProblem]:
         return iter(self._found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepgrid.model.units import counted
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, in_order
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_plan import PublishedPlan, planned, several
@@ -34,9 +35,10 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     _check(name, folder, measured, faults)
     unread = [path for path in sorted(path for path in folder.rglob("*") if path.is_file()) if path not in faults.read]
     aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
-    left_out = in_order([*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])])
-    if left_out and not skip_unknown:
-        raise FolderError(left_out, unknown=True)
+    unknown = [*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])]
+    if unknown and not skip_unknown:
+        raise FolderError(unknown, unknown=True)
+    left_out = in_order([*unknown, *faults.left_out, *_cut(folder, faults.cut)])
     found = _planned(name, folder, measured, left_out)
     legacy, beside = each.legacy(records), each.beside(records)
     return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut)
@@ -62,10 +64,21 @@ def _planned(
 def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[ImportProblem]:
     """By folder."""
     for parent in dict.fromkeys(path.parent for path in files):
-        names = [path.name for path in files if path.parent == parent]
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        count = "1 file is" if len(names) == 1 else f"{len(names)} files are"
-        yield ImportProblem(parent, None, f"{count} not understood: {', '.join(names[:SHOWN])}{more}")
+        there = [path for path in files if path.parent == parent]
+        count = "1 file is" if len(there) == 1 else f"{len(there):,} files are"
+        yield ImportProblem(parent, None, f"{count} not understood: {named(there)}")
+
+
+def _cut(folder: Path, files: Sequence[Path]) -> Iterator[ImportProblem]:
+    """What a program printed that was killed ends in half a line."""
+    if files:
+        said = f"half a line at the end of {counted(len(files), 'file')} is not read: {named(files)}"
+        yield ImportProblem(folder, None, said)
+
+
+def named(files: Sequence[Path]) -> str:
+    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
+    return f"{', '.join(path.name for path in files[:SHOWN])}{more}"
 
 
 def _others(but: str, folder: Path) -> str:

@@ -12,7 +12,10 @@ GZ = ".gz"
 
 
 def read(path: Path, faults: Faults) -> str | None:
-    """None for one that cannot be read. A byte that is no UTF-8 is a surrogate, so that it can be written again."""
+    """None for one that cannot be read. Lines may end as on Windows.
+
+    A byte that is no UTF-8 is a surrogate, so that it can be written again.
+    """
     faults.read.add(path)
     try:
         content = path.read_bytes()
@@ -21,7 +24,7 @@ def read(path: Path, faults: Faults) -> str | None:
     except (OSError, EOFError, zlib.error) as error:
         faults.add(path, None, f"cannot be read: {error}")
         return None
-    return content.decode("utf-8", errors="surrogateescape")
+    return content.replace(b"\r\n", b"\n").decode("utf-8", errors="surrogateescape")
 
 
 def readable(text: str) -> str:

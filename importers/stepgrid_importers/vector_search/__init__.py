@@ -4,67 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.shared import text_files
-from stepgrid_importers.vector_search import plot, summaries
+from stepgrid_importers.vector_search import engines, plot, plots, summaries
+from stepgrid_importers.vector_search.engines import ENGINES, SEARCHED
 from stepgrid_importers.vector_search.plot import Plot, Search
 
 STEP = "search"
-PLOT = "plot"  # the axis, where there are several
+PLOT, OCCURRENCE = "plot", "occurrence"  # axes, where there are several plots, or several results of one name
 PARTS, LISTED = "m=4 finds m=48", "ef_search of a plot"
-_PARAMETERS = ("m", "ef_construction", "ef_search")
+_PARAMETERS = ("m", "ef_construction", "ef_construct", *sorted(SEARCHED))
 
-Records = Sequence[Plot]
+
+class Records(NamedTuple):
+    folder: Path
+    plots: Sequence[Plot]
+
+    def label(self, found: Plot) -> str:
+        """dop_8/o.plot.def -> dop_8/def"""
+        place = found.path.parent.relative_to(self.folder)
+        parts = [part for part in (*place.parts, found.suffix.lstrip(".")) if part]
+        return "/".join(parts) or plot.NAME
+
+    def suffix(self, found: Plot) -> str:
+        """Of the summary files: that of the plot, where there are several in its folder, or published ones have it."""
+        several = sum(each.path.parent == found.path.parent for each in self.plots) > 1
+        files = [f"{plots.PUBLISHED}{engine.file}" for engine in ENGINES]
+        has = any(f"{file}{found.suffix}" in found.published for file in files)
+        return found.suffix if several or (has and not any(file in found.published for file in files)) else ""
 
 
 class VectorSearch:
     kind = "vector_search"
 
     def read(self, folder: Path, faults: Faults) -> Records:
-        return list(_plots(folder, faults))
+        return Records(folder, plots.read(folder, faults))
 
     def measured(self, records: Records) -> Sequence[ImportedStep]:
-        return [_measured(each, search, len(records) > 1) for each in records for search in _in_order(each)]
+        return [_measured(records, each, search) for each in records.plots for search in _in_order(each)]
 
     def legacy(self, records: Records) -> Mapping[str, str]:
-        several = len(records) > 1
-        found = (summaries.summaries(each, each.suffix if several else "") for each in records)
-        return {name: content for files in found for name, content in files.items()}
+        found: dict[str, str] = {}
+        for place in dict.fromkeys(each.path.parent for each in records.plots):
+            here = [each for each in records.plots if each.path.parent == place]
+            files = summaries.summaries(here, [records.suffix(each) for each in here])
+            found |= {str(place.relative_to(records.folder) / name): text for name, text in files.items()}
+        return found
 
     def beside(self, records: Records) -> Sequence[PublishedFigure]:
-        suffixes = [each.suffix if len(records) > 1 else "" for each in records]
-        plots = list(zip(records, suffixes, strict=True))
-        return [line for rule in (_found_twice, _not_listed) for plot_ in plots for line in rule(*plot_)]
+        named = [(each, records.suffix(each)) for each in records.plots]
+        return [line for rule in (_found_twice, _not_listed) for each in named for line in rule(*each)]
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
-        return [each for found in records for each in _without_summary(found)]
+        return [each for found in records.plots for each in _without_summary(found)]
 
     def aside(self, name: str) -> bool:
-        return name.startswith("qr.")
-
-
-def _plots(folder: Path, faults: Faults) -> Iterator[Plot]:
-    for path in sorted(folder.iterdir()):
-        if (
-            path.is_file()
-            and path.name.startswith(plot.NAME)
-            and (content := text_files.read(path, faults)) is not None
-        ):
-            found = plot.read(text_files.readable(content), path, faults)
-            for search in found.searches:
-                _check(path, search, faults)
-            yield found
-
-
-def _check(path: Path, search: Search, faults: Faults) -> None:
-    """Of the engines that there are summaries of: all figures of theirs are by these."""
-    needed = ["m", summaries.SEARCHED] if search.name in summaries.ENGINES else []
-    needed += ["ef_construction"] if "ef_construction" in search.params or search.name.startswith("PGVector") else []
-    for name in needed:
-        if not search.params.get(name, "").isdecimal():
-            faults.add(path, search.line, f"{search.text} says no {name}=NUMBER")
+        return name.startswith(plots.PUBLISHED)
 
 
 def _in_order(found: Plot) -> list[Search]:
@@ -74,30 +71,38 @@ def _in_order(found: Plot) -> list[Search]:
 
 
 def _numbers(search: Search) -> tuple[float, ...]:
-    return tuple(float(search.params.get(name, 0)) for name in _PARAMETERS)
+    return tuple(_number(search.params.get(name, "")) for name in _PARAMETERS)
 
 
-def _measured(found: Plot, search: Search, several: bool) -> ImportedStep:
+def _number(text: str) -> float:
+    return float(text) if text.isdecimal() else 0.0
+
+
+def _measured(records: Records, found: Plot, search: Search) -> ImportedStep:
     facts = {"dataset": found.dataset} if found.dataset else {}
+    several = {PLOT: records.label(found)} if len(records.plots) > 1 else {}
+    again = {OCCURRENCE: str(search.occurrence)} if search.occurrence else {}
     return ImportedStep(
         build=search.name,
         step=STEP,
         figures=Figures({"recall": float(search.recall), "qps": float(search.qps)}, facts),
-        labels={**({PLOT: found.suffix.lstrip(".")} if several else {}), **_built(search)},
-        variables={name: value for name, value in search.params.items() if name == summaries.SEARCHED},
-        source=f"{found.path.name}:{search.line}",
+        labels={**several, **_built(search), **again},
+        variables={name: value for name, value in search.params.items() if name in SEARCHED},
+        source=f"{found.path.relative_to(records.folder)}:{search.line}",
     )
 
 
 def _built(search: Search) -> Mapping[str, str]:
     """What an index was made with."""
-    return {name: value for name, value in search.params.items() if name != summaries.SEARCHED}
+    return {name: value for name, value in search.params.items() if name not in SEARCHED}
 
 
 def _without_summary(found: Plot) -> Iterator[ImportProblem]:
-    known = ", ".join(list(summaries.ENGINES)[:-1]) + f" and {list(summaries.ENGINES)[-1]}"
-    for name in dict.fromkeys(each.name for each in found.searches if each.name not in summaries.ENGINES):
-        lines = [each.line for each in found.searches if each.name == name]
+    names = list(dict.fromkeys(engine.name for engine in ENGINES))
+    known = f"{', '.join(names[:-1])} and {names[-1]}"
+    unknown = [each for each in found.searches if engines.of(each) is None]
+    for name in dict.fromkeys(each.name for each in unknown):
+        lines = [each.line for each in unknown if each.name == name]
         many = f"{len(lines)} search{'' if len(lines) == 1 else 'es'}"
         yield ImportProblem(
             found.path, lines[0], f"the published summaries have no file for {name} ({many}): {known} have"
@@ -105,25 +110,23 @@ def _without_summary(found: Plot) -> Iterator[ImportProblem]:
 
 
 def _not_listed(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
-    for engine, name in summaries.ENGINES.items():
-        there = sum(each.name == engine for each in found.searches)
-        searches = summaries.published(found, engine)
-        groups = summaries.indexes(searches) if searches else ()
-        listed = len({line for group in groups for line in summaries.listed(searches, group)})
+    for engine in ENGINES:
+        there = sum(map(engine.has, found.searches))
+        listed = len({line for _, lines in summaries.groups(found, engine, suffix) for line in lines})
         if listed != there:
-            yield PublishedFigure(f"qr.{name}{suffix}", engine, "searches", str(listed), str(there), LISTED)
+            name = f"qr.{engine.file}{suffix}"
+            yield PublishedFigure(name, engine.name, "searches", str(listed), str(there), LISTED)
 
 
 def _found_twice(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
-    for engine, name in summaries.ENGINES.items():
-        searches = summaries.published(found, engine)
-        for group in summaries.indexes(searches) if searches else ():
-            legacy, clean = len(summaries.listed(searches, group)), sum(summaries.belongs(s, group) for s in searches)
-            if legacy != clean:
+    for engine in ENGINES:
+        searches = summaries.published(found, engine, suffix)
+        for group, lines in summaries.groups(found, engine, suffix):
+            clean = sum(summaries.belongs(search, group) for search in searches)
+            if lines and len(lines) != clean:
                 row = ", ".join(f"{parameter}={value}" for parameter, value in group.items())
-                yield PublishedFigure(
-                    f"qr.{name}{suffix}", row, "searches of the index", str(legacy), str(clean), PARTS
-                )
+                name = f"qr.{engine.file}{suffix}"
+                yield PublishedFigure(name, row, "searches of the index", str(len(lines)), str(clean), PARTS)
 
 
 IMPORTER: Importer[Records] = VectorSearch()
