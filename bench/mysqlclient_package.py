@@ -22,7 +22,8 @@ def installed(folder: Path) -> Path | None:
         return None
     target = folder / "mysqlclient"
     environment = {**os.environ, **({} if _has_headers() else _fetched(folder / "headers"))}
-    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), "mysqlclient"]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-cache-dir"]  # a cached wheel has another rpath
+    argv = [*pip, "--no-deps", "--target", str(target), "mysqlclient"]
     if subprocess.run(argv, env=environment, stdout=sys.stderr, check=False).returncode:
         sys.exit("mysqlclient cannot be compiled: install libmariadb-dev and python3-dev")
     return target

@@ -1,92 +1,69 @@
--- Memory that all threads share: what each role of each client has done, and the queue between inserts and deletes.
+-- Memory that all threads share: what each client has done. A kind of client has a struct of its own, which begins with
+-- a stepgrid_run.
 --
 -- Each thread of sysbench has a Lua of its own. The main one makes the memory, and its address is in the environment.
 
 local ffi = require("ffi")
-require("clock")
-local C = ffi.C
+local clock = require("clock")
+local C, floor = ffi.C, math.floor
 
 ffi.cdef [[
 typedef union { char bytes[32]; long alignment; } stepgrid_semaphore;  /* sem_t of 64-bit Linux */
 typedef struct {
-   double count;             /* rows, or queries */
+   int failed;
+   double started;           /* seconds of the monotonic clock: of the client, not yet of its threads */
+   stepgrid_semaphore ended; /* posted by each thread that ends */
+} stepgrid_run;
+typedef struct {
+   double count;             /* rows, queries or requests */
    double retries;
    double began, ended;      /* seconds of the monotonic clock */
    double longest;           /* seconds, of a statement */
-   double longest_lately;    /* since the last report, as the next two */
-   double reported, retries_reported;
-   double resyncs, resync_seconds;
+   double longest_lately;    /* since the last report */
    double buckets[1024];     /* statements by the logarithm of their time */
 } stepgrid_role;
-typedef struct {
-   stepgrid_role insert, remove, query;
-   stepgrid_semaphore filled, free;
-   double oldest;            /* no row has a smaller id */
-   double ordinal;           /* of the next row */
-   double deleted;
-   int inserted;             /* all rows are in: nothing follows in the queue */
-   int ended;
-} stepgrid_client;
-typedef struct {
-   double seed;              /* of what rows hold */
-   double data_least, data_most;
-   double reported_until;    /* second of the last report */
-   int failed;
-   double started;           /* seconds of the monotonic clock: of the client, not yet of its threads */
-   stepgrid_client clients[?];
-} stepgrid_block;
 
 void *mmap(void *address, size_t length, int protection, int flags, int descriptor, long offset);
 int setenv(const char *name, const char *value, int overwrite);
 int sem_init(stepgrid_semaphore *semaphore, int shared, unsigned value);
 int sem_post(stepgrid_semaphore *semaphore);
 int sem_timedwait(stepgrid_semaphore *semaphore, const struct stepgrid_time *until);
+int usleep(unsigned microseconds);
 ]]
 
 local READ_WRITE, SHARED_ANONYMOUS = 3, 0x21
 local NAME = "STEPGRID_SHARED_MEMORY"
-local BATCHES = 8  -- that wait to be deleted
 local REALTIME = 0
 local shared = {}
 
-function shared.make(clients)
-   local size = ffi.sizeof("stepgrid_block", clients)
-   local memory = C.mmap(nil, size, READ_WRITE, SHARED_ANONYMOUS, -1, 0)
+-- `struct` has a last member for so many clients. Zeros.
+function shared.make(struct, clients)
+   local memory = C.mmap(nil, ffi.sizeof(struct, clients), READ_WRITE, SHARED_ANONYMOUS, -1, 0)
    assert(ffi.cast("intptr_t", memory) ~= -1, "no memory for the counters of the clients")
    C.setenv(NAME, string.format("%.0f", tonumber(ffi.cast("intptr_t", memory))), 1)
-   local block = shared.block()
-   for client = 0, clients - 1 do
-      C.sem_init(block.clients[client].filled, 1, 0)
-      C.sem_init(block.clients[client].free, 1, BATCHES)
-   end
-   return block
+   local run = shared.run()
+   run.started = clock.seconds()
+   C.sem_init(run.ended, 1, 0)
+   return shared.block(struct)
 end
 
-function shared.block()
+function shared.block(struct)
    local address = assert(tonumber(os.getenv(NAME)), "the counters of the clients are not there yet")
-   return ffi.cast("stepgrid_block *", ffi.cast("intptr_t", address))
+   return ffi.cast(struct .. " *", ffi.cast("intptr_t", address))
 end
 
-local first = 0  -- client that may still insert
-
--- Whether a client's rows are not all in. Each has a mark of its own: no two threads write to one place.
-function shared.inserting(block)
-   while first < sysbench.opt.clients and block.clients[first].inserted ~= 0 do
-      first = first + 1
-   end
-   return first < sysbench.opt.clients
+function shared.run()
+   return shared.block("stepgrid_run")
 end
 
-local now = ffi.new("struct stepgrid_time")
+local moment = ffi.new("struct stepgrid_time")
 
--- False when the step has failed: nobody will ever post.
-function shared.wait(semaphore, block)
-   repeat
-      if block.failed ~= 0 then return false end
-      C.clock_gettime(REALTIME, now)
-      now.seconds = now.seconds + 1
-   until C.sem_timedwait(semaphore, now) == 0
-   return true
+-- False when nobody has posted for so many seconds.
+function shared.wait(semaphore, seconds)
+   C.clock_gettime(REALTIME, moment)
+   local at = tonumber(moment.nanoseconds) / 1e9 + math.max(0, seconds)
+   moment.seconds, moment.nanoseconds = moment.seconds + floor(at), (at - floor(at)) * 1e9
+   return C.sem_timedwait(semaphore, moment) == 0
 end
 
 function shared.post(semaphore)

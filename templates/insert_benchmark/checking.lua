@@ -3,8 +3,8 @@
 
 local ffi = require("ffi")
 require("clock")
-local sender, rows, progress, md5, report =
-   require("sender"), require("rows"), require("progress"), require("md5"), require("client_report")
+local memory, sender, rows, progress, md5, report = require("client_memory"), require("sender"), require("rows"),
+   require("progress"), require("md5"), require("client_report")
 local WORD = 2 ^ 32
 local COLUMNS = "dateandtime,cashregisterid,customerid,productid,price,data"
 local HASH = {
@@ -15,7 +15,6 @@ local checking = {}
 local connection, postgres, hash
 
 function checking.init()
-   local memory = require("shared_memory")
    memory.make(1)
 end
 

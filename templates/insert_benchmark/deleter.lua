@@ -1,7 +1,7 @@
 -- The role that deletes the oldest rows of a table, as many as its client has inserted.
 
 local ffi = require("ffi")
-local clock, shared, sender = require("clock"), require("shared_memory"), require("sender")
+local clock, memory, shared, sender = require("clock"), require("client_memory"), require("shared_memory"), require("sender")
 local C = ffi.C
 local RESYNC = 1000  -- batches after which the smallest id is asked for again
 local TRIES = 10     -- that find no row, when nothing is inserted any more
@@ -30,12 +30,12 @@ return function(number, connection, postgres, block)
       local began = clock.seconds()
       local found = sender.rows(connection, smallest)[1]
       client.oldest = found and tonumber(found[1]) or client.oldest
-      role.resyncs, role.resync_seconds = role.resyncs + 1, role.resync_seconds + clock.seconds() - began
+      client.resyncs, client.resync_seconds = client.resyncs + 1, client.resync_seconds + clock.seconds() - began
    end
 
    return function()
       if role.began == 0 then role.began = clock.seconds() end
-      if client.inserted == 0 and not shared.wait(client.filled, block) then return true end
+      if client.inserted == 0 and not memory.wait(client.filled, block) then return true end
       local last = client.inserted ~= 0
       local behind = client.insert.count - role.count  -- what an earlier batch did not find is made up for
       if behind > 0 then

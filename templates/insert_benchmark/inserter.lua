@@ -1,8 +1,8 @@
 -- The role that inserts: one INSERT of many rows after the other, and a place in the queue of what is to be deleted.
 
 local ffi = require("ffi")
-local clock, shared, sender, rows, rate = require("clock"), require("shared_memory"), require("sender"), require("rows"),
-   require("rate")
+local clock, memory, shared, sender, rows, rate = require("clock"), require("client_memory"), require("shared_memory"),
+   require("sender"), require("rows"), require("rate")
 local C, min = ffi.C, math.min
 local COMMA = 44
 
@@ -29,10 +29,10 @@ return function(number, connection, postgres, block)
       role.began = clock.seconds()
       local ends = opt.seconds > 0 and role.began + opt.seconds or math.huge
       local allowed, rest = rate(opt.insert_rate, role.began, ends, block)
-      while block.failed == 0 do
+      while block.run.failed == 0 do
          local count = allowed(opt.seconds > 0 and most or min(most, left))
          if count == 0 or clock.seconds() >= ends then break end
-         if deletes and not shared.wait(client.free, block) then break end
+         if deletes and not memory.wait(client.free, block) then break end
          local at, first = start, client.ordinal
          for ordinal = first, first + count - 1 do
             at = write(at, ordinal)

@@ -3,7 +3,7 @@
 -- MySQL gets text with the index that it shall use, of which only the digits change; PostgreSQL prepared statements.
 
 local ffi = require("ffi")
-local clock, shared, sender, rows = require("clock"), require("shared_memory"), require("sender"), require("rows")
+local clock, memory, sender, rows = require("clock"), require("client_memory"), require("sender"), require("rows")
 local C, random, digits = ffi.C, math.random, rows.digits
 local REFRESH = 100  -- point queries after which the largest id is asked for again
 local ID_DIGITS = 12
@@ -101,7 +101,7 @@ return function(number, connection, postgres, block)
    return function()
       role.began = clock.seconds()
       local ends = seconds > 0 and role.began + seconds or math.huge
-      while block.failed == 0 and clock.seconds() < ends and (seconds > 0 or shared.inserting(block)) do
+      while block.run.failed == 0 and clock.seconds() < ends and (seconds > 0 or memory.inserting(block)) do
          local send, what = choose()
          sender.timed(connection, postgres, role, send, what)
          role.count = role.count + 1

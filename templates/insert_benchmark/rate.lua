@@ -12,7 +12,7 @@ local at = ffi.new("struct stepgrid_time")
 
 local function sleep_until(moment, block)
    repeat
-      if block.failed ~= 0 then return end
+      if block.run.failed ~= 0 then return end
       local until_ = min(moment, clock.seconds() + LONGEST)
       at.seconds = floor(until_)
       at.nanoseconds = floor((until_ - floor(until_)) * 1e9)
@@ -32,7 +32,7 @@ return function(rate, began, ends, block)
       if left == 0 then
          local late = clock.seconds() > start + 1
          if not late then rest() end
-         if block.failed ~= 0 or clock.seconds() >= ends then return 0 end
+         if block.run.failed ~= 0 or clock.seconds() >= ends then return 0 end
          start, left = late and clock.seconds() or start + 1, rate
       end
       local rows = min(most, left)

@@ -1,8 +1,8 @@
 -- Steps that insert rows, with or without deletes and queries beside: a thread for each role of each client.
 
 local clock = require("clock")
-local shared, sender, schema, progress, report =
-   require("shared_memory"), require("sender"), require("schema"), require("progress"), require("client_report")
+local memory, sender, schema, progress, report =
+   require("client_memory"), require("sender"), require("schema"), require("progress"), require("client_report")
 local opt = sysbench.opt
 local writing = {}
 local block, connection, event
@@ -32,8 +32,8 @@ end
 
 -- Before the threads begin, in a connection of its own.
 function writing.init()
-   block = shared.make(opt.clients)
-   block.seed, block.started = opt.rand_seed, clock.seconds()
+   block = memory.make(opt.clients)
+   block.seed = opt.rand_seed
    block.data_least, block.data_most = opt.data_length_min, opt.data_length_max
    local connection, postgres = sender.connect()
    if opt.action == "load" then
@@ -72,7 +72,7 @@ end
 
 -- Each client's first role, then each one's second.
 function writing.thread_init(thread)
-   block = shared.block()
+   block = memory.block()
    local number, index = thread % opt.clients, math.floor(thread / opt.clients) + 1
    local role, postgres = roles()[index], nil
    math.randomseed(opt.rand_seed * 65536 + thread)
@@ -90,7 +90,7 @@ end
 
 -- When all threads have ended.
 function writing.done()
-   if block.failed ~= 0 then return end
+   if block.run.failed ~= 0 then return end
    local connection = sender.connect()
    for number = 0, opt.clients - 1 do
       progress.write(connection, row_of(number, 0))

@@ -2,7 +2,7 @@
 -- and added and not deleted, and that no link leads to or from an id that never was a node.
 
 local sender = require("sender")
-local memory, state, report = require("graph_memory"), require("graph_state"), require("client_report")
+local memory, state, report = require("client_memory"), require("graph_state"), require("client_report")
 local checking = {}
 local connection
 

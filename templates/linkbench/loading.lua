@@ -4,7 +4,7 @@
 
 local ffi = require("ffi")
 local clock, sender = require("clock"), require("sender")
-local memory, schema, state, report, batch, data, random_stream, link_counts = require("graph_memory"),
+local memory, schema, state, report, batch, data, random_stream, link_counts = require("client_memory"),
    require("schema"), require("graph_state"), require("client_report"), require("row_batch"), require("data_text"),
    require("random_stream"), require("link_counts")
 local C, floor = ffi.C, math.floor
@@ -69,7 +69,7 @@ local function load_rows(client)
    local stream, of = random_stream(block.seed, 1), link_counts(block.ids, block.link_types)
    client.load.began = clock.seconds()
    for chunk = number * CHUNK, block.ids - 1, opt.clients * CHUNK do
-      if block.failed ~= 0 then return end
+      if block.run.failed ~= 0 then return end
       for id = chunk + 1, math.min(chunk + CHUNK, block.ids) do
          stream.begin(id)
          nodes.row(write_node, id, stream)
@@ -90,7 +90,7 @@ end
 local function all_have_finished()
    for client = 0, opt.clients - 1 do
       while block.clients[client].finished == 0 do
-         if block.failed ~= 0 then return false end
+         if block.run.failed ~= 0 then return false end
          C.usleep(1000)
       end
    end
@@ -114,7 +114,7 @@ end
 
 -- When all threads have ended.
 function loading.done()
-   if block.failed ~= 0 then return end
+   if block.run.failed ~= 0 then return end
    local own = sender.connect()
    for client = 0, opt.clients - 1 do
       block.links = block.links + block.clients[client].links

@@ -1,6 +1,6 @@
 -- Which operation comes next, by the percentages of the mix.
 
-local memory = require("graph_memory")
+local memory = require("client_memory")
 
 -- `text`: getnode:43.9,addnode:2.6,…
 return function(text, stream)

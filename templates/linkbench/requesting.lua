@@ -1,10 +1,9 @@
 -- The step that sends requests: each client one after the other, as fast as it can, until the time is over.
 
 local clock, sender = require("clock"), require("sender")
-local memory, state, random_stream, request_ids, request_mix, operations = require("graph_memory"),
+local memory, state, random_stream, request_ids, request_mix, operations = require("client_memory"),
    require("graph_state"), require("random_stream"), require("request_ids"), require("request_mix"),
    require("operations")
-require("client_report")
 local opt = sysbench.opt
 local requesting = {}
 local block, event
@@ -23,10 +22,10 @@ function requesting.init()
    connection:disconnect()
 end
 
--- Runs one request, and counts it; true when the time is over.
+-- Sends requests, and counts them, until the time is over.
 local function requests(connection, postgres, client, stream)
    local made, after = operations(connection, postgres, opt, block, client, request_ids(opt, block, stream), stream)
-   local choose, seconds, ends = request_mix(opt.mix, stream), clock.seconds, nil
+   local choose, seconds = request_mix(opt.mix, stream), clock.seconds
    local function act(part)
       local role = client.operations[part.index]
       local send, what = made[part.name]()
@@ -39,9 +38,11 @@ local function requests(connection, postgres, client, stream)
       role.count = role.count + 1
    end
    return function()
-      ends = ends or seconds() + opt.seconds
-      if seconds() >= ends or block.failed ~= 0 then return true end
-      act(choose())
+      local ends = seconds() + opt.seconds
+      while seconds() < ends and block.run.failed == 0 do
+         act(choose())
+      end
+      return true
    end
 end
 
@@ -59,7 +60,7 @@ end
 
 -- When all threads have ended.
 function requesting.done()
-   if block.failed ~= 0 then return end
+   if block.run.failed ~= 0 then return end
    for number = 0, opt.clients - 1 do
       local client = block.clients[number]
       block.added, block.deleted = block.added + client.nodes, block.deleted + client.deleted

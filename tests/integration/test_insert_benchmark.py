@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.insert_benchmark import ALL, Step, checked, run, server_folder, start
+from tests.integration.client_steps import Step, server_folder
+from tests.integration.insert_benchmark import ALL, checked, run, start
 from tests.integration.sysbench import Bench, bench
 from tests.waiting import until
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.integration.insert_benchmark import ALL, checked, run, server_folder, start
+from tests.integration.client_steps import server_folder
+from tests.integration.insert_benchmark import ALL, checked, run, start
 from tests.integration.sysbench import Bench, bench
 from tests.waiting import LONG, until
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,8 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.linkbench.settings import MIX
-from tests.integration.linkbench import Step, checked, run, start
+from tests.integration.client_steps import Step, server_folder
+from tests.integration.linkbench import checked, run, start
 from tests.integration.sysbench import Bench, bench
 from tests.waiting import until
 
@@ -28,12 +27,9 @@ UNFINISHED = "the step that wrote the graph last did not end"
 
 @pytest.fixture(scope="module", params=["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"])
 def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
-    folder = Path(tempfile.mkdtemp(prefix="linkbench-"))  # where everyone may go
-    folder.chmod(0o755)
     engine, storage = request.param.split("-")
-    with bench(server_builds, engine, storage, folder) as found:
+    with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
         yield found
-    shutil.rmtree(folder)
 
 
 def test_the_graph_after_a_load_and_after_requests(server: Bench) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build.programs import programs
+from stepgrid.drivers.linkbench.command import FOLDER
 from stepgrid.drivers.linkbench.settings import MIX
-from stepgrid.drivers.linkbench.workload_files import FOLDER, files
+from stepgrid.drivers.sysbench.client_files import SEARCH, files
 from stepgrid.run.step_files import attach
 from tests.integration.sysbench import record
 
@@ -43,11 +44,9 @@ def sysbench(server_builds: Path) -> Any:
 
 
 def _drawn(sysbench: Any, folder: Path, lua: str) -> dict[str, int]:
-    attach(folder, {**files(), "draws.lua": HEAD + lua + EMPTY})
+    attach(folder, {**files(FOLDER), "draws.lua": HEAD + lua + EMPTY})
     argv = [*sysbench, "draws.lua", "--events=1", "run"]
-    done = subprocess.run(
-        argv, cwd=folder, env={"LUA_PATH": f"{folder}/?.lua;;"}, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run(argv, cwd=folder, env=SEARCH, capture_output=True, text=True, timeout=60)
     assert (folder / "drawn.json").exists(), done.stdout + done.stderr
     found: dict[str, int] = json.loads((folder / "drawn.json").read_text())
     return found

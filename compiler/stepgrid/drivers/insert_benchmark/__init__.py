@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.insert_benchmark import command, workload_files
+from stepgrid.drivers.insert_benchmark import command
+from stepgrid.drivers.sysbench import client_files
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class InsertBenchmark(PackageRunner):
         return {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
 
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return workload_files.files()
+        return client_files.files(command.FOLDER)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.insert_benchmark.workload_files import MAIN
 from stepgrid.drivers.sysbench import server_options
+from stepgrid.drivers.sysbench.client_files import REPORTER, SEARCH
+from stepgrid.model.package_data import TEMPLATES
 
 if TYPE_CHECKING:
     from stepgrid.model.command import Command
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
+FOLDER = TEMPLATES / "insert_benchmark"
+MAIN = "insert_benchmark.lua"
 YEAR = 31_536_000  # its limit of seconds: none would be a warning
 
 _PASSED = (
@@ -30,7 +33,7 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
     flags = {**server_options.options(access), **_general(settings, context), **_own(settings, access)}
     return Command(
         argv=(*context.programs[CLIENT], MAIN, *server_options.words(flags), "run"),
-        env={"LUA_PATH": f"{context.folder}/?.lua;;"},
+        env=SEARCH,
         duration=settings["duration"] if ends_by_clock(settings) else None,  # rows may take longer
         files=server_options.password_file(access),
         secrets=(server_options.CONNECTION,),
@@ -63,8 +66,7 @@ def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     threads = 1 if settings["action"] == "check" else settings["clients"] * len(roles(settings))
     return {
         "rand-seed": server_options.seed(context),
-        "threads": threads,
-        "report-interval": 1,
+        "threads": threads + REPORTER,
         "time": YEAR,
         "events": 0,
     }

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.linkbench import command, workload_files
+from stepgrid.drivers.linkbench import command
+from stepgrid.drivers.sysbench import client_files
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class LinkBench(PackageRunner):
         return max(FLOOR, float(settings["ids"] / LOAD_RATE / settings["loaders"]))
 
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return workload_files.files()
+        return client_files.files(command.FOLDER)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.linkbench.workload_files import MAIN
 from stepgrid.drivers.sysbench import server_options
+from stepgrid.drivers.sysbench.client_files import REPORTER, SEARCH
+from stepgrid.model.package_data import TEMPLATES
 
 if TYPE_CHECKING:
     from stepgrid.model.command import Command
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
+FOLDER = TEMPLATES / "linkbench"
+MAIN = "linkbench.lua"
 YEAR = 31_536_000  # its limit of seconds: none would be a warning
 CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
 
@@ -27,7 +30,7 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
     flags = {**server_options.options(access), **_general(settings, context), **_own(settings, access)}
     return Command(
         argv=(*context.programs[CLIENT], MAIN, *server_options.words(flags), "run"),
-        env={"LUA_PATH": f"{context.folder}/?.lua;;"},
+        env=SEARCH,
         duration=settings["duration"],
         files=server_options.password_file(access),
         secrets=(server_options.CONNECTION,),
@@ -42,8 +45,7 @@ def clients(settings: Mapping[str, Any]) -> int:
 def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     return {
         "rand-seed": server_options.seed(context),
-        "threads": clients(settings),
-        "report-interval": 1,
+        "threads": clients(settings) + REPORTER,
         "time": YEAR,
         "events": 0,
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.drivers.sysbench import server_options
+from stepgrid.drivers.sysbench.client_files import SEARCH
 from stepgrid.drivers.sysbench.server_options import MOST
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
 from stepgrid.model.command import Command
@@ -44,7 +45,7 @@ def command(settings: Mapping[str, Any], context: Context) -> Command:
             *server_options.words(flags),
             "run",
         ),
-        env={"LUA_PATH": f"{context.folder}/?.lua;;"},
+        env=SEARCH,
         duration=settings["duration"],
         files={**server_options.password_file(access), **(again() if anew else {})},
         secrets=(server_options.CONNECTION,),

@@ -1,0 +1,85 @@
+"""Steps of a client that runs on sysbench's LuaJIT, by themselves against a server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stepgrid.host.processes.supervision import environment
+from stepgrid.model.figures import Figures
+from stepgrid.plugins.driver import Context, PackageRunner
+from stepgrid.run.step_files import attach
+from tests.integration.sysbench import Bench
+
+LONG = 60.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One that was started: its settings, its folder and its client."""
+
+    driver: PackageRunner
+    settings: Mapping[str, Any]
+    folder: Path
+    client: subprocess.Popen[bytes]
+
+    def ended(self) -> int:
+        return self.client.wait(LONG)
+
+    @property
+    def figures(self) -> Figures:
+        return self.driver.parse(self.folder, self.settings)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        path = self.folder / "report.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    @property
+    def complaint(self) -> str | None:
+        return self.driver.complaint(self.folder)  # type: ignore[attr-defined,no-any-return]
+
+
+@dataclass(frozen=True)
+class Client:
+    """Of one kind of step."""
+
+    driver: PackageRunner
+
+    def start(self, bench: Bench, action: str, seed: int = 7, *, anew: bool = False, **given: Any) -> Step:
+        folder = bench.folder / f"step-{len(list(bench.folder.glob('step-*')))}"
+        folder.mkdir()
+        settings = self.driver.settings_model().model_validate({"action": action, **given}).model_dump(mode="json")
+        context = Context({"sysbench": bench.sysbench}, "", folder, folder, seed, bench.access._replace(running=anew))
+        made = self.driver.command(settings, {}, context)
+        attach(folder, {**self.driver.files(settings, str), **made.files})  # type: ignore[attr-defined]
+        with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+            client = subprocess.Popen(made.argv, cwd=folder, env=environment(made.env), stdout=out, stderr=err)
+        return Step(self.driver, settings, folder, client)
+
+    def run(self, bench: Bench, action: str, seed: int = 7, **given: Any) -> Step:
+        step = self.start(bench, action, seed, **given)
+        assert step.ended() == 0, step.complaint
+        return step
+
+    def checked(self, bench: Bench) -> list[Mapping[str, Any]]:
+        """What the check says."""
+        return [line for line in self.run(bench, "check").lines if line["report"] == "check"]
+
+
+@contextmanager
+def server_folder() -> Iterator[Path]:
+    """Where everyone may go: a server is nobody's."""
+    folder = Path(tempfile.mkdtemp(prefix="client-steps-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
