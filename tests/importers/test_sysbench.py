@@ -115,12 +115,50 @@ def test_all_faults_of_all_files_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_two_tables_that_differ_are_a_fault(tmp_path: Path) -> None:
+def test_tables_that_differ_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "qps.abs.cached.tsv").write_text(TABLE)
+    (tmp_path / "qps.abs.io.tsv").write_text(TABLE.replace("150", "151"))
+    (tmp_path / "qps.abs.other.tsv").write_text(TABLE.replace("my56", "my57").replace("my80", "my57v2"))
+    found = read("sysbench", tmp_path)
+    assert found.planned.plan.axes[1].labels == ("cached", "io")
+    qps = {
+        (step.build, step.labels.get("table")): step.figures.metrics["qps"]
+        for step in steps(found)
+        if step.step.startswith("point-query")
+    }
+    assert qps == {
+        ("my56.c8", "cached"): 100,
+        ("my80.c8", "cached"): 150,
+        ("my56.c8", "io"): 100,
+        ("my80.c8", "io"): 151,
+        ("my57.c8", None): 100,
+        ("my57v2.c8", None): 150,
+    }
+    assert {"qps.rel.cached.tsv", "qps.rel.io.tsv.edit"} <= set(found.legacy)
+
+
+def test_of_a_table_that_differs_only_what_no_run_has_is_taken(tmp_path: Path) -> None:
+    run(tmp_path / "x.my56.c8.pk1", output=sysbench("100.20"))
     (tmp_path / "qps.abs.a.tsv").write_text(TABLE)
-    (tmp_path / "qps.abs.b.tsv").write_text(TABLE.replace("150", "151"))
+    (tmp_path / "qps.abs.b.tsv").write_text(TABLE.replace("100\t150", "101\t150"))
+    found = [step for step in steps(read("sysbench", tmp_path)) if (step.build, step.step[:5]) == ("my56.c8", "point")]
+    assert sorted((step.labels.get("table", ""), step.figures.metrics["qps"]) for step in found) == [
+        ("", 100.2),
+        ("b", 101),
+    ]
+
+
+def test_a_table_with_commas_is_the_other_once_more(tmp_path: Path) -> None:
+    (tmp_path / "qps.abs.a.tsv").write_text(TABLE)
+    copy = tmp_path / "qps.abs.a.csv"
+    copy.write_text("point-query_range=100,100,150\nscan_range=100,40,30\n")
+    found = read("sysbench", tmp_path)
+    assert [str(each).replace(str(tmp_path), "DIR") for each in found.left_out] == [
+        "DIR/qps.abs.a.csv: its figures are those of qps.abs.a.tsv: counted once"
+    ]
+    copy.write_text("point-query_range=100,100,151\n")
     assert wrong(tmp_path) == [
-        "DIR/qps.abs.b.tsv:5: point-query_range=100 of x.my80.c8.pk1 is 151 here, and qps.abs.a.tsv:5 has 150: "
-        "import them one by one"
+        "DIR/qps.abs.a.csv:1: a row of qps.abs.a.tsv was expected\n  | point-query_range=100,100,151"
     ]
 
 

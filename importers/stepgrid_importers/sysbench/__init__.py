@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.shared import text_files
-from stepgrid_importers.sysbench import device, differences, qps, results, runs, summaries, summary
+from stepgrid_importers.sysbench import device, differences, qps, results, runs, summaries, summary, tables
 from stepgrid_importers.sysbench.qps import Table
 from stepgrid_importers.sysbench.runs import Run
 
@@ -28,13 +27,12 @@ class Sysbench:
 
     def read(self, folder: Path, faults: Faults) -> Records:
         found = [run for directory in runs.directories(folder) for run in runs.runs(directory, faults)]
-        tables = list(_tables(folder, faults))
+        listed = tables.read(folder, faults)
         faults.stop()  # what follows looks at whole files
         named, guessed = device.device(found) or (None, None)
         if named is None and any(run.io for run in found):
             faults.add_unknown(folder, None, "no device is in the iostat output of every run: its figures are left out")
-        results.check(found, tables, faults)
-        return Records(found, named, guessed, tables)
+        return Records(found, named, guessed, listed)
 
     def measured(self, records: Records) -> Sequence[ImportedStep]:
         return results.measured(records.runs, records.tables, records.device, records.guessed)
@@ -51,12 +49,6 @@ class Sysbench:
     def aside(self, name: str) -> bool:
         """What housekeeping said is of no test."""
         return name.startswith(MADE) or (name.startswith(runs.OUTPUT) and runs.BENCHMARK not in name)
-
-
-def _tables(folder: Path, faults: Faults) -> Iterator[Table]:
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and qps.is_table(path.name) and (content := text_files.read(path, faults)) is not None:
-            yield qps.read(text_files.readable(content), path, faults)
 
 
 IMPORTER: Importer[Records] = Sysbench()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from stepgrid_importers.sysbench import names
 
 ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"
 
-_COLUMN = re.compile(r"col-(?P<number>\d+) : (?P<name>\S+)")
+_COLUMN = re.compile(r"col-(?P<number>\d+) : (?P<name>\S(?:.*\S)?)")
+_HEADS = re.compile(r"(?P<heads>col-1(?:\tcol-\d+)*)(?P<title>\s+(?:->\s*)?\D.*)?")  # a title names the rows below
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -24,10 +25,31 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Section:
+    """Rows below a line of heads."""
+
+    title: str  # what stands behind the heads, with the space before it
+    rows: list[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     path: Path
     columns: Sequence[str]  # directories
-    rows: Sequence[Row]
+    sections: Sequence[Section]
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for section in self.sections for row in section.rows]
+
+    @property
+    def name(self) -> str:
+        """qps.abs.NAME.tsv, as somebody called it."""
+        return self.path.name.removesuffix(".gz").removesuffix(".tsv").removeprefix(f"{ABSOLUTE}.")
+
+
+def is_figure(cell: str) -> bool:
+    return _FIGURE.fullmatch(cell) is not None
 
 
 def is_table(name: str) -> bool:
@@ -40,28 +62,34 @@ def relative_name(name: str) -> str:
 
 def read(text: str, path: Path, faults: Faults) -> Table:
     columns: dict[str, str] = {}
-    rows: list[Row] = []
-    heads: list[str] | None = None
+    sections: list[Section] = []
+    heads: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
-        cells = line.split("\t")
         if match := _COLUMN.fullmatch(line):
             columns[f"col-{match['number']}"] = match["name"]
-        elif cells[0] == "col-1":
-            heads = _heads(cells, columns, path, number, faults)
-        elif line and heads is None:
+        elif match := _HEADS.fullmatch(line):
+            heads = _heads(match["heads"].split("\t"), heads, columns, faults, (path, number, line))
+            sections.append(Section(match["title"] or "", []))
+        elif line and not heads:
             faults.add(path, number, "`col-1 : DIRECTORY`, or the head `col-1 …` was expected here", line)
-        elif line and heads is not None:
-            rows += _row(cells, len(heads), path, number, faults)
-    if not rows:
+        elif line:
+            sections[-1].rows.extend(_row(line.split("\t"), len(heads), path, number, faults))
+    if not any(section.rows for section in sections):
         faults.add(path, None, "a table of queries per second was expected: it has no rows")
-    return Table(path, [columns[head] for head in heads or () if head in columns], rows)
+    return Table(path, [columns[head] for head in heads if head in columns], sections)
 
 
-def _heads(cells: list[str], columns: Mapping[str, str], path: Path, number: int, faults: Faults) -> list[str]:
+def _heads(
+    cells: list[str], before: list[str], columns: Mapping[str, str], faults: Faults, place: tuple[Path, int, str]
+) -> list[str]:
+    """Those of each section are the same."""
+    path, number, line = place
     for head in cells:
         if head not in columns:
-            faults.add(path, number, f"no line above says what `{head}` is (`{head} : DIRECTORY`)", "\t".join(cells))
-    return cells
+            faults.add(path, number, f"no line above says what `{head}` is (`{head} : DIRECTORY`)", line)
+    if before and cells != before:
+        faults.add(path, number, f"the heads `{before[0]}` to `{before[-1]}` were expected here, as above", line)
+    return before or cells
 
 
 def _row(cells: Sequence[str], columns: int, path: Path, number: int, faults: Faults) -> list[Row]:
@@ -71,24 +99,32 @@ def _row(cells: Sequence[str], columns: int, path: Path, number: int, faults: Fa
         faults.add(path, number, f"{columns} figures and the name of a test were expected here", line)
     elif names.row(name) is None:
         faults.add(path, number, f"`{name}` is no test: NAME_range=NUMBER was expected in the last column", line)
-    elif wrong := [value for value in values if value and not _FIGURE.fullmatch(value)]:
+    elif wrong := [value for value in values if value and not is_figure(value)]:
         faults.add(path, number, f"`{wrong[0]}` is no figure", line)
     else:
         return [Row(name, [float(value) if value else None for value in values], number)]
     return []
 
 
-def absolute(columns: Sequence[str], rows: Sequence[Row]) -> str:
+def absolute(table: Table) -> str:
     """The table as the scripts print it."""
-    lines = [*_columns(columns), "", _head(len(columns))]
-    lines += ["\t".join([*("" if value is None else f"{value:.0f}" for value in row.values), row.name]) for row in rows]
+    lines = [*_columns(table.columns), *_sections(table, len(table.columns), _absolute)]
     return "\n".join(lines) + "\n"
 
 
 def relative(table: Table) -> str:
     others = table.columns[1:]
-    lines = [f"Relative to: {table.columns[0]}", *_columns(others), "", _head(len(others))]
-    return "\n".join([*lines, *(_ratios(row, row.name) for row in table.rows)]) + "\n"
+    lines = [f"Relative to: {table.columns[0]}", *_columns(others), *_sections(table, len(others), _ratios)]
+    return "\n".join(lines) + "\n"
+
+
+def _sections(table: Table, columns: int, line: Callable[[Row, str], str]) -> Iterator[str]:
+    for section in table.sections:
+        yield from ("", _head(columns) + section.title, *(line(row, row.name) for row in section.rows))
+
+
+def _absolute(row: Row, name: str) -> str:
+    return "\t".join([*("" if value is None else f"{value:.0f}" for value in row.values), name])
 
 
 def edited(table: Table) -> str:

@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Faults, ImportedStep
+from stepgrid.plugins.importer import ImportedStep
 from stepgrid_importers.shared import iostat, vmstat
-from stepgrid_importers.sysbench import names, scan
+from stepgrid_importers.sysbench import names, scan, tables
 from stepgrid_importers.sysbench.qps import Row, Table
-from stepgrid_importers.sysbench.rate import definition, scanned
+from stepgrid_importers.sysbench.rate import definition, rate, scanned
 from stepgrid_importers.sysbench.runs import Run
 
-Labels = Mapping[str, str]
+TABLE = "table"  # the axis of tables that have other figures of the same runs
 
 
 def measured(
-    runs: Sequence[Run], tables: Sequence[Table], device: str | None, guessed: str | None
+    runs: Sequence[Run], found: Sequence[Table], device: str | None, guessed: str | None
 ) -> list[ImportedStep]:
     """Tables first: their columns are in the order of a post. A run's own output is better than a table's figure."""
     several = [axis for axis in ("dop", "pk") if len({getattr(run.test, axis) for run in runs}) > 1]
     own = [_run(run, several, device, guessed) for run in _in_order(runs)]
-    known = {(each.build, each.step) for each in own}
-    listed = {(each.build, each.step): each for table in tables for each in _listed(table)}
-    return [*(each for key, each in listed.items() if key not in known), *own]
+    known = {(names.build(run.directory)[0], run.test.row) for run in runs}
+    shown = {(names.build(run.directory)[0], run.test.row, _rounded(run)) for run in runs}
+    apart = tables.disagreeing(found)
+    listed: dict[tuple[str, str, str], ImportedStep] = {}
+    for table in found:
+        label = table.name if table.name in apart else ""
+        for each in _listed(table, label):
+            (value,) = each.figures.metrics.values()
+            there = (each.build, each.step, f"{value:.0f}") in shown
+            if not (there if label else (each.build, each.step) in known):
+                listed[each.build, each.step, label] = each
+    return [*listed.values(), *own]
 
 
-def check(runs: Sequence[Run], tables: Sequence[Table], faults: Faults) -> None:
-    """Two tables may show one run, with one figure."""
-    _columns(tables, faults)
-    seen: dict[tuple[str, str], tuple[float, Table, Row]] = {}
-    for table in tables:
-        for row in table.rows:
-            for directory, value in zip(table.columns, row.values, strict=True):
-                if value is not None:
-                    first = seen.setdefault((directory, row.name), (value, table, row))
-                    if first[0] != value:
-                        other = f"{first[1].path.name}:{first[2].line} has {first[0]:g}"
-                        said = f"{row.name} of {directory} is {value:g} here, and {other}: import them one by one"
-                        faults.add(table.path, row.line, said)
-
-
-def _columns(tables: Sequence[Table], faults: Faults) -> None:
-    """Directories that differ in their primary key alone are one build, which has one figure of a test."""
-    for table in tables:
-        first: dict[str, str] = {}
-        for directory in table.columns:
-            build = names.build(directory)[0]
-            if (other := first.setdefault(build, directory)) != directory:
-                said = f"{other} and {directory} are both {build}: import one of them at a time"
-                faults.add(table.path, None, said)
+def _rounded(run: Run) -> str:
+    """As a table has it."""
+    found = rate(run)
+    return "" if found is None else f"{float(found):.0f}"
 
 
 def _in_order(runs: Sequence[Run]) -> Iterator[Run]:
@@ -117,7 +106,8 @@ def _started(run: Run) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(run.when - seconds, UTC).isoformat()
 
 
-def _listed(table: Table) -> Iterator[ImportedStep]:
+def _listed(table: Table, label: str) -> Iterator[ImportedStep]:
+    """`label`: of a table that disagrees with another one."""
     for column, directory in enumerate(table.columns):
         for row in table.rows:
             value = row.values[column]
@@ -126,6 +116,7 @@ def _listed(table: Table) -> Iterator[ImportedStep]:
                     build=names.build(directory)[0],
                     step=row.name,
                     figures=Figures({_metric(row): value}),
+                    labels={TABLE: label} if label else {},
                     source=f"{table.path.name}:{row.line}",
                 )
 

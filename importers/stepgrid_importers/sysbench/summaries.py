@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid_importers.shared import vmstat
 from stepgrid_importers.sysbench import names, qps, sb_met, summary
-from stepgrid_importers.sysbench.qps import Row, Table
+from stepgrid_importers.sysbench.qps import Row, Section, Table
 from stepgrid_importers.sysbench.rate import rate
 from stepgrid_importers.sysbench.runs import MET, Run
 from stepgrid_importers.sysbench.sb_met import Met
@@ -21,7 +21,7 @@ def summaries(runs: Sequence[Run], tables: Sequence[Table], device: str | None) 
     files = {_name(run, several): mets[_key(run)].text for run in runs if _key(run) in mets}
     files |= _overviews(runs, mets)
     made = list(_made(runs))
-    files |= {table.path.name: qps.absolute(table.columns, table.rows) for table in made}
+    files |= {table.path.name: qps.absolute(table) for table in made}
     for table in (*made, *tables):
         if len(table.columns) > 1:
             relative = qps.relative_name(table.path.name)
@@ -77,7 +77,7 @@ def _made(runs: Sequence[Run]) -> Iterator[Table]:
         tests = names.ordered(dict.fromkeys(test for _, test in rates))
         rows = [_row(test, [rates.get((directory, test)) for directory in directories]) for test in tests]
         if rows:
-            yield Table(Path(f"{qps.ABSOLUTE}.dop{dop}.tsv"), directories, rows)
+            yield Table(Path(f"{qps.ABSOLUTE}.dop{dop}.tsv"), directories, [Section("", rows)])
 
 
 def _row(test: names.Test, rates: Sequence[str | None]) -> Row:

@@ -20,7 +20,7 @@ def read(text: str) -> tuple[qps.Table, list[str]]:
 def test_what_is_read_is_written() -> None:
     table, wrong = read(TABLE)
     assert wrong == []
-    assert qps.absolute(table.columns, table.rows) == TABLE
+    assert qps.absolute(table) == TABLE
 
 
 def test_ratios_are_to_the_first_column() -> None:
@@ -46,6 +46,23 @@ def test_a_figure_that_is_not_there_has_no_ratio() -> None:
     assert qps.relative(table).split("\n")[4] == "\tpoint-query_range=100"
 
 
+@pytest.mark.parametrize("title", ["\t-> point queries", " -> point queries", "\tpoint queries", ""])
+def test_heads_may_stand_above_each_group_and_name_it(title: str) -> None:
+    rows = TABLE.splitlines(keepends=True)
+    text = "".join([*rows[:3], f"col-1\tcol-2{title}\n", rows[4], "\ncol-1\tcol-2\t-> others\n", *rows[5:]])
+    table, wrong = read(text)
+    assert (wrong, [row.name for row in table.rows]) == ([], [row.name for row in read(TABLE)[0].rows])
+    assert qps.absolute(table) == text
+    assert qps.relative(table) == (
+        f"Relative to: x.my56.c8.pk1\ncol-1 : x.my80.c8.pk1\n\ncol-1{title}\n1.50\tpoint-query_range=100\n"
+        "\ncol-1\t-> others\n0.75\tscan_range=100\n0.50\tupdate-index_range=100\n"
+    )
+
+
+def test_a_column_may_have_a_name_of_several_words() -> None:
+    assert read(TABLE.replace("x.my80.c8.pk1", "MySQL Community 8.0"))[0].columns[1] == "MySQL Community 8.0"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -61,6 +78,11 @@ def test_a_figure_that_is_not_there_has_no_ratio() -> None:
             "5: `point-query` is no test: NAME_range=NUMBER was expected in the last column\n  | 100 150 point-query",
         ),
         ("col-2 :", "col-3 :", "4: no line above says what `col-2` is (`col-2 : DIRECTORY`)\n  | col-1 col-2"),
+        (
+            "50\t25",
+            "col-1\n50\t25",
+            "7: the heads `col-1` to `col-2` were expected here, as above\n  | col-1",
+        ),
         ("\n\ncol-1", "\nwhat\ncol-1", "3: `col-1 : DIRECTORY`, or the head `col-1 …` was expected here\n  | what"),
     ],
 )
@@ -76,6 +98,6 @@ def test_the_published_tables_byte_for_byte(published: Callable[[str], Path]) ->
     folder = published("sysbench")
     table, wrong = read((folder / "qps.abs.my.latest.tsv").read_text(encoding="utf-8"))
     assert wrong == []
-    assert qps.absolute(table.columns, table.rows).encode() == (folder / "qps.abs.my.latest.tsv").read_bytes()
+    assert qps.absolute(table).encode() == (folder / "qps.abs.my.latest.tsv").read_bytes()
     assert qps.relative(table).encode() == (folder / "qps.rel.my.latest.tsv").read_bytes()
     assert qps.edited(table).encode() == (folder / "qps.rel.my.latest.tsv.edit").read_bytes()
