@@ -19,6 +19,8 @@ def test_a_long_table_is_named_only(tmp_path: Path) -> None:
     said = summary_text.text(replace(found, tables=(long,)), Path("index.html"))
     assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in said
     assert "-------\n  rps\n" not in said
+    of_import = replace(found, tables=(long,), spec="import sysbench published")
+    assert f'stepgrid report {found.plan} --table "iostat' in summary_text.text(of_import, Path("index.html"))
     assert "-------\n  rps\n" in summary_text.text(replace(found, tables=(long,), asked=True), Path("index.html"))
 
 

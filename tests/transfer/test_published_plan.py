@@ -9,13 +9,14 @@ from stepgrid.collect.figures.step_figures import figures
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import table_views
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
+from stepgrid.model.plan import imported
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import changed
 from stepgrid.store.store import Store
-from stepgrid.transfer.published_plan import imported, planned
+from stepgrid.transfer.published_plan import planned
 from stepgrid.transfer.published_results import publish
 
 

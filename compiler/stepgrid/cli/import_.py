@@ -12,9 +12,10 @@ from stepgrid.build.error import BuildError
 from stepgrid.cli.builds.transfer import imported
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.problems.problem import SpecError
+from stepgrid.model import plan as plan_model
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer import bundle, published_plan, result_import
+from stepgrid.transfer import bundle, result_import
 from stepgrid.transfer.result_import import publish
 from stepgrid.workflow import host_plan
 
@@ -76,7 +77,7 @@ def _results(args: argparse.Namespace) -> int:
 
 def _shown(store: Store, plan: Plan) -> str:
     """How to look at them: another spec, lock file or host comes to another plan."""
-    if published_plan.imported(plan.spec):
+    if plan_model.imported(plan.spec):
         return f"`stepgrid report {plan.digest}` shows them"
     if _comes_to(plan):
         return f"`stepgrid run {plan.spec}` summarizes them with those of this host"

@@ -227,6 +227,14 @@ def called(steps: Sequence[str]) -> str:
     return f"{', '.join(steps[:FIRST])}, … {steps[-1]} ({len(steps)} steps)"
 
 
+IMPORT = "import"  # how the `spec` of a plan of published results begins
+
+
+def imported(plan_spec: str) -> bool:
+    """Whether a plan is of results that were imported: no spec comes to it."""
+    return plan_spec.startswith(f"{IMPORT} ")
+
+
 SERVER = "server"  # the kind that brings nothing: a server that already runs, by its name in the site file
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from stepgrid.collect.figures import imported_figures
 from stepgrid.model.plan import (
+    IMPORT,
     STAGE_PREFIX,
     Axis,
     CellStep,
@@ -21,6 +22,7 @@ from stepgrid.model.plan import (
     PlannedStep,
     Repeat,
     Report,
+    imported,
 )
 from stepgrid.plan import identity
 from stepgrid.plan.base_stages import BUILD
@@ -29,7 +31,6 @@ from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 
 HARDWARE = {"id": "elsewhere"}
-SPEC = "import"  # how the `spec` of such a plan begins
 
 
 class Key(NamedTuple):
@@ -53,7 +54,7 @@ def planned(
     unnumbered = Plan(
         digest="",
         title=title,
-        spec=f"{SPEC} {kind} {source}",
+        spec=f"{IMPORT} {kind} {source}",
         scale=None,
         axes=found,
         cells=cells,
@@ -64,11 +65,6 @@ def planned(
         warnings=tuple(warnings),
     )
     return PublishedPlan(replace(unnumbered, digest=plan_file.digest(unnumbered)), maker.measured)
-
-
-def imported(plan_spec: str) -> bool:
-    """Whether a plan is of results that were imported: no spec comes to it."""
-    return plan_spec.startswith(f"{SPEC} ")
 
 
 class _Maker:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid_importers.sysbench import scan
+from stepgrid_importers.sysbench import met_file, scan
 from stepgrid_importers.sysbench.runs import Run, published
 from stepgrid_importers.sysbench.scan import Scan
 
@@ -21,7 +21,7 @@ def definition(run: Run, found: Scan) -> str:
 def rate(run: Run) -> str | None:
     """As it is printed; None where the run failed, or was a scan of an unknown number of rows."""
     if run.output.report is None:
-        return None
+        return None if run.output.failure else run.cells.get(met_file.RATE)
     if not run.test.scans:
         return run.output.report.rated["queries"].text
     found = scanned(run)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid_importers.shared import iostat, vmstat
-from stepgrid_importers.sysbench import names, scan, tables
+from stepgrid_importers.sysbench import met_file, names, scan, tables
 from stepgrid_importers.sysbench.qps import Row, Table
 from stepgrid_importers.sysbench.rate import definition, rate, scanned
 from stepgrid_importers.sysbench.runs import Run
@@ -75,20 +75,16 @@ def _metrics(run: Run, device: str | None) -> dict[str, float]:
         found["rows_per_s"] = scan.clean(scans)
     if run.io is not None and (samples := run.io.devices.get(device or "")):
         found |= iostat.figures(samples)
-    if run.vm is not None:
-        found |= vmstat.figures(run.vm)
-        found |= _per_operation(run, found.get("qps"))
-    return found
+    elif run.io is None:
+        found |= met_file.disk(run.cells)
+    found |= vmstat.figures(run.vm) if run.vm is not None else met_file.host(run.cells)
+    return found | met_file.per_operation(found, found.get("qps", 0.0)) | _cpu(run, found.get("qps"))
 
 
-def _per_operation(run: Run, rate: float | None) -> dict[str, float]:
-    if run.vm is None or not rate:
+def _cpu(run: Run, rate: float | None) -> dict[str, float]:
+    if run.vm is None or run.io is None or not run.io.cores or not rate:
         return {}
-    means = vmstat.clean(run.vm)
-    found = {"context_switches_per_op": means.switches / rate}
-    if run.io is not None and run.io.cores:
-        found["host_cpu_us_per_op"] = means.busy / 100 * run.io.cores * 1e6 / rate
-    return found
+    return {"host_cpu_us_per_op": vmstat.clean(run.vm).busy / 100 * run.io.cores * 1e6 / rate}
 
 
 def _facts(run: Run, device: str | None) -> dict[str, str]:
@@ -97,6 +93,7 @@ def _facts(run: Run, device: str | None) -> dict[str, str]:
         **run.output.figures.facts,
         **({"device": device} if device and run.io else {}),
         **({"published scan rate": definition(run, scans)} if scans else {}),
+        **({"precision": met_file.NOTE} if run.cells else {}),
     }
 
 

@@ -13,7 +13,8 @@ from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import iostat, text_files, vmstat
 from stepgrid_importers.shared.iostat import Iostat
 from stepgrid_importers.shared.vmstat import Vmstat
-from stepgrid_importers.sysbench import names
+from stepgrid_importers.sysbench import met_file, names
+from stepgrid_importers.sysbench.met_file import Cells
 from stepgrid_importers.sysbench.names import Test
 
 OUTPUT, IO, VM, MET = "sb.o.", "sb.io.", "sb.vm.", "sb.met."
@@ -38,6 +39,7 @@ class Run:
     io: Iostat | None
     vm: Vmstat | None
     met: str | None  # the published summary, where it lies beside
+    cells: Cells  # of that, where iostat or vmstat is not there
     files: tuple[Path, ...]
     when: float  # the summaries are in this order
 
@@ -45,28 +47,35 @@ class Run:
 def directories(folder: Path) -> list[Path]:
     """The folder itself, or those in it that hold runs, by name."""
     inside = sorted(each for each in folder.iterdir() if each.is_dir())
-    return [each for each in (folder, *inside) if any(path.name.startswith(OUTPUT) for path in each.iterdir())]
+    return [each for each in (folder, *inside) if any(path.name.startswith((OUTPUT, MET)) for path in each.iterdir())]
 
 
 def runs(directory: Path, faults: Faults) -> Iterator[Run]:
     files = {text_files.plain(path.name): path for path in sorted(directory.iterdir()) if path.is_file()}
-    for name, path in files.items():
-        if name.startswith(OUTPUT) and BENCHMARK in name:  # others are what housekeeping said
-            test = names.test(name)
-            if test is None:
-                faults.add(path, None, f"its name says no test: {OUTPUT}TEST.rangeN.pkN.dopN was expected")
-            elif (found := _run(directory, test, files, faults)) is not None:
-                yield found
+    tests = dict.fromkeys(test for name, path in files.items() if (test := _test(name, path, faults)))
+    yield from (found for test in tests if (found := _run(directory, test, files, faults)) is not None)
+
+
+def _test(name: str, path: Path, faults: Faults) -> Test | None:
+    """None of what housekeeping said."""
+    kind = next((kind for kind in (OUTPUT, MET) if name.startswith(kind) and BENCHMARK in name), None)
+    test = names.test(name) if kind else None
+    if kind and test is None:
+        faults.add(path, None, f"its name says no test: {kind}TEST.rangeN.pkN.dopN was expected")
+    return test
 
 
 def _run(directory: Path, test: Test, files: Mapping[str, Path], faults: Faults) -> Run | None:
     paths = {kind: files[kind + test.suffix] for kind in (OUTPUT, IO, VM, MET) if kind + test.suffix in files}
     read = {kind: text_files.read(path, faults) for kind, path in paths.items()}
     texts = {kind: None if content is None else text_files.readable(content) for kind, content in read.items()}
-    content, io, vm = texts[OUTPUT], texts.get(IO), texts.get(VM)
+    io, vm, met = texts.get(IO), texts.get(VM), texts.get(MET)
+    whole = {OUTPUT, IO, VM} <= paths.keys()
+    cells = {} if met is None or whole else met_file.parse(met, paths[MET], faults)
+    content = texts.get(OUTPUT, "")
     if content is None:
         return None
-    output = _output(content, paths[OUTPUT], faults)
+    output = _output(content, paths[OUTPUT], faults) if OUTPUT in paths else _of_met(test, cells)
     if output is None:
         return None
     return Run(
@@ -75,10 +84,19 @@ def _run(directory: Path, test: Test, files: Mapping[str, Path], faults: Faults)
         output,
         None if io is None else iostat.parse(io, paths[IO], faults),
         None if vm is None else vmstat.parse(vm, paths[VM], faults),
-        texts.get(MET),
-        tuple(paths[kind] for kind in (OUTPUT, IO, VM) if kind in paths),
-        paths[OUTPUT].stat().st_mtime,
+        met,
+        cells,
+        tuple(paths[kind] for kind in (OUTPUT, IO, VM, MET) if kind in paths and (kind != MET or cells)),
+        paths.get(OUTPUT, paths.get(MET, directory)).stat().st_mtime,
     )
+
+
+def _of_met(test: Test, cells: Cells) -> Output | None:
+    """Where the output of sysbench was not published, its rate still is."""
+    if met_file.RATE not in cells:
+        return None
+    name = "scan_rate" if test.scans else "qps"
+    return Output("", Figures({name: float(cells[met_file.RATE])}), None)
 
 
 def _output(content: str, path: Path, faults: Faults) -> Output | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid_importers.shared import iostat
@@ -27,6 +27,13 @@ class Met:
     def __getitem__(self, name: str) -> str:
         """A figure as it stands."""
         return dict(zip((*DISK, *HOST[1:]), (*self.disk, *self.host[1:]), strict=True))[name]
+
+
+def of_cells(cells: Mapping[str, str]) -> Met | None:
+    """A published one, without the numbers of samples: the two have one head."""
+    if not {*DISK[1:], *HOST[1:]} <= cells.keys():
+        return None
+    return Met(["", *(cells[name] for name in DISK[1:])], ["", *(cells[name] for name in HOST[1:])])
 
 
 def met(rate: str, samples: Sequence[Sample], means: VmstatMeans) -> Met:

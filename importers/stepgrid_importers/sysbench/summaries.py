@@ -18,7 +18,7 @@ Key = tuple[str, names.Test]
 def summaries(runs: Sequence[Run], tables: Sequence[Table], device: str | None) -> Mapping[str, str]:
     mets = {_key(run): found for run in runs if (found := of(run, device)) is not None}
     several = len({run.directory for run in runs}) > 1
-    files = {_name(run, several): mets[_key(run)].text for run in runs if _key(run) in mets}
+    files = {_name(run, several): mets[_key(run)].text for run in runs if _key(run) in mets and not run.cells}
     files |= _overviews(runs, mets)
     made = list(_made(runs))
     files |= {table.path.name: qps.absolute(table) for table in made}
@@ -30,7 +30,9 @@ def summaries(runs: Sequence[Run], tables: Sequence[Table], device: str | None) 
 
 
 def of(run: Run, device: str | None) -> Met | None:
-    """None without iostat, vmstat or a rate."""
+    """The published one where iostat or vmstat is not there; None without either, or without a rate."""
+    if run.cells:
+        return sb_met.of_cells(run.cells)
     per_second = rate(run)
     samples = run.io.devices.get(device or "") if run.io else None
     if not samples or run.vm is None or not per_second or not float(per_second):

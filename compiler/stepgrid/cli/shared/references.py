@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Plan, imported
 from stepgrid.model.units import counted
 from stepgrid.plan import identity
 from stepgrid.plan.compilation import scales
@@ -20,7 +20,6 @@ from stepgrid.store import plans
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import NeededNames
-from stepgrid.transfer.published_plan import imported
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Kept, Request, requests
 

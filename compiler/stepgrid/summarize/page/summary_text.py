@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.number_format import percent
+from stepgrid.model.plan import imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
@@ -85,7 +86,8 @@ def _unshown(report: Report) -> list[str]:
     found: dict[str, list[str]] = {}
     for name in report.unshown:
         found.setdefault(name.partition(": ")[0], []).append(name)
-    command = f"stepgrid report {report.spec}{f' --scale {report.scale}' if report.scale else ''}"
+    named = report.plan if imported(report.spec) else report.spec
+    command = f"stepgrid report {named}{f' --scale {report.scale}' if report.scale else ''}"
     return [_asking(command, title, names) for title, names in found.items()]
 
 
