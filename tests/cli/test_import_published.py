@@ -89,6 +89,18 @@ def test_a_wrong_file_imports_nothing(folder: Path, capsys: Capture) -> None:
     assert not Path("out").exists()
 
 
+def test_of_db_bench_a_faulty_file_is_refused_alone(folder: Path, capsys: Capture) -> None:
+    from tests.importers.db_bench.made import report, row
+
+    report(folder / "bm/8.0.0", row(version="8.0.0"))
+    report(folder / "bm/8.1.0", "1000")
+    assert main(["import", "db_bench", "bm"]) == 1
+    said = "bm/8.1.0/report.tsv:3: 1 cells where 28 were expected, as its head names them"
+    assert capsys.readouterr().out.split("\n")[1:4] == ["took 1 result of 1 build", f"refused: {said}", "  | 1000"]
+    (summary,) = Path("outputs/summary").glob("*/summary.txt")
+    assert f"warnings refused: {said}" in " ".join(summary.read_text().split())
+
+
 PLOT = " MariaDB(m=4, ef_search=10)   0.900  300.04\n" + 684 * "Some DB\n"
 SAID = (
     "plots/o.plot:2: NAME(PARAMETER=VALUE, …), recall and QPS were expected; "

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import FolderError, ImportedStep
+from stepgrid.plugins.importer import FolderError, ImportedStep, ImportProblem
 from stepgrid.transfer.published_folder import PublishedFolder, read
 from stepgrid_importers.db_bench.columns import HEAD
 from tests.importers.db_bench.made import failed, log, report, row
@@ -13,6 +14,10 @@ from tests.importers.db_bench.made import failed, log, report, row
 
 def steps(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
+
+
+def told(problems: Sequence[ImportProblem], folder: Path) -> list[str]:
+    return [str(each).replace(str(folder), "DIR") for each in problems]
 
 
 def wrong(folder: Path) -> list[str]:
@@ -131,8 +136,40 @@ def test_a_series_that_is_none_is_told(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "benchmark_readwhilewriting.t4.log").write_text(log())
     (folder / "benchmark_readwhilewriting.t4.log.r.csv").write_text("secs_elapsed,interval_qps\n1,x\n")
+    found = read("db_bench", tmp_path)
     said = ":2: expected seconds and operations per second, found '1,x'"
-    assert wrong(tmp_path) == [f"DIR/bm/7.10/benchmark_readwhilewriting.t4.log.r.csv{said}"]
+    assert told(found.refused, tmp_path) == [f"DIR/bm/7.10/benchmark_readwhilewriting.t4.log.r.csv{said}"]
+    ((step,),) = found.planned.stages.values()
+    assert (step.figures.metrics["qps"], list(step.figures.qps)) == (1157000, [])
+    assert [path.name for path in step.files] == ["benchmark_readwhilewriting.t4.log"]
+
+
+def test_one_faulty_file_refuses_itself_and_not_its_folder(tmp_path: Path) -> None:
+    report(tmp_path / "a/8.0.0", read_row("8.0.0"))
+    report(tmp_path / "a/8.1.0", "1000\t0.4")
+    (tmp_path / "sum.x.txt").write_text("".join(f"{line}\n" for line in (HEAD, read_row("9.0.0"), read_row("9.1.0"))))
+    (tmp_path / "sum.y.txt").write_text(f"{HEAD}\n1000\n")
+    (tmp_path / "sum.z.txt").write_text("")
+    found = read("db_bench", tmp_path)
+    assert told(found.refused, tmp_path) == [
+        "DIR/a/8.1.0/report.tsv:3: 2 cells where 28 were expected, as its head names them\n  | 1000 0.4",
+        "DIR/sum.y.txt:2: 1 cells where 28 were expected, as its head names them\n  | 1000",
+        "DIR/sum.z.txt: no line of column heads (ops_sec, mb_sec, …) is in it",
+    ]
+    assert found.planned.plan.axes[0].labels == ("8.0.0", "9.0.0", "9.1.0")
+    assert all(each.startswith("refused: ") for each in found.planned.plan.warnings)
+    assert "csum.x.csv" in found.legacy
+
+
+def test_a_file_that_is_wrong_in_the_light_of_another_is_refused_as_well(tmp_path: Path) -> None:
+    """Of a summary whose steps have not a row for each build, the reports are still read."""
+    summary = ["b/8.0.0/report.tsv", "b/8.1.0/report.tsv", "", HEAD, read_row("8.0.0"), ""]
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/summary.tsv").write_text("".join(f"{line}\n" for line in summary))
+    report(tmp_path / "b/8.0.0", read_row("8.0.0"))
+    found = read("db_bench", tmp_path)
+    assert [each.path.name for each in found.refused] == ["summary.tsv"]
+    assert found.planned.plan.axes[0].labels == ("8.0.0",)
 
 
 def test_a_folder_without_any_is_told(tmp_path: Path) -> None:
@@ -178,3 +215,47 @@ def test_a_cut_of_other_builds_is_measured(tmp_path: Path) -> None:
         ("7.0-3", 800),
     ]
     assert "sum.byrx.txt" not in found.legacy
+
+
+def test_short_tables_of_other_years_are_made_where_one_lies_there(tmp_path: Path) -> None:
+    """rel2 and abs of 2023 have no heads; of both fmt of 2025 the figures are relative."""
+    rows = [row(version=version, ops_sec=qps) for version, qps in (("8.0.0", "100"), ("8.1.0", "150"))]
+    lines = [HEAD, *rows, "", HEAD, *(line.replace("readwhilewriting.t4", "revrange.t1") for line in rows), ""]
+    (tmp_path / "sum.byrx.lru.txt").write_text("".join(f"{line}\n" for line in lines))
+    others = ("rel2.byrx.lru.csv", "abs.byrx.lru.tsv", "fmt.byrx.lru.abs1.tsv", "fmt.byrx.lru.abs0.csv")
+    assert not set(others) & read("db_bench", tmp_path).legacy.keys()
+    for name in others:
+        (tmp_path / name).write_text("")
+    found = read("db_bench", tmp_path)
+    assert [found.legacy[name] for name in others] == [
+        "readwhilewriting.t4,1.50\n",
+        "100\t150\treadwhilewriting.t4\n",
+        "8.0.0\t8.1.0\ttest\n1.00\t1.50\treadwhilewriting.t4\n",
+        "test,8.0.0,8.1.0,\nreadwhilewriting.t4,1.00,1.50\n",
+    ]
+    assert "fmt.byrx.lru.abs0.tsv" not in found.legacy
+    assert {path.name for path in found.aside} == set(others)
+
+
+def test_a_cut_without_a_name_is_of_its_folder(tmp_path: Path) -> None:
+    rows = [row(version=version) for version in ("8.0.0", "8.1.0")]
+    (tmp_path / "iobuf").mkdir()
+    (tmp_path / "iobuf/sum.txt").write_text("".join(f"{line}\n" for line in (HEAD, *rows)))
+    found = read("db_bench", tmp_path)
+    assert found.planned.plan.axes[0].labels == ("8.0.0", "8.1.0")
+    assert "iobuf/csum.iobuf.csv" in found.legacy
+
+
+def test_a_second_set_has_a_short_table_of_its_own(tmp_path: Path) -> None:
+    rows = [row(version=version, ops_sec=qps) for version, qps in (("8.0.0", "100"), ("8.1.0", "150"))]
+    for name, of in (("sum.byrx.gcc.txt", rows), ("sum2.byrx.gcc.txt", rows[::-1])):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in (HEAD, *of)))
+    found = read("db_bench", tmp_path)
+    assert len(found.planned.stages) == 2
+    assert found.legacy["csum2.byrx.gcc.csv"] == "test,8.1.0,8.0.0,\nreadwhilewriting.t4,1.00,0.67\n"
+
+
+def test_the_folder_of_one_build_alone(tmp_path: Path) -> None:
+    (tmp_path / "benchmark_readwhilewriting.t4.log").write_text(log())
+    found = read("db_bench", tmp_path)
+    assert (len(steps(found)), "summary.tsv" in found.legacy) == (1, True)

@@ -171,9 +171,12 @@ def test_two_logs_of_one_step(tmp_path: Path) -> None:
     for name in ("benchmark_overwrite.t4.log", "benchmark_overwrite.t4.log.gz"):
         content = log().encode()
         (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    assert "overwrite.t4 has another log, benchmark_overwrite.t4.log: one may not stand for both" in wrong(
-        "db_bench", tmp_path
-    )
+    found = read("db_bench", tmp_path)
+    assert [str(each).replace(str(tmp_path), "DIR") for each in found.refused] == [
+        "DIR/benchmark_overwrite.t4.log.gz: overwrite.t4 has another log, benchmark_overwrite.t4.log: "
+        "one may not stand for both"
+    ]
+    assert found.legacy.keys() >= {"summary.tsv"}
 
 
 def test_a_word_where_a_figure_was_expected(tmp_path: Path) -> None:

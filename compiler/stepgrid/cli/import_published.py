@@ -68,7 +68,8 @@ def _imported(args: argparse.Namespace) -> int:
         published_folder.write(args.legacy, found.legacy, found.beside)
         print("\n".join(_legacy(args.legacy, found.legacy, found.beside)))
         print("".join(f"left out of {args.legacy}: {each}\n" for each in found.unsummarized), end="")
-    return _reported(found.planned.plan.digest)
+    status = _reported(found.planned.plan.digest)
+    return status or (PROBLEMS if found.refused else FINE)
 
 
 def _told(planned: PublishedPlan, taken: ImportedPlan) -> Iterator[str]:
@@ -80,11 +81,12 @@ def _told(planned: PublishedPlan, taken: ImportedPlan) -> Iterator[str]:
 
 
 def _not_read(found: PublishedFolder) -> Iterator[str]:
+    yield from (f"refused: {each}" for each in found.refused)
     yield from (f"left out: {each}" for each in found.left_out)
     if found.aside:
         files = counted(len(found.aside), "file")
         yield f"left out: {files} made of other files, or without a result: {named(found.aside)}"
-    if not (found.left_out or found.aside):
+    if not (found.refused or found.left_out or found.aside):
         yield "left out: nothing"
 
 

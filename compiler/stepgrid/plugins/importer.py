@@ -108,6 +108,7 @@ class Faults:
     """Collects what is wrong, what is not understood, and which files were read."""
 
     def __init__(self) -> None:
+        self.refused: list[ImportProblem] = []  # of files that are not read, so that the others can be
         self._found: dict[ImportProblem, None] = {}
         self._unknown: dict[tuple[Path, str], list[ImportProblem]] = {}
         self.left_out: list[ImportProblem] = []  # told, and no reason to refuse the folder
@@ -124,6 +125,20 @@ class Faults:
     def add_left_out(self, path: Path, line: int | None, message: str, text: str = "") -> None:
         self.left_out.append(ImportProblem(path, line, message, text))
 
+    def refuses(self, path: Path) -> bool:
+        return any(each.path == path for each in self.refused)
+
+    def of_files(self) -> list[ImportProblem]:
+        """What is wrong with files that are not refused yet."""
+        return [each for each in self._found if each.path.is_file() and not self.refuses(each.path)]
+
+    def begin_again(self, refused: Iterable[ImportProblem]) -> None:
+        """Forgets all but the files that are refused, these as well, which count as read."""
+        self.refused += refused
+        for kept in (self._found, self._unknown, self.left_out, self.cut):
+            kept.clear()
+        self.read = {each.path for each in self.refused}
+
     def __iter__(self) -> Iterator[ImportProblem]:
         return iter(self._found)
 
@@ -133,7 +148,7 @@ class Faults:
 
     def stop(self) -> None:
         if self._found:
-            raise FolderError((*self._found, *self.unknown))
+            raise FolderError((*self._found, *self.refused, *self.unknown))
 
 
 def _first_of(alike: list[ImportProblem]) -> ImportProblem:

@@ -23,6 +23,7 @@ class PublishedFolder:
     unsummarized: Sequence[ImportProblem] = ()  # is in the results, and in no published summary
     aside: Sequence[Path] = ()  # files that are made of those that were read
     cut: Sequence[Path] = ()  # files whose last line is half a line
+    refused: Sequence[ImportProblem] = ()  # of files that are wrong, where the others were imported
 
 
 def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder:
@@ -37,28 +38,29 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
     unknown = [*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])]
     if unknown and not skip_unknown:
-        raise FolderError(unknown, unknown=True)
+        raise FolderError([*unknown, *faults.refused], unknown=True)
     left_out = in_order([*unknown, *faults.left_out, *_cut(folder, faults.cut)])
-    found = _planned(name, folder, measured, left_out)
+    refused = in_order(faults.refused)
+    told = [*(f"refused: {each.sentence}" for each in refused), *(f"left out: {each.sentence}" for each in left_out)]
+    found = _planned(name, folder, measured, told)
     legacy, beside = each.legacy(records), each.beside(records)
-    return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut)
+    return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut, refused)
 
 
 def _check(name: str, folder: Path, measured: Sequence[ImportedStep], faults: Faults) -> None:
+    if not measured and faults.refused:
+        raise FolderError(faults.refused)
     if not measured:
         faults.add(folder, None, f"there are no {name} results in it{_others(name, folder)}")
     for twice in several(measured):
         faults.add(folder, None, f"two results of {twice} in it: one may not stand for both")
     if list(faults):
-        raise FolderError(faults)
+        raise FolderError([*faults, *faults.refused])
 
 
-def _planned(
-    name: str, folder: Path, measured: Sequence[ImportedStep], left_out: Sequence[ImportProblem]
-) -> PublishedPlan:
+def _planned(name: str, folder: Path, measured: Sequence[ImportedStep], warnings: Sequence[str]) -> PublishedPlan:
     whole = folder.resolve()
-    title = f"{name} results of {whole.parent.name}/{whole.name}"
-    return planned(name, title, str(folder), measured, [f"left out: {each.sentence}" for each in left_out])
+    return planned(name, f"{name} results of {whole.parent.name}/{whole.name}", str(folder), measured, warnings)
 
 
 def _unknown(folder: Path, files: Sequence[Path]) -> Iterator[ImportProblem]:

@@ -25,13 +25,12 @@ class DbBench:
     kind = "db_bench"
 
     def read(self, place: Path, faults: Faults) -> Records:
-        found = result_sets.sources(folder.read(place, faults), faults)
-        logs = (log for source in found for column in source.columns for log in column.logs.values())
-        for log in logs:
-            faults.read.add(log.series)
-            if said := step_figures.series_fault(log):
-                faults.add(log.series, *said)
-        return Records(place, found)
+        """A faulty file is refused alone: the others are read again without it."""
+        found = _read(place, faults)
+        while refused := faults.of_files():
+            faults.begin_again(refused)
+            found = _read(place, faults)
+        return found
 
     def measured(self, records: Records) -> Sequence[ImportedStep]:
         return [
@@ -56,6 +55,16 @@ class DbBench:
         return names.aside(name)
 
 
+def _read(place: Path, faults: Faults) -> Records:
+    found = result_sets.sources(folder.read(place, faults), faults)
+    for log in (log for source in found for column in source.columns for log in column.logs.values()):
+        if log.series:
+            faults.read.add(log.series)
+            if said := step_figures.series_fault(log.series):
+                faults.add(log.series, *said)
+    return Records(place, found)
+
+
 def _beside(source: Source) -> Iterator[PublishedFigure]:
     for column, _, row, log in source.steps():
         if row:
@@ -72,7 +81,7 @@ def _measured(column: Column, test: str, row: Row | None, log: Log | None, label
         labels=labels,
         load=column.load,
         version=figures.facts.get("version", ""),
-        files=tuple(path for path in (log.path, log.series) if path.is_file()) if log else (),
+        files=tuple(path for path in (log.path, log.series) if path) if log else (),
         source=f"{row.path.name}:{row.line}" if row and not log else "",
         failure=failure,
         seconds=figures.metrics.get("seconds"),

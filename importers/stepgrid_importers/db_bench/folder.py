@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,14 +36,14 @@ class Folder:
 
 def read(folder: Path, faults: Faults) -> Folder:
     found = Folder(folder)
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not faults.refuses(path))
     for path in files:
         if path.name == names.SUMMARY:
             found.summaries.append(_grouped(path, faults))
         elif name := names.cut(path.name):
             found.cuts.append((name, _grouped(path, faults)))
     for parent in dict.fromkeys(path.parent for path in files if path.name == names.REPORT or logs.named(path)):
-        found.reports[parent] = _report(parent, faults)
+        found.reports[parent] = _report(parent, [path for path in files if path.parent == parent], faults)
     found.others = [log for path in files if _other(path) and (log := _log(path, faults))]
     for log in found.others:
         _further(log, faults)
@@ -54,12 +54,12 @@ def _other(path: Path) -> bool:
     return path.name.endswith(logs.OUTPUTS) and not logs.named(path) and names.cut(path.name) is None
 
 
-def _report(folder: Path, faults: Faults) -> Report:
+def _report(folder: Path, files: Sequence[Path], faults: Faults) -> Report:
     path = folder / names.REPORT
-    content = (text_files.read(path, faults) or "") if path.is_file() else ""
+    content = (text_files.read(path, faults) or "") if path in files else ""
     begin = content.find(f"{COLUMNS[0]}\t{COLUMNS[1]}")
-    found = _parsed(content, path, faults) if path.is_file() else GroupedReports(path, (), ())
-    return Report(folder, content[: max(begin, 0)], found, _logs(folder.iterdir(), faults))
+    found = _parsed(content, path, faults) if path in files else GroupedReports(path, (), ())
+    return Report(folder, content[: max(begin, 0)], found, _logs(files, faults))
 
 
 def _logs(paths: Iterable[Path], faults: Faults) -> dict[str, Log]:

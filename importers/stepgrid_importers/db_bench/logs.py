@@ -42,10 +42,7 @@ class Log(NamedTuple):
     commit: str = ""
     job: str = ""
     resident: Mapping[str, float] = {}  # of PROCESSES those that there are: highest KiB
-
-    @property
-    def series(self) -> Path:
-        return self.path.with_name(text_files.plain(self.path.name) + SERIES)
+    series: Path | None = None  # the file of the rates over time
 
     @property
     def began(self) -> datetime:
@@ -82,6 +79,7 @@ def parse(path: Path, content: str, faults: Faults) -> Log:
     engine = _engine(path.parent, faults)
     version, commit = (_first(pattern, engine) for pattern in (_VERSION, _SHA))
     job = re.match(r"Job ID: (.*)", content)
+    series = path.with_name(text_files.plain(path.name) + SERIES)
     return Log(
         path=path,
         test=test,
@@ -93,6 +91,7 @@ def parse(path: Path, content: str, faults: Faults) -> Log:
         commit=commit[:10],
         job=job[1] if job else "",
         resident=_resident(path, faults),
+        series=series if series.is_file() and not faults.refuses(series) else None,
     )
 
 

@@ -10,23 +10,26 @@ from typing import NamedTuple
 REPORT, SUMMARY = "report.tsv", "summary.tsv"
 WORKLOAD = "res."
 
-_CUT = re.compile(r"sum(?P<set>\d*)\.(?!abs[01]\.)(?P<name>.+)\.txt")
+_CUT = re.compile(r"sum(?P<set>\d*)\.(?!abs[01]\.)(?:(?P<name>.+)\.)?txt")
 _BUILD = re.compile(r"[\d.]*\d(?:\.(?P<variant>.+))?")
 
 
 # what is made of summaries; what benchmark.sh leaves beside a log; the engine's own log
-_ASIDE = re.compile(r"csum\d*\..+|sum\.abs[01]\..+|.+\.sdev|benchmark_.+\.log\..+|schedule\.txt|LOG(\.old\..+)?")
+_ASIDE = re.compile(
+    r"csum\d*\..+|sum\.abs[01]\..+|fmt\..+\.abs[01]\.[ct]sv|rel\d*\..+\.csv|abs\d*\..+\.tsv|.+\.sdev"
+    r"|benchmark_.+\.log\..+|schedule\.txt|LOG(\.old\..+)?"
+)
 
 
 class SplitName(NamedTuple):
-    name: str
+    name: str  # empty: of `sum.txt`
     set: str = ""  # `2` of sum2.iobuf.gcc.txt: the same with another base
 
 
 def cut(name: str) -> SplitName | None:
     """`sum.iobuf.gcc.txt` is iobuf.gcc."""
     found = _CUT.fullmatch(name)
-    return SplitName(found["name"], found["set"]) if found else None
+    return SplitName(found["name"] or "", found["set"]) if found else None
 
 
 def aside(name: str) -> bool:

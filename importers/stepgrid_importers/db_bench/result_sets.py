@@ -95,7 +95,8 @@ def _cut(cut: SplitName, found: GroupedReports, known: bool, faults: Faults) -> 
     columns = [
         Column(build, each, at if again else 0) for at, (build, each) in enumerate(zip(builds, rows, strict=True))
     ]
-    return Source(found.path, cut.name, "", columns, set=cut.set, known=known)
+    workload = cut.name or names.workload(found.path.parent)
+    return Source(found.path, workload, "", columns, set=cut.set, known=known)
 
 
 def _told_apart(versions: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import zip_longest
 
 from stepgrid_importers.db_bench.columns import FAILED, Row
@@ -15,22 +15,35 @@ _FEWEST = 21  # words of a row that has a result
 Line = tuple[str, Sequence[str]]
 
 
-def tables(name: str, blocks: Sequence[Block], set_: str = "") -> dict[str, str]:
-    """By the names of the published files, for the cut sum.NAME.txt, or sum2.NAME.txt of the set 2."""
+def tables(name: str, blocks: Sequence[Block], set_: str = "", beside: Collection[str] = ()) -> dict[str, str]:
+    """By the names of the published files, for the cut sum.NAME.txt, or sum2.NAME.txt of the set 2.
+
+    `beside`: names of published files: those of other years are made where one of that name lies there.
+    """
     relative, absolute = list(_lines(blocks, _relative)), list(_lines(blocks, _absolute))
     versions = _versions(blocks)
     short = {f"csum{set_}.{name}.csv": csv(versions, relative)}
-    return (
-        short
-        if set_
-        else short
-        | {
-            f"sum.abs0.{name}.csv": csv(versions, relative),
-            f"sum.abs0.{name}.tsv": tsv(versions, relative),
-            f"sum.abs1.{name}.csv": csv(versions, absolute),
-            f"sum.abs1.{name}.tsv": tsv(versions, absolute),
-        }
-    )
+    if set_:
+        return short
+    for flag, lines in (("abs0", relative), ("abs1", absolute)):
+        short[f"sum.{flag}.{name}.csv"] = csv(versions, lines)
+        short[f"sum.{flag}.{name}.tsv"] = tsv(versions, lines)
+    other = _of_2023(name, relative, absolute) | _of_may_2025(name, versions, relative)
+    return short | {file: text for file, text in other.items() if file in beside}
+
+
+def _of_2023(name: str, relative: Sequence[Line], absolute: Sequence[Line]) -> dict[str, str]:
+    """Without heads, and without the column of the first build where all are relative to it."""
+    return {
+        f"rel2.{name}.csv": "".join(",".join((step, *values[1:])) + "\n" for step, values in relative),
+        f"abs.{name}.tsv": "".join("\t".join((*values, step)) + "\n" for step, values in absolute),
+    }
+
+
+def _of_may_2025(name: str, versions: Sequence[str], relative: Sequence[Line]) -> dict[str, str]:
+    """Both hold relative figures, whatever they are called."""
+    written = {"csv": csv(versions, relative), "tsv": tsv(versions, relative)}
+    return {f"fmt.{name}.{flag}.{end}": text for flag in ("abs0", "abs1") for end, text in written.items()}
 
 
 def csv(versions: Sequence[str], lines: Sequence[Line]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
 from stepgrid.drivers.db_bench.parser import header, histogram, perf_context, report, result
@@ -34,7 +35,7 @@ def of_log(log: Log) -> Figures:
     return Figures(
         metrics=metrics | _used(log, metrics),
         facts=_facts(log),
-        qps=report.read(log.series),
+        qps=report.read(log.series) if log.series else [],
         warnings=header.warnings(log.text),
         counters={**state.counters(log.text), **perf_context.counters(log.text[found.start :])},
         levels=levels(log.text),
@@ -42,12 +43,12 @@ def of_log(log: Log) -> Figures:
     )
 
 
-def series_fault(log: Log) -> tuple[int | None, str] | None:
+def series_fault(path: Path) -> tuple[int | None, str] | None:
     """What is wrong with the file of the rates over time, and in which line."""
     try:
-        report.read(log.series)
+        report.read(path)
     except (ParseError, UnicodeDecodeError) as error:
-        found = re.fullmatch(r"(?::(\d+))?: (.*)", str(error).removeprefix(str(log.series)), re.DOTALL)
+        found = re.fullmatch(r"(?::(\d+))?: (.*)", str(error).removeprefix(str(path)), re.DOTALL)
         return (int(found[1]) if found[1] else None, found[2]) if found else (None, str(error))
     return None
 

@@ -12,11 +12,13 @@ GZ = ".gz"
 
 
 def read(path: Path, faults: Faults) -> str | None:
-    """None for one that cannot be read. Lines may end as on Windows.
+    """None for one that cannot be read, or is refused. Lines may end as on Windows.
 
     A byte that is no UTF-8 is a surrogate, so that it can be written again.
     """
     faults.read.add(path)
+    if faults.refuses(path):
+        return None
     try:
         content = path.read_bytes()
         if path.name.endswith(GZ):
