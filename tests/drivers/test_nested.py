@@ -58,7 +58,15 @@ def test_a_mix() -> None:
 def test_a_generated_data_set() -> None:
     dataset = _node({"generated": {"rows": "3k", "dimensions": "784", "distance": "angular"}})
     assert _kept("vector_search", action="load", dataset=dataset)["dataset"] == {
-        "generated": {"rows": 3000, "dimensions": 784, "queries": 1000, "distance": "angular"}
+        "generated": {
+            "rows": 3000,
+            "dimensions": 784,
+            "queries": None,
+            "distance": "angular",
+            "distribution": "clustered",
+            "centres": None,
+            "seed": 1,
+        }
     }
 
 

@@ -33,6 +33,7 @@ class Context(NamedTuple):
     device: str | None = None  # that the database is on, where the site file says so
     client_version: str | None = None  # of the step's client, where that is a build of its own
     inputs: Mapping[str, str] = {}  # files that its command reads: the names that the spec gives them -> absolute paths
+    cache: Path | None = None  # of the kind: for what its clients derive once, for all stages
 
 
 class RefusedError(Exception):

@@ -208,9 +208,8 @@ class _Step:
         folder, seed, device = self.folder.resolve(), self.step.seed, self._device
         version = str(job.record["version"])
         version_of_client = client.version if client else None
-        return Context(
-            programs, version, data, folder, seed, access, device, version_of_client, inputs.paths(self.step)
-        )
+        read, cache = inputs.paths(self.step), job.store.cache(self.step.kind)
+        return Context(programs, version, data, folder, seed, access, device, version_of_client, read, cache)
 
     @property
     def _device(self) -> str | None:

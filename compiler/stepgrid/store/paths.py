@@ -74,6 +74,10 @@ class StorePaths:
         """How large databases became that were made alike."""
         return self.root / "learnt" / f"{shape}.json"
 
+    def cache(self, kind: str) -> Path:
+        """What the clients of a kind of step derive once for all stages: made again where it is missing."""
+        return self.root / "cache" / kind
+
     def contents(self, stage: str) -> Path:
         """Of the files that its commands read, where its id has none."""
         return self.root / "contents" / f"{stage}.json"

@@ -2,45 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.metrics.metric import MetricSet
-from stepgrid.plugins.driver import Driver, PackageDriver
+from stepgrid.drivers.vector_search import command
+from stepgrid.drivers.vector_search.datasets.shape import SUFFIXES, shape_of
+from stepgrid.plugins.driver import PackageRunner
+
+if TYPE_CHECKING:
+    from stepgrid.model.command import Command
+    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 2_000  # vectors per second of a small machine: only for estimates
+INDEX_RATE = 500
 SEARCH_RATE = 500  # of one connection
-ROWS, QUERIES = 60_000, 10_000  # of a published data set, where nothing says more
-INDEX_SECONDS = 120.0
+EXACT_VALUES = 50_000_000  # numbers per second that an exact search looks at
+ROWS, DIMENSIONS, QUERIES = 60_000, 784, 10_000  # of a published data set, where nothing says more
 FLOOR = 1.0
 
 
-class VectorSearch(PackageDriver):
+class VectorSearch(PackageRunner):
     kind = "vector_search"
-    revision = 1
+    revision = 2
+    parser = 1
     tables = ("recall",)
 
     def metrics(self) -> MetricSet:
-        return MetricSet(published={"vector_search": {"recall": "recall", "qps": "qps"}})
+        from stepgrid.drivers.vector_search.metrics import OWN
+
+        return OWN
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
 
+    def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """A published name may be a file that is here; a plan needs no more than the name."""
+        return command.files(settings["dataset"])
+
+    def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return [name for name in command.files(settings["dataset"]) if settings["dataset"].endswith(SUFFIXES)]
+
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        action = settings["action"]
-        if action == "index":  # how many vectors there are is not among its settings
-            return INDEX_SECONDS
-        rows, queries = _size(settings["dataset"])
+        action, (rows, dimensions, queries) = settings["action"], _size(settings["dataset"])
         if action == "load":
-            return max(FLOOR, float(rows / LOAD_RATE))
-        return max(FLOOR, float(queries * settings["runs"] / SEARCH_RATE))
+            return max(FLOOR, rows / LOAD_RATE)
+        if action == "index":
+            return max(FLOOR, rows / INDEX_RATE)
+        rate = EXACT_VALUES / (rows * dimensions) if settings["exact"] else SEARCH_RATE
+        return max(FLOOR, queries * int(settings["runs"]) / rate)
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        return command.command(settings, context)
+
+    def complaint(self, folder: Path) -> str | None:
+        return command.complaint(folder)
 
 
-def _size(dataset: str | Mapping[str, Any]) -> tuple[int, int]:
-    if isinstance(dataset, str):
-        return ROWS, QUERIES
-    shape = dataset["generated"]
-    return shape["rows"], shape["queries"]
+def _size(dataset: str | Mapping[str, Any]) -> tuple[int, int, int]:
+    shape = shape_of(dataset)
+    return (ROWS, DIMENSIONS, QUERIES) if shape is None else (shape.rows, shape.dimensions, shape.queries)
 
 
-DRIVER: Driver = VectorSearch()
+DRIVER: Runner = VectorSearch()

