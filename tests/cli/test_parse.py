@@ -138,6 +138,10 @@ def test_json_has_everything(log: Path, capsys: Capture) -> None:
         {"operation": "", "least": 1, "most": 2, "operations": 499585},
     ]
     assert [level.get("level") or level["priority"] for level in step["levels"]] == ["L0", "Sum", "High"]
+    latency = {"avg_us": 2.5584, "stddev_us": 40.4, "min_us": 1, "median_us": 1.57, "max_us": 8097}
+    percentiles = {"p50_us": 1.57, "p75_us": 1.86, "p99_us": 3.99, "p99_9_us": 15.26, "p99_99_us": 315}
+    assert step["latencies"] == [{"operation": "write", "operations": 500000, **latency, **percentiles}]
+    assert step["file_reads"] == []
     assert step["counters"]["rocksdb.db.get.micros.max"] == 9
     assert step["rates"] == [{"client": 1, "second": 1, "operation": "", "per_second": 5, "longest_us": None}]
 

@@ -48,6 +48,8 @@ class Figures:
     levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
     histograms: Sequence[Buckets] = ()  # whole; none is empty
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
+    latencies: Sequence[Mapping[str, float | str]] = ()  # mean, deviation and percentiles by operation, as printed
+    file_reads: Sequence[Mapping[str, float | str]] = ()  # the same of the engine's reads of files, by level
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
 
 

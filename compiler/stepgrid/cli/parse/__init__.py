@@ -88,7 +88,9 @@ def _step(number: int, step: PrintedStep) -> Mapping[str, Any]:
         "warnings": list(found.warnings),
         "series": [{"second": second, "qps": qps} for second, qps in found.qps],
         "histograms": [dict(zip(BUCKET, each, strict=True)) for each in rows(found.histograms)],
+        "latencies": [dict(each) for each in found.latencies],
         "levels": [dict(level) for level in found.levels],
+        "file_reads": [dict(each) for each in found.file_reads],
         "counters": dict(found.counters),
         "rates": [each._asdict() for each in found.rates],
     }

@@ -99,6 +99,8 @@ def _beside(step: PrintedStep) -> Iterator[str]:
             "",
             f"  QPS over time: {counted(len(series), 'point')}, {low} to {high} operations/s (json has them)",
         )
+    if reads := step.figures.file_reads:
+        yield from ("", f"  reads of files of {counted(len(reads), 'level')} (json has them)")
     if rates := step.figures.rates:
         clients = len({each.client for each in rates})
         points = f"{counted(len(rates), 'interval')} of {counted(clients, 'client')}"

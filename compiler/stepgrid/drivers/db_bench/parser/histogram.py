@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stepgrid.model.figures import Buckets
 
@@ -21,12 +21,15 @@ _NEXT = r"(?:\w+ +: +\d+\.\d+ micros/op|DB path:|\*\* )"
 _END = re.compile(rf"\n{_NEXT}")
 # with the end of the line before it: a literal text is found fast, the beginning of a line is not
 _BEGINS = "\nMicroseconds per "
-_HEAD = re.compile(
-    rf"{_BEGINS}(?P<operation>\w+):"
-    r"\nCount: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: \S+"
-    r"\nMin: \d+ +Median: \S+ +Max: (?P<max>\d+)"
-    rf"\nPercentiles:(?P<percentiles>.*)(?:\n(?!{_NEXT}).*)?"  # a line of dashes is before the buckets
+STATISTICS = (
+    r"\nCount: (?P<count>\d+) +Average: (?P<average>\d+\.\d+) +StdDev: (?P<deviation>\S+)"
+    r"\nMin: (?P<min>\d+) +Median: (?P<median>\S+) +Max: (?P<max>\d+)"
+    r"\nPercentiles:(?P<percentiles>.*)"
 )
+_HEAD = re.compile(
+    rf"{_BEGINS}(?P<operation>\w+):{STATISTICS}(?:\n(?!{_NEXT}).*)?"  # a line of dashes is before the buckets
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")  # a deviation of nothing is none
 _PERCENTILE = re.compile(r"(P[\d.]+): (\d+\.\d+)")
 _SAID = r"[\[(] *+(\d++), *+(\d++) *+[\])] ++(\d++) "
 _BUCKET, _OTHER = re.compile(rf"\n{_SAID}"), re.compile(rf"\n(?!{_SAID})")
@@ -41,6 +44,7 @@ class Histogram:
     average: float
     maximum: float
     percentiles: Mapping[str, float]
+    statistics: Mapping[str, float] = field(default_factory=dict)
     buckets: Columns = ()
 
 
@@ -56,6 +60,11 @@ def figures(histograms: Sequence[Histogram]) -> dict[str, float]:
         return _latencies(histograms[0])
     mixed = [item for item in histograms if item.operation in MIXED]
     return {f"{item.operation}_{name}": value for item in mixed for name, value in _latencies(item).items()}
+
+
+def latencies(histograms: Sequence[Histogram]) -> list[dict[str, float | str]]:
+    """What each says of itself: the metrics have no deviation."""
+    return [{"operation": item.operation, **item.statistics} for item in histograms]
 
 
 def buckets(histograms: Sequence[Histogram]) -> list[Buckets]:
@@ -80,9 +89,22 @@ def _histogram(head: re.Match[str], buckets: Columns) -> Histogram:
         count=int(head["count"]),
         average=float(head["average"]),
         maximum=float(head["max"]),
-        percentiles={name: float(value) for name, value in _PERCENTILE.findall(head["percentiles"])},
+        percentiles=_percentiles(head),
+        statistics=statistics(head),
         buckets=buckets,
     )
+
+
+def _percentiles(head: re.Match[str]) -> dict[str, float]:
+    return {name: float(value) for name, value in _PERCENTILE.findall(head["percentiles"])}
+
+
+def statistics(head: re.Match[str]) -> dict[str, float]:
+    """Of a match of STATISTICS: all that it says, in microseconds but for the number of operations."""
+    names = {"average": "avg_us", "deviation": "stddev_us", "min": "min_us", "median": "median_us", "max": "max_us"}
+    said = {name: float(head[group]) for group, name in names.items() if _NUMBER.fullmatch(head[group])}
+    known = {PERCENTILES[name]: value for name, value in _percentiles(head).items() if name in PERCENTILES}
+    return {"operations": float(head["count"])} | said | known
 
 
 def _buckets(text: str, start: int) -> Columns:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.command import REPORT
 from stepgrid.drivers.db_bench.parser import header, histogram, intervals, log, perf_context, report, result
-from stepgrid.drivers.db_bench.parser.dump import levels, state
+from stepgrid.drivers.db_bench.parser.dump import file_reads, levels, state
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 
 LOOKED_FOR = (
@@ -107,6 +107,8 @@ def _step(part: Part, line: result.Result | None, facts: dict[str, str], warning
         counters={**state.counters(part.text), **perf_context.counters(part.text)},
         levels=levels.levels(part.text),
         histograms=histogram.buckets(latencies),
+        latencies=histogram.latencies(latencies),
+        file_reads=file_reads.file_reads(part.text),
         rates=list(intervals.read(part.before)),
     )
     return PrintedStep(line.name if line else WITHOUT_RESULT, figures)
