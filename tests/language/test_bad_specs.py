@@ -2,11 +2,14 @@
 
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
 
+from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.language.yaml.loader import load
 from stepgrid.plan.compilation import check_scales
 from tests.conftest import HOST
 from tests.language import bad
@@ -120,3 +123,33 @@ def test_an_exclude_that_matches_nothing_is_a_warning(compile_text):
     assert [(p.severity, p.message) for p in problems.found if p.code == "exclude-nothing"] == [
         ("warning", "no cell matches this")
     ]
+
+
+@pytest.mark.parametrize("text", ["[" * 1_000_000, "{a: " * 250_000, "- " * 500_000, "? " * 500_000])
+def test_a_text_that_is_nested_without_end_does_not_end_the_process(text, complaints):
+    assert "error[too-deep]: maps and lists are nested more than 40 deep" in complaints(text)
+
+
+def test_a_file_with_more_faults_than_anybody_reads(complaints):
+    text = "title: t\n" + "".join(f"key{number}: 1\n" for number in range(20_000))
+    said = complaints(text)
+    assert "a.yaml:1:1: error[too-large]: 20,001 faults of form: only the first 200 are shown\n" in said
+    assert said.count("error[") == 200
+    assert said.endswith("\n\n… and 1 more problem: `stepgrid check --format json` has all")
+
+
+def test_a_file_that_is_too_large(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text("#" * (1 << 20) + "\n")
+    problems = Problems()
+    assert load("a.yaml", problems) is None
+    assert [problem.message for problem in problems.found] == ["the file `a.yaml` is larger than 1 MiB"]
+
+
+def test_an_excerpt_is_of_a_spec_alone(tmp_path, monkeypatch):
+    """Of a file that an include names it would tell the content to whoever sees the log."""
+    monkeypatch.chdir(tmp_path)
+    Path("secret").write_text("password\n")
+    problems = Problems()
+    assert load("secret", problems) is None
+    assert "password" not in formats.text(problems.found)

@@ -14,11 +14,14 @@ from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.validation import describe, mended
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.merge import merge
-from stepgrid.language.yaml.nodes import Map, Text, place, without
+from stepgrid.language.yaml.nodes import Map, Seq, Text, place, without
 from stepgrid.model.package_data import SPECS
 
 if TYPE_CHECKING:
     from stepgrid.language.models import Library, Spec
+
+
+MOST_INCLUDES = 100
 
 
 class Source(NamedTuple):
@@ -81,7 +84,10 @@ def _includes(nodes: Map, path: str, chain: tuple[str, ...], files: list[str], p
     """Depth first; a file that two others include is read once."""
     found: list[Source] = []
     listed = nodes.get("include")
-    for entry in listed if isinstance(listed, list) else ():
+    entries = listed if isinstance(listed, Seq) else Seq((), nodes.where)
+    if len(entries) > MOST_INCLUDES:
+        problems.add("too-large", entries.where, f"{len(entries):,} includes: a file has at most {MOST_INCLUDES}")
+    for entry in entries[:MOST_INCLUDES]:
         if isinstance(entry, Text):
             found += _include(entry, path, chain, files, problems)
     return found

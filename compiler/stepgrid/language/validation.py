@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 M = TypeVar("M", bound="BaseModel")
+MOST_FAULTS = 200
 
 _EXPECTED = {
     "is_instance_of": "text",
@@ -45,6 +46,10 @@ def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map
         return model.model_validate(node), node
     except ValidationError as error:
         taken, faults = node, error.errors(include_url=False, include_input=False)
+        if len(faults) > MOST_FAULTS:
+            message = f"{len(faults):,} faults of form: only the first {MOST_FAULTS} are shown"
+            problems.add("too-large", node.where, message, "is it the file of another program?")
+            faults = faults[:MOST_FAULTS]
         for found in faults:
             path = _real(node, found["loc"])
             if found["type"] == "too_short" and _walk(node, path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from stepgrid.expand.cells import Expansion
@@ -76,10 +78,18 @@ class Places:
     def _named(self, step: str) -> Iterator[Step]:
         """The use before its definition, which is in the workload of the spec: a step of its own has none there."""
         listed = self._document.spec.steps
-        exact = [one for one in listed or () if step == str(one.as_ or one.use or one.name)]
+        exact = self._listed.get(step, ())
         yield from exact
         names = {step} if listed is None else {str(one.use) for one in exact if one.use is not None}
         yield from (one for one in self._workload() if one.name is not None and str(one.name) in names)
+
+    @cached_property
+    def _listed(self) -> Mapping[str, Sequence[Step]]:
+        """By name: a spec may have thousands."""
+        found = defaultdict[str, list[Step]](list)
+        for one in self._document.spec.steps or ():
+            found[str(one.as_ or one.use or one.name)].append(one)
+        return found
 
     def _workload(self) -> Sequence[Step]:
         spec, includes = self._document.spec, self._document.includes

@@ -5,19 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from stepgrid.language.problems.password_mask import masked_all
 from stepgrid.language.problems.problem import Problem
+from stepgrid.language.regular_file import head
 from stepgrid.model.units import counted
 
 WIDTH = 100  # of what is shown of a line
+MOST = 200  # problems that are shown as text
+SPECS = (".yaml", ".yml")
 _HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
 
 
 def text(problems: Iterable[Problem]) -> str:
-    return "\n\n".join(_one(problem) for problem in problems)
+    """Errors before warnings where there are more than anybody reads."""
+    found = list(problems)
+    if len(found) <= MOST:
+        return "\n\n".join(map(_one, found))
+    shown = sorted(found, key=lambda problem: problem.severity == "warning")[:MOST]
+    rest = f"… and {counted(len(found) - MOST, 'more problem')}: `stepgrid check --format json` has all"
+    return "\n\n".join([*map(_one, shown), rest])
 
 
 def in_all(problems: Sequence[Problem]) -> str:
@@ -59,11 +67,14 @@ def _cut(line: str, column: int) -> tuple[str, int]:
 
 @lru_cache(maxsize=32)
 def _source(file: str) -> Sequence[str]:
+    """Of specs alone: an excerpt of any other file would tell its content to whoever sees the problem."""
+    if not file.endswith(SPECS):
+        return ()
     try:
-        shown = Path(file).read_text(encoding="utf-8-sig", errors="replace")
-        return [*masked_all(map(_seen, shown.split("\n")))]
+        shown = head(file).decode("utf-8-sig", errors="replace")
     except OSError:
         return ()
+    return [*masked_all(map(_seen, shown.split("\n")))]
 
 
 def _seen(text: str) -> str:

@@ -70,8 +70,8 @@ def _sentence(error: Any, line: str, column: int) -> tuple[str, str]:
     return known or (f"{problem} ({context})" if problem and context else problem or context, "")
 
 
-def depth_place(text: str, file: str, most: int) -> Location:
-    """Where a text is nested too deep, found without going down into it."""
+def depth_place(text: str, file: str, most: int) -> Location | None:
+    """Where a text is nested too deep, found without going down into it; what is no YAML may be said before that."""
     from ruamel.yaml import YAML
 
     depth = 0
@@ -81,7 +81,7 @@ def depth_place(text: str, file: str, most: int) -> Location:
         depth -= kind in ("SequenceEndEvent", "MappingEndEvent")
         if depth > most:
             return _where(file, event.start_mark)
-    return Location(file, 1, 1)
+    return None
 
 
 def _space(text: str, line: int) -> str:

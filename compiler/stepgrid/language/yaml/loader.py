@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 from typing import Any
 
-from stepgrid.language import input_record
 from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml import errors
+from stepgrid.language.yaml import errors, file_content
 from stepgrid.language.yaml.characters import cleaned, decoded, strange
 from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
 
@@ -18,26 +17,15 @@ _TAGS = {
 NULL = f"{_PLAIN}null"
 MOST_COPIES = 10_000  # nodes that aliases may add
 MOST_LEVELS = 40
+MOST_OPENED = 1_000  # brackets, or columns before the first word of a line: so deep the parser can go for sure
+_INDENTED = re.compile(r"^[ ?-]*", re.MULTILINE)
 
 
 def load(path: str, problems: Problems, asked_at: Location | None = None) -> Map | None:
     """The map that a file holds; None when it holds none, with the reason among the problems."""
-    where = asked_at or Location(path, 1, 1)
-    try:
-        content = Path(path).read_bytes()
-    except FileNotFoundError:
-        problems.add("file-not-found", where, f"there is no file `{path}`", _siblings(path, asked_at is None))
-    except IsADirectoryError:
-        problems.add("file-not-found", where, f"`{path}` is a folder, not a spec")
-    except OSError as error:
-        problems.add("file-not-found", where, f"`{path}` cannot be read: {error.strerror}")
-    except ValueError:
-        pass  # a NUL in its name, which is said where the name stands
-    else:
-        input_record.saw(path, content)
-        text = decoded(content, path, problems)
-        return None if text is None else parse(text, path, problems)
-    return None
+    content = file_content.read(path, problems, asked_at)
+    text = None if content is None else decoded(content, path, problems)
+    return None if text is None else parse(text, path, problems)
 
 
 def parse(text: str, file: str, problems: Problems) -> Map | None:
@@ -63,14 +51,21 @@ def _converted(text: str, file: str, problems: Problems) -> Node:
     from ruamel.yaml.error import YAMLError
 
     try:
+        if _may_be_deep(text) and (where := errors.depth_place(text, file, MOST_LEVELS)):
+            problems.add("too-deep", where, _deep())
+            return None
         root = YAML(typ="safe").compose(text)
         return None if root is None else _Converter(file, problems).convert(root)
     except YAMLError as error:
         where, message, hint = errors.told(error, text, file)
         problems.add("yaml-syntax", where, message, hint)
-    except RecursionError:
-        problems.add("too-deep", errors.depth_place(text, file, MOST_LEVELS), _deep())
     return None
+
+
+def _may_be_deep(text: str) -> bool:
+    """The parser goes down into what is nested by calling itself, in C: too deep is the end of the process."""
+    opened = text.count("[") + text.count("{")
+    return opened > MOST_OPENED or max(map(len, _INDENTED.findall(text))) > MOST_OPENED
 
 
 def _deep() -> str:
@@ -159,20 +154,3 @@ class _Converter:
 
     def _where(self, node: Any) -> Location:
         return Location(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
-
-
-def _siblings(path: str, specs: bool) -> str:
-    """What was probably meant: a spec has a title, a library has none."""
-    from stepgrid.language.problems.suggestion import nearest
-
-    folder = Path(path).parent
-    found = sorted(folder.glob("*.yaml")) if "\0" not in path and folder.is_dir() else []
-    names = [entry.name for entry in found if _has_title(entry) == specs]
-    return nearest(Path(path).name, names) if names else ""
-
-
-def _has_title(path: Path) -> bool:
-    try:
-        return b"\ntitle:" in b"\n" + path.read_bytes()
-    except OSError:
-        return False
