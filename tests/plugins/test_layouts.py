@@ -27,6 +27,20 @@ def test_every_layout_is_one(name: str) -> None:
     assert isinstance(LAYOUTS.get(name), Layout)
 
 
+def test_an_axis_of_rows_and_columns_is_said_once() -> None:
+    names = (("postgres", "1"), ("innodb", "1"))
+    spots = {(at, at): LayoutCell({"reads": 10.0 * (at + 1)}) for at in range(2)}
+    block = Block(
+        "reads", names, (("postgres",), ("innodb",)), spots, row_axes=("build", "clients"), column_axes=("build",)
+    )
+    assert [name for name, _ in block.subjects()] == ["postgres clients=1", "innodb clients=1"]
+    table, relative = counters.tables(replace(block, counters=("reads",)))
+    assert [column.name for column in table.columns] == ["name", "postgres clients=1", "innodb clients=1"]
+    assert relative.before[0] == "relative to postgres clients=1"
+    other = replace(block, columns=(("postgres", "lru"), ("innodb", "lru")), column_axes=("build", "cache"))
+    assert [name for name, _ in other.subjects()] == ["postgres clients=1 lru", "innodb clients=1 lru"]
+
+
 def test_a_layout_that_there_is_not() -> None:
     with pytest.raises(LookupError, match=r"^layout `iostats` is not installed; "):
         LAYOUTS.get("iostats")

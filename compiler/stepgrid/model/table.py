@@ -18,6 +18,8 @@ class Cell(NamedTuple):
     text: str
     kind: str = ""  # a status without figures, absent, same as; or how good it is: best, worst, failed rate
     value: float | None = None  # behind a text that is rounded for people
+    interval: tuple[float, float] | None = None  # of a ratio
+    verdict: str = ""  # of a ratio, in a word
 
 
 class Column(NamedTuple):

@@ -99,7 +99,14 @@ class Block:
         )
 
     def _subject(self, row: int, column: int) -> str:
-        return " ".join(part for part in (self.row(row), self.column(column)) if part) or self.unnamed
+        """An axis that makes rows and columns is said once."""
+        own = [at for at, axis in enumerate(self.column_axes) if axis not in self.row_axes]
+        labels = self.columns[column]
+        apart = len(own) == len(labels) or len(self.column_axes) != len(labels)
+        beside = (
+            self.column(column) if apart else named([labels[at] for at in own], [self.column_axes[at] for at in own])
+        )
+        return " ".join(part for part in (self.row(row), beside) if part) or self.unnamed
 
     def call(self, metric: str) -> str:
         return self.called.get(metric, metric)

@@ -2,6 +2,8 @@ from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, RATIO, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.overview import Row, overviews
+from stepgrid.summarize.formats.csv_format import csv
+from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 AXES = [Axis("build", ("r-1", "r-2", "r-3")), Axis("cache", ("lru", "hyper")), Axis("threads", ("1", "2"))]
 
@@ -28,3 +30,19 @@ def test_steps_that_other_axes_touch_stand_in_one_table():
 def test_each_base_has_its_own():
     tables = [_table("load", (), ("r-1", "r-2"), ()), _table("load", (), ("r-2", "r-1"), (), base="r-2")]
     assert [each.base for each in overviews(AXES, tables)] == ["r-1", "r-2"]
+
+
+def test_data_have_the_ratio_its_interval_and_its_verdict_in_columns_of_their_own():
+    entries = (
+        Entry(BASE),
+        Entry(RATIO, ratio=1.23456, interval=Interval(1.23456, 1.1, 1.5, 3), verdict="faster"),
+        Entry(RATIO, ratio=0.5, caveat="builds differ", doubts=("another kernel",)),
+        Entry("unsupported"),
+    )
+    columns = tuple((name,) for name in ("r-1", "r-2", "r-3", "r-4"))
+    form = Layout({"build": "r-1"}, ("build",), ())
+    [found] = overviews(AXES, [Comparison("read", form, columns, (Line((), entries),))])
+    _, heads, row = csv(found.table).splitlines()
+    assert heads == "step,r-1 QPS,r-2,r-2 low,r-2 high,r-2 verdict,r-3,r-3 low,r-3 high,r-3 verdict,r-4"
+    assert row == "read,base,1.23456,1.1,1.5,faster,0.5,,,no verdict,unsupported"
+    assert found.table.rows[0][2].text == "1.23 [1.10, 1.50] faster"

@@ -66,7 +66,7 @@ class Overview:
 def _cells(row: Row, base: str, floors: bool) -> Iterator[Cell]:
     yield from map(Cell, (row.step, *(label or "-" for label in row.labels)))
     for index, each in enumerate(row.entries):
-        yield Cell(phrases.entry(each, base), each.verdict or each.kind)
+        yield phrases.cell(each, base)
         if floors and not index:
             yield Cell(_floor(row) or "-")
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.model import number_format
 from stepgrid.model.status import Status
+from stepgrid.model.table import Cell
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
 
+NO_VERDICT = "no verdict"
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
 Weight = tuple[bool, float]
@@ -39,6 +41,22 @@ def compared(found: Entry) -> str:
     if found.point and (short := fewer(found.point)):
         parts.append(short)
     return " ".join(part for part in parts if part)
+
+
+def cell(found: Entry, base: str) -> Cell:
+    """The text, and behind it what data are made of."""
+    text, kind = entry(found, base), found.verdict or found.kind
+    if found.kind == BASE and found.point:
+        return Cell(text, kind, _middle(found.point))
+    if found.kind != RATIO or found.ratio is None:
+        return Cell(text, kind)
+    bounds = (found.interval.low, found.interval.high) if found.interval else None
+    return Cell(text, kind, found.ratio, bounds, NO_VERDICT if found.caveat else found.verdict or NO_VERDICT)
+
+
+def _middle(point: Point) -> float | None:
+    found = point.spread()
+    return found[0] if found else None
 
 
 def fewer(point: Point) -> str | None:

@@ -30,8 +30,25 @@ def delimited_text(rows: Iterable[Iterable[object]], sign: str = COMMA) -> str:
 
 def _table(found: Table, sign: str, mark: str) -> str:
     above = "".join(f"{line}\n" for line in (f"# {found.name}", *(f"{mark}{line}" for line in found.before)))
-    heads = [column.head for column in found.columns]
-    return above + delimited_text(chain([heads], (map(_plain, row) for row in found.rows)), sign)
+    compared = [any(row[at].verdict for row in found.rows) for at in range(len(found.columns))]
+    heads = (_heads(column.head, each) for column, each in zip(found.columns, compared, strict=True))
+    rows = (_row(row, compared) for row in found.rows)
+    return above + delimited_text(chain([[*chain.from_iterable(heads)]], rows), sign)
+
+
+def _heads(head: str, compared: bool) -> list[str]:
+    """A ratio's interval and its verdict have columns of their own: a cell is a number, or why there is none."""
+    return [head, f"{head} low", f"{head} high", f"{head} verdict"] if compared else [head]
+
+
+def _row(row: Iterable[Cell], compared: Iterable[bool]) -> list[str]:
+    cells = ([_plain(cell), *(_beside(cell) if each else ())] for cell, each in zip(row, compared, strict=True))
+    return [*chain.from_iterable(cells)]
+
+
+def _beside(cell: Cell) -> tuple[str, str, str]:
+    low, high = (f"{bound:.10g}" for bound in cell.interval) if cell.interval else ("", "")
+    return low, high, cell.verdict
 
 
 def _plain(cell: Cell) -> str:

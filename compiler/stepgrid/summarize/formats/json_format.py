@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -30,4 +31,5 @@ def _cell(cell: Cell) -> Mapping[str, Any]:
     """Infinity is no number of JSON: the text says it."""
     finite = cell.value is not None and cell.value - cell.value == 0
     kind, value = {"kind": cell.kind} if cell.kind else {}, {"value": cell.value} if finite else {}
-    return {"text": cell.text, **kind, **value}
+    bounds = [bound if math.isfinite(bound) else None for bound in cell.interval or ()]
+    return {"text": cell.text, **kind, **value, **({"interval": bounds} if bounds else {})}

@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from stepgrid.model import number_format
 from stepgrid.model.status import Status
-from stepgrid.model.table import Cell, Column, Table, status_cell
+from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -55,7 +55,7 @@ def table(report: Report, section: Section) -> Table:
     rows = tuple(
         (
             *(Cell(point.labels.get(name, "-")) for name in section.names),
-            *(status_cell(status) if status else Cell(shown[place] or "-") for _, shown in known),
+            *(status_cell(status) if status else shown[place] or Cell(NOTHING) for _, shown in known),
         )
         for place, (point, status) in enumerate(_states(section))
     )
@@ -74,7 +74,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
         yield point, status if status or known == name else f"same as {known}"
 
 
-Shown = tuple[Column, Callable[[Point], str | None]]
+Shown = tuple[Column, Callable[[Point], Cell | None]]
 
 
 def _columns(report: Report) -> list[Shown]:
@@ -104,21 +104,21 @@ def _whole(name: str, head: str, unit: str) -> Shown:
     return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, shown)
 
 
-def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> str | None:
+def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> Cell | None:
     found = point.spread(metric)
-    return shown(found[0]) if found else None
+    return Cell(shown(found[0]), value=found[0]) if found else None
 
 
-def _range(point: Point) -> str | None:
+def _range(point: Point) -> Cell | None:
     found = point.spread() if point.loads[0] > 1 else None
-    return f"{number_format.rate(found[1])}-{number_format.rate(found[2])}" if found else None
+    return Cell(f"{number_format.rate(found[1])}-{number_format.rate(found[2])}") if found else None
 
 
-def _interval(point: Point) -> str | None:
+def _interval(point: Point) -> Cell | None:
     found = medians.interval([fmean(runs) for runs in point.values().values()])
-    return number_format.span(found.low, found.high) if found else None
+    return Cell(number_format.span(found.low, found.high)) if found else None
 
 
-def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> str | None:
+def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> Cell | None:
     known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
-    return number_format.percent(median(known)) if known else None
+    return Cell(number_format.percent(median(known))) if known else None
