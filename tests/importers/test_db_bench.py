@@ -259,3 +259,12 @@ def test_the_folder_of_one_build_alone(tmp_path: Path) -> None:
     (tmp_path / "benchmark_readwhilewriting.t4.log").write_text(log())
     found = read("db_bench", tmp_path)
     assert (len(steps(found)), "summary.tsv" in found.legacy) == (1, True)
+
+
+def test_a_byte_that_is_no_text_in_the_name_of_a_build(tmp_path: Path) -> None:
+    lines = ["bm/8.\udcff/report.tsv", "", HEAD, row(version="8.\udcff"), ""]
+    text = "".join(f"{line}\n" for line in lines)
+    (tmp_path / "summary.tsv").write_text(text, errors="surrogateescape")
+    found = read("db_bench", tmp_path)
+    assert found.planned.plan.axes[0].labels == ("8.\N{REPLACEMENT CHARACTER}",)
+    assert found.legacy["summary.tsv"] == text

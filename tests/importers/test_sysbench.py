@@ -270,3 +270,11 @@ def test_a_byte_that_is_no_text_does_not_stop_it(tmp_path: Path) -> None:
     path = tmp_path / "sb.o.point-query.range100.pk1.dop4"
     path.write_bytes(b"WARNING: caf\xe9\n" + path.read_bytes())
     assert list(steps(read("sysbench", tmp_path))[0].figures.warnings) == ["caf\N{REPLACEMENT CHARACTER}"]
+
+
+def test_a_summary_beside_that_holds_no_figures_tells_no_rate(tmp_path: Path) -> None:
+    name = "scan.range100.pk1.dop4"
+    (run(tmp_path, "scan") / f"sb.met.{name}").write_text("x\nsamp\tr/s\nKilled\n")
+    assert (
+        steps(read("sysbench", tmp_path))[0].figures.facts["published scan rate"] == "of one client (since late 2025)"
+    )

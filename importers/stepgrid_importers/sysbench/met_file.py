@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ Cells = Mapping[str, str]  # by head, as they stand
 RATE = "o/s"
 NOTE = "figures of sb.met, rounded as it prints them; CPU and context switches count vmstat's banner lines"
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _DISK: Mapping[str, tuple[str, str, float]] = {  # metric -> column per second, column per operation, one of it in ours
     "device_reads_per_s": ("r/s", "r/o", 1),
     "device_read_mb_per_s": ("rMB/s", "rKB/o", 1 / KIB),
@@ -47,7 +49,7 @@ def parse(text: str, path: Path, faults: Faults) -> Cells:
 
 
 def _cells(heads: list[str], cells: list[str], faults: Faults, place: tuple[Path, int, str]) -> Cells:
-    if len(cells) == len(heads) and all(map(_is_number, cells)):
+    if len(cells) == len(heads) and all(map(is_number, cells)):
         return dict(zip(heads, cells, strict=True))
     faults.add_unknown(
         place[0], place[1], f"{len(heads)} figures were expected here, as the head above names them", place[2]
@@ -55,8 +57,8 @@ def _cells(heads: list[str], cells: list[str], faults: Faults, place: tuple[Path
     return {}
 
 
-def _is_number(cell: str) -> bool:
-    return cell.replace(".", "", 1).isdecimal()
+def is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
 
 
 def disk(cells: Cells) -> dict[str, float]:

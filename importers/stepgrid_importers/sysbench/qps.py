@@ -14,7 +14,7 @@ ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"
 
 _COLUMN = re.compile(r"col-(?P<number>\d+) : (?P<name>\S(?:.*\S)?)")
 _HEADS = re.compile(r"(?P<heads>col-1(?:\tcol-\d+)*)(?P<title>\s+(?:->\s*)?\D.*)?")  # a title names the rows below
-_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_FIGURE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

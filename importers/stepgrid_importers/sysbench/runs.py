@@ -116,4 +116,5 @@ def _output(content: str, path: Path, faults: Faults) -> Output | None:
 def published(run: Run) -> Sequence[str]:
     """The figures of the device in the summary that lies beside: samples, r/s, rMB/s, w/s, wMB/s … o/s."""
     lines = (run.met or "").split("\n")
-    return lines[2].split("\t") if len(lines) > 2 and lines[1].startswith("samp\tr/s") else ()
+    cells = lines[2].split("\t") if len(lines) > 2 and lines[1].startswith("samp\tr/s") else []
+    return cells if all(map(met_file.is_number, cells)) else ()
