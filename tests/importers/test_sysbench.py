@@ -278,3 +278,20 @@ def test_a_summary_beside_that_holds_no_figures_tells_no_rate(tmp_path: Path) ->
     assert (
         steps(read("sysbench", tmp_path))[0].figures.facts["published scan rate"] == "of one client (since late 2025)"
     )
+
+
+def test_a_column_that_some_seconds_lack_is_no_figure(tmp_path: Path) -> None:
+    run(tmp_path)
+    io, vm = (tmp_path / f"sb.{kind}.point-query.range100.pk1.dop4" for kind in ("io", "vm"))
+    vm.write_text("st\n".join(vm.read_text().split("st\n")[:2]) + "xx\n" + vm.read_text().split("st\n")[2])
+    io.write_text(io.read_text().replace("wareq-sz", "%util").replace("%util", "wareq-sz", 1))
+    found = steps(read("sysbench", tmp_path))[0].figures.metrics
+    assert ("host_cpu_idle_pct" in found, "host_cpu_steal_pct" in found, "device_busy_pct" in found) == (
+        True,
+        False,
+        False,
+    )
+    vm.write_text(vm.read_text().replace(" cs ", " xx ", 1))
+    assert wrong(tmp_path) == [
+        f"DIR/{vm.name}: vmstat was expected: at least two lines of figures below cs, us, sy, id, wa"
+    ]

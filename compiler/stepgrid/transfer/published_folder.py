@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stepgrid.model.units import counted
@@ -32,7 +32,7 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     each = IMPORTERS.get(name)
     records = each.read(folder, faults)
     faults.stop()
-    measured = each.measured(records)
+    measured = [_readable(step) for step in each.measured(records)]
     _check(name, folder, measured, faults)
     unread = [path for path in sorted(path for path in folder.rglob("*") if path.is_file()) if path not in faults.read]
     aside = [path for path in unread if each.aside(path.name.removesuffix(".gz"))]
@@ -45,6 +45,19 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     found = _planned(name, folder, measured, told)
     legacy, beside = each.legacy(records), each.beside(records)
     return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut, refused)
+
+
+def _readable(step: ImportedStep) -> ImportedStep:
+    """A byte that is no UTF-8 is a surrogate in `legacy`, which has the bytes of the files; no result can hold it."""
+    labels, variables = ({name: _text(text) for name, text in each.items()} for each in (step.labels, step.variables))
+    facts = {name: _text(text) for name, text in step.figures.facts.items()}
+    figures = replace(step.figures, facts=facts)
+    build, name, version = map(_text, (step.build, step.step, step.version))
+    return replace(step, build=build, step=name, version=version, labels=labels, variables=variables, figures=figures)
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="replace")
 
 
 def _check(name: str, folder: Path, measured: Sequence[ImportedStep], faults: Faults) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,6 @@ from stepgrid_importers.db_bench import differences, folder, names, result_sets,
 from stepgrid_importers.db_bench.columns import Row
 from stepgrid_importers.db_bench.logs import Log
 from stepgrid_importers.db_bench.result_set import Column, Source
-from stepgrid_importers.shared import text_files
 
 NO_RESULT = "the published row says that it failed"
 
@@ -76,13 +74,11 @@ def _beside(source: Source) -> Iterator[PublishedFigure]:
 
 def _measured(column: Column, test: str, row: Row | None, log: Log | None, labels: Mapping[str, str]) -> ImportedStep:
     figures, failure = _figures(row, log)
-    facts = {name: text_files.readable(value) for name, value in figures.facts.items()}
-    figures = replace(figures, facts=facts)
     return ImportedStep(
-        build=text_files.readable(column.build),
-        step=text_files.readable(test),
+        build=column.build,
+        step=test,
         figures=figures,
-        labels={name: text_files.readable(label) for name, label in labels.items()},
+        labels=labels,
         load=column.load,
         version=figures.facts.get("version", ""),
         files=tuple(path for path in (log.path, log.series) if path) if log else (),

@@ -102,7 +102,7 @@ def figures(samples: Sequence[Sample]) -> dict[str, float]:
         if counted := [sample for sample in samples if ratio in sample and sample[requests]]:
             found[metric] = mean(counted, ratio)
     for metric, name in (("device_queue", "aqu-sz"), ("device_busy_pct", "%util")):
-        if name in samples[0]:
+        if all(name in sample for sample in samples):
             found[metric] = mean(samples, name)
     return found
 

@@ -55,7 +55,7 @@ def parse(content: str, path: Path, faults: Faults) -> Vmstat:
             faults.add(path, number, "figures were expected here, as the head above names them", line)
         elif words:
             faults.add_unknown(path, number, "the heads of vmstat were expected", line)
-    if len(samples) < 2 or not set(NEEDED) <= set(names):
+    if len(samples) < 2 or not all(set(NEEDED) <= sample.keys() for sample in samples):
         faults.add(path, None, f"vmstat was expected: at least two lines of figures below {', '.join(NEEDED)}")
     return Vmstat(samples, banners)
 
@@ -84,7 +84,7 @@ def figures(found: Vmstat) -> dict[str, float]:
     """By the names of our metrics."""
     names = {"host_cpu_user_pct": "us", "host_cpu_system_pct": "sy", "host_cpu_idle_pct": "id"}
     names |= {"host_cpu_iowait_pct": "wa", "host_cpu_steal_pct": "st", "context_switches_per_s": "cs"}
-    there = {metric: name for metric, name in names.items() if name in found.clean[0]}
+    there = {metric: name for metric, name in names.items() if all(name in sample for sample in found.clean)}
     return {metric: sum(sample[name] for sample in found.clean) / len(found.clean) for metric, name in there.items()}
 
 
