@@ -46,7 +46,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
     step = min(20, max(6 if len(arms) > 1 else 13, HEIGHT // (len(lines) * len(arms))))
     mark: Chart = {
         "y": y, "yOffset": offset,
-        "color": {**_colour("arm", arms), "legend": {"title": None} if len(arms) > 1 else None},
+        "color": {**colours("arm", arms), "legend": {"title": None} if len(arms) > 1 else None},
         "shape": {"field": "arm", "type": "nominal", "sort": list(arms), "legend": None,
                   "scale": {"domain": list(arms), "range": _cycle(SHAPES, len(arms))}},
     }  # fmt: skip
@@ -67,7 +67,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
                           "y": y, "yOffset": offset, "color": mark["color"]}},
             {"mark": {"type": "point", "size": 55, "opacity": 1, "strokeWidth": 1.6},
              "encoding": {"x": {"field": "ratio", "type": "quantitative", **x}, **mark,
-                          "fill": {"condition": {"test": "datum.judged", **_colour("arm", arms), "legend": None},
+                          "fill": {"condition": {"test": "datum.judged", **colours("arm", arms), "legend": None},
                                    "value": "white"}}},
         ],
     }  # fmt: skip
@@ -87,7 +87,7 @@ def over_time(rows: Sequence[dict[str, Any]], loads: Sequence[str], seconds: flo
                   "axis": {"values": _seconds(seconds), "format": "d", "grid": False, **_SHORT}},
             "y": {"field": "qps", "type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
                   "axis": {"tickCount": 4, "format": "~s", **_SHORT}},
-            "color": {**_colour("load", loads), "legend": None},
+            "color": {**colours("load", loads), "legend": None},
         },
     }  # fmt: skip
 
@@ -110,7 +110,7 @@ def by_client(
     }  # fmt: skip
     y: Chart = {"type": "quantitative", "title": None, "scale": {"domain": [0, top], "nice": True},
                 "axis": {"tickCount": 4, "format": "~s", **_SHORT}}  # fmt: skip
-    colour = {**_colour("client", clients), "legend": None}
+    colour = {**colours("client", clients), "legend": None}
     lines: Chart = {
         "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.8},
         "encoding": {"x": x, "y": {"field": "rate", **y}, "color": colour},
@@ -159,7 +159,7 @@ def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float
     return max(1 / limit, min(low / edge, 1 / (1 + 3 * effect))), min(limit, max(high * edge, 1 + 3 * effect))
 
 
-def _colour(field: str, domain: Sequence[str]) -> Chart:
+def colours(field: str, domain: Sequence[str]) -> Chart:
     scale = {"domain": list(domain), "range": _cycle(PALETTE, len(domain))}
     return {"field": field, "type": "nominal", "sort": list(domain), "scale": scale}
 

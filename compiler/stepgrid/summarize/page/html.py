@@ -8,7 +8,7 @@ from typing import Any
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
-from stepgrid.summarize.charts import client_charts, step_charts
+from stepgrid.summarize.charts import client_charts, recall_chart, step_charts
 from stepgrid.summarize.charts.svg import Draw, drawn
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
@@ -78,6 +78,7 @@ def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
         "figures": body(absolute_figures.table(report, section)),
         "note": step_charts.note(report, section),
         "over_time": step_charts.over_time(report, section, draw),
+        "recall": recall_chart.picture(report, section, draw),
         "by_client": client_charts.multiples(report, section, draw),
         "longest": step_charts.longest(report, section),
         "commands": list(command_lines.commands(report, section)),
