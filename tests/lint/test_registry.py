@@ -30,7 +30,7 @@ def test_two_engines_with_the_same_rules_have_them_once() -> None:
 def test_each_code_stands_once_in_the_list_of_all() -> None:
     listed = [rule.code for rule in every_rule()]
     assert len(listed) == len(set(listed))
-    assert codes(["rocksdb", "mysql", "postgres"], ["db_bench"]) == set(listed)
+    assert codes(["rocksdb", "mysql", "postgres"], ["db_bench", "vector_search"]) == set(listed)
 
 
 def test_rules_of_other_kinds_are_not_even_imported() -> None:

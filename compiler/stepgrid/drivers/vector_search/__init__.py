@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.vector_search import command
-from stepgrid.drivers.vector_search.datasets.shape import SUFFIXES, shape_of
+from stepgrid.drivers.vector_search.datasets.shape import SUFFIXES, USUAL, shape_of, size_of
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
+    from stepgrid.lint.rule import Rule
     from stepgrid.model.command import Command
     from stepgrid.model.metrics.metric import MetricSet
-    from stepgrid.plugins.driver import Context, Runner
+    from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
 LOAD_RATE = 2_000  # vectors per second of a small machine: only for estimates
 INDEX_RATE = 500
 SEARCH_RATE = 500  # of one connection
 EXACT_VALUES = 50_000_000  # numbers per second that an exact search looks at
-ROWS, DIMENSIONS, QUERIES = 60_000, 784, 10_000  # of a published data set, where nothing says more
+QUERIES = 10_000  # of a file
 FLOOR = 1.0
 
 
@@ -53,6 +54,22 @@ class VectorSearch(PackageRunner):
         rate = EXACT_VALUES / (rows * dimensions) if settings["exact"] else SEARCH_RATE
         return max(FLOOR, queries * int(settings["runs"]) / rate)
 
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.drivers.vector_search.lints import RULES
+
+        return RULES
+
+    def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
+        """What is not known of a file is None."""
+        rows, dimensions = size_of(settings["dataset"]) or (None, None)
+        shape = shape_of(settings["dataset"])
+        return {
+            "vectors": rows,
+            "vector_dimensions": dimensions,
+            "vector_distribution": shape.distribution if shape else None,
+            "vector_engine": build.engine,
+        }
+
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)
 
@@ -62,7 +79,8 @@ class VectorSearch(PackageRunner):
 
 def _size(dataset: str | Mapping[str, Any]) -> tuple[int, int, int]:
     shape = shape_of(dataset)
-    return (ROWS, DIMENSIONS, QUERIES) if shape is None else (shape.rows, shape.dimensions, shape.queries)
+    rows, dimensions = size_of(dataset) or USUAL
+    return rows, dimensions, shape.queries if shape else QUERIES
 
 
 DRIVER: Runner = VectorSearch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -50,6 +51,28 @@ def shape_of(dataset: str | Mapping[str, Any]) -> Shape | None:
     queries = given.pop("queries", max(1, rows // ROWS_OF_A_QUERY))
     centres = given.pop("centres", max(1, (rows + queries) // POINTS_OF_A_CENTRE))
     return Shape(**given, queries=queries, centres=centres)
+
+
+# Data sets that are published as files: (vectors, dimensions)
+USUAL = (60_000, 784)
+FILES: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "fashion-mnist-784-euclidean": USUAL,
+        "mnist-784-euclidean": USUAL,
+        "gist-960-euclidean": (1_000_000, 960),
+        "sift-128-euclidean": (1_000_000, 128),
+        "dbpedia-openai-100k-angular": (90_000, 1536),
+    }
+)
+
+
+def size_of(dataset: str | Mapping[str, Any]) -> tuple[int, int] | None:
+    """None of a file that is not known by its name."""
+    shape = shape_of(dataset)
+    if shape is not None:
+        return shape.rows, shape.dimensions
+    name = str(dataset)
+    return FILES.get(PurePath(name).stem if name.endswith(SUFFIXES) else name)
 
 
 def is_file(dataset: str | Mapping[str, Any]) -> bool:
