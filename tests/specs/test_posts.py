@@ -20,7 +20,7 @@ CELLS = {  # full scale, smoke scale
     "2024-11-rocksdb-leveled": (63, 9),
     "2024-11-rocksdb-lru-vs-hyperclock": (48, 16),
     "2024-11-rocksdb-universal": (63, 9),
-    "2024-11-vector-mariadb-pgvector": (28, 4),
+    "2024-11-vector-mariadb-pgvector": (28, 6),
     "2024-12-speedb": (25, 14),
 }
 CLAIMS = {
@@ -33,10 +33,14 @@ CLAIMS = {
     "2024-11-rocksdb-leveled": 4,
     "2024-11-rocksdb-lru-vs-hyperclock": 6,
     "2024-11-rocksdb-universal": 3,
-    "2024-11-vector-mariadb-pgvector": 0,
+    "2024-11-vector-mariadb-pgvector": 2,
     "2024-12-speedb": 8,
 }
-SMOKE_CLAIMS = {"2023-01-insert-benchmark-amd": 8, "2023-08-myrocks-gc-debt": 6}  # of others nothing can be told there
+SMOKE_CLAIMS = {  # of others nothing can be told there
+    "2023-01-insert-benchmark-amd": 8,
+    "2023-08-myrocks-gc-debt": 6,
+    "2024-11-vector-mariadb-pgvector": 2,
+}
 RELEASES = [
     "6.0.2",
     "6.10.4",
