@@ -268,3 +268,10 @@ def test_a_byte_that_is_no_text_in_the_name_of_a_build(tmp_path: Path) -> None:
     found = read("db_bench", tmp_path)
     assert found.planned.plan.axes[0].labels == ("8.\N{REPLACEMENT CHARACTER}",)
     assert found.legacy["summary.tsv"] == text
+
+
+def test_a_summary_that_names_no_report_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "summary.tsv").write_text(f"{HEAD}\n{row()}\n")
+    assert wrong(tmp_path) == [
+        "DIR/summary.tsv: the paths of each build's report.tsv were expected above the column heads"
+    ]

@@ -39,6 +39,8 @@ def _run(summary: GroupedReports, folder: Folder, faults: Faults) -> Source:
     reports = [report for parent, report in folder.reports.items() if parent.parent == place]
     if reports:
         return _of_reports(summary, reports, folder, faults)
+    if not summary.reports:
+        faults.add(summary.path, None, f"the paths of each build's {names.REPORT} were expected above the column heads")
     builds = [names.of_report(path)[1] for path in summary.reports]
     columns = [Column(build, rows) for build, rows in zip(builds, _columns(summary, faults), strict=False)]
     run = names.of_report(summary.reports[0])[0] if summary.reports else ""
