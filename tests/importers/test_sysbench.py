@@ -233,6 +233,11 @@ def test_a_table_with_commas_is_the_other_once_more(tmp_path: Path) -> None:
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("hello")
     assert wrong(tmp_path) == ["DIR: there are no sysbench results in it"]
+    run(tmp_path / "dop1/x.my80.c8.pk1")
+    run(tmp_path / "dop2/x.my80.c8.pk1")
+    assert wrong(tmp_path) == [
+        "DIR: there are no sysbench results in it; dop1 in it has some: import its folders one by one"
+    ]
 
 
 def test_all_published_samples_byte_for_byte(published: Callable[[str], Path]) -> None:

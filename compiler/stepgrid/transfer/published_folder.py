@@ -99,7 +99,14 @@ def named(files: Sequence[Path]) -> str:
 def _others(but: str, folder: Path) -> str:
     """The kinds whose results are there."""
     there = [name for name in IMPORTERS.names() if name != but and _holds(name, folder)]
-    return f"; there are those of {' and '.join(there)}" if there else ""
+    return f"; there are those of {' and '.join(there)}" if there else _below(but, folder)
+
+
+def _below(name: str, folder: Path) -> str:
+    """The first folder in it that has some."""
+    inside = sorted(path for path in folder.iterdir() if path.is_dir())
+    first = next((path for path in inside if _holds(name, path)), None)
+    return f"; {first.name} in it has some: import its folders one by one" if first else ""
 
 
 def _holds(name: str, folder: Path) -> bool:
