@@ -35,6 +35,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         for number, (recall, qps) in enumerate(found)
     ]
     steps.append(ImportedStep("PGVector", "load", Figures({"qps": 10.0})))
+    steps += [ImportedStep(build, "exact", Figures({"recall": 1.0, "qps": 10.0})) for build in FIGURES]
     made = planned("vector_search", "title", "dir", steps)
     store = Store(Path(tmp_path_factory.mktemp("recall")) / "outputs")
     publish(store, made)
@@ -52,6 +53,7 @@ def test_marks_and_lines(report: Report) -> None:
     assert {step: picture and picture.title for step, picture in pictures.items()} == {
         "search": "search: recall and QPS",
         "load": None,
+        "exact": None,
     }
     (chart,) = drawn
     marks, lines = chart["data"]["values"], chart["layer"][1]["data"]["values"]

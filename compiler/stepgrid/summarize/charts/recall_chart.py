@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,9 +13,10 @@ from stepgrid.summarize.charts.svg import Draw, svg
 from stepgrid.summarize.report import Report, Section
 
 RECALL, QPS = "recall", "qps"
-FEWEST = 2  # searches that are worth a chart
+FEWEST = 2  # searches of a build that are worth a line
 MOST = 3000  # points; of more, the Pareto lines alone
 WIDTH, HEIGHT = 420, 260
+MARGIN = 1.25
 
 
 class Search(NamedTuple):
@@ -24,9 +26,9 @@ class Search(NamedTuple):
 
 
 def picture(report: Report, section: Section, draw: Draw) -> Picture | None:
-    """None where the step has no recall."""
+    """None where the step has no recall, or one search of each build."""
     found = sorted(_searches(section))
-    if len(found) < FEWEST:
+    if max(Counter(each.build for each in found).values(), default=0) < FEWEST:
         return None
     best = [each for _, own in groupby(found, lambda each: each.build) for each in pareto(list(own))]
     builds = list(dict.fromkeys(each.build for each in found))
@@ -52,12 +54,19 @@ def _searches(section: Section) -> Iterator[Search]:
             yield Search(point.build, recall[0], qps[0])
 
 
+def _limits(searches: Sequence[Search]) -> list[float]:
+    """A mark at the edge would stand in the labels."""
+    rates = [each.qps for each in searches]
+    return [min(rates) / MARGIN, max(rates) * MARGIN]
+
+
 def vega_chart(searches: Sequence[Search], best: Sequence[Search], builds: Sequence[str]) -> dict[str, Any]:
     low, high = min(each.recall for each in searches), max(1.0, *(each.recall for each in searches))
+    scale = {"type": "log", "domain": _limits(searches), "nice": False}
     encoding = {
         "x": {"field": RECALL, "type": "quantitative", "title": "recall",
               "scale": {"domain": [low, high], "nice": True}, "axis": {"format": "~g", "tickCount": 6}},
-        "y": {"field": QPS, "type": "quantitative", "title": "QPS", "scale": {"type": "log"},
+        "y": {"field": QPS, "type": "quantitative", "title": "QPS", "scale": scale,
               "axis": {"format": "~s", "tickCount": 5}},
         "color": {**vega.colours("build", builds), "legend": {"title": None}},
     }  # fmt: skip
@@ -67,7 +76,7 @@ def vega_chart(searches: Sequence[Search], best: Sequence[Search], builds: Seque
         "config": vega.CONFIG,
         "data": {"values": [each._asdict() for each in searches]},
         "layer": [
-            {"mark": {"type": "point", "size": 22, "opacity": 0.55, "strokeWidth": 1.2}, "encoding": encoding},
+            {"mark": {"type": "point", "size": 18, "opacity": 1, "strokeWidth": 1.2}, "encoding": encoding},
             {"data": {"values": [each._asdict() for each in best]},
              "mark": {"type": "line", "strokeWidth": 1.8, "point": {"size": 28}}, "encoding": encoding},
         ],
