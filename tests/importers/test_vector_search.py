@@ -146,6 +146,8 @@ def test_a_plot_on_another_scale_shows_the_same_results(tmp_path: Path) -> None:
         "DIR/o.plot.xlog: it shows 10 results of o.plot.a, o.plot.b again: counted once"
     ]
     assert found.planned.plan.warnings == (f"left out: {found.left_out[0].sentence}",)
+    (tmp_path / "o.plot.xlog").write_text(again)
+    assert read("vector_search", tmp_path).left_out[0].message == "it shows 5 results of o.plot.b again: counted once"
     for name in ("o.plot.a", "o.plot.b"):
         (tmp_path / name).unlink()
     (tmp_path / "o.plot.xlog").write_text(PLOT)

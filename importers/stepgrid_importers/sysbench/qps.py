@@ -93,7 +93,7 @@ def _heads(
 
 
 def _row(cells: Sequence[str], columns: int, path: Path, number: int, faults: Faults) -> list[Row]:
-    *values, name = cells
+    *values, name = (cell.strip() for cell in cells)
     line = "\t".join(cells)
     if len(values) != columns:
         faults.add(path, number, f"{columns} figures and the name of a test were expected here", line)

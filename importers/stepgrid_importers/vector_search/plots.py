@@ -50,9 +50,11 @@ def _read(path: Path, faults: Faults) -> Plot | None:
 def _shown_by(one: Plot, plots: Sequence[Plot]) -> list[Plot]:
     """Others that have all of its results: a larger one, or those that it draws on another scale."""
     others = [each for each in plots if each is not one and not _SCALE.search(each.suffix)]
-    if not _SCALE.search(one.suffix):
-        return [each for each in others if _results(one) < _results(each)][:1]
-    sharing = [each for each in others if _results(one) & _results(each)]
+    scaled = _SCALE.search(one.suffix) is not None
+    whole = (each for each in others if _results(one) <= _results(each))
+    if first := next((each for each in whole if scaled or _results(each) > _results(one)), None):
+        return [first]
+    sharing = [each for each in others if _results(one) & _results(each)] if scaled else []
     return sharing if _results(one) <= {result for each in sharing for result in _results(each)} else []
 
 

@@ -59,6 +59,10 @@ def test_heads_may_stand_above_each_group_and_name_it(title: str) -> None:
     )
 
 
+def test_padded_figures_are_figures() -> None:
+    assert read(TABLE.replace("40\t30", " 40\t30 "))[0].rows[1].values == [40.0, 30.0]
+
+
 def test_a_column_may_have_a_name_of_several_words() -> None:
     assert read(TABLE.replace("x.my80.c8.pk1", "MySQL Community 8.0"))[0].columns[1] == "MySQL Community 8.0"
 
