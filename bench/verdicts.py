@@ -1,8 +1,9 @@
 """How often verdicts are wrong, and what they miss: comparisons whose truth is known, through the code of the report.
 
-`.venv/bin/python bench/verdicts.py [--comparisons 10000]`: made-up experiments as tables in memory, at noises of 1, 3
-and 10 %; some minutes on one core. `--real [--arms 8] [--loads 5] [--seconds 4] [--keep FOLDER]`: db_bench itself, with
-arms that differ in nothing that matters and arms made slower; as long as the runs take."""
+`.venv/bin/python bench/verdicts.py [--tables 4800] [--comparisons 10000]`: made-up reports of eight steps, then made-up
+experiments of one step as tables in memory, at noises of 1, 3 and 10 %; some minutes on one core. `--real [--arms 8]
+[--loads 5] [--seconds 4] [--keep FOLDER]`: db_bench itself, with arms that differ in nothing that matters and arms made
+slower; as long as the runs take."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ from scipy.stats import binomtest  # noqa: E402
 
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import RATIO, Entry, compare  # noqa: E402
+from bench import verdicts_rows  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import RATIO, Entry, compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
 from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
 from stepgrid.summarize.data.measurements import points  # noqa: E402
@@ -56,6 +58,9 @@ def main() -> None:
         "arms with loads of their own": _blocks,
         "single runs": _single,
     }
+    print(f"reports of {verdicts_rows.STEPS} steps, {asked.tables} tables each", flush=True)
+    for line in verdicts_rows.rows(asked.tables):
+        print(f"  {line}", flush=True)
     for title, lines in every.items():
         print(f"{title}, {asked.comparisons} comparisons each", flush=True)
         for text in lines(asked.comparisons):
@@ -65,6 +70,7 @@ def main() -> None:
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How often verdicts are wrong, and what they miss.")
     parser.add_argument("--comparisons", type=int, default=10_000)
+    parser.add_argument("--tables", type=int, default=4800)
     parser.add_argument("--real", action="store_true", help="measure db_bench")
     parser.add_argument("--arms", type=int, default=8, help="that are alike")
     parser.add_argument("--loads", type=int, default=LOADS)
@@ -90,7 +96,8 @@ def _entries(each: made.Made) -> Iterator[Entry]:
     axes = touching(each.axes, made.STEP)
     beside = evidence(each.tables, EFFECT, None, {})
     for form in layouts(axes, {made.AXIS: "base"}, None):
-        table = compare(made.STEP, form, axes, points(each.tables.runs, made.STEP, [made.AXIS]), beside(form, axes))
+        table = compare(made.STEP, form, axes, points(each.tables.runs, made.STEP, [made.AXIS]))
+        [table] = judge([(table, beside(form, axes))])
         yield from (entry for line in table.lines for entry in line.entries if entry.kind == RATIO)
 
 

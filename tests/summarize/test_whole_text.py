@@ -47,13 +47,13 @@ QPS relative to cache=lru, 95 % intervals
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
   step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4
-  fillseq    -      -        300,000            0.304 %  1.00 [0.99, 1.01] *
-  readww     lru    1        10,000             0.333 %  1.00 [0.99, 1.01] *
-  readww     lru    2        20,000             0.333 %  1.00 [0.99, 1.01] *
+  fillseq    -      -        300,000            0.304 %  1.00 [1.00, 1.00] *
+  readww     lru    1        10,000             0.333 %  1.00 [1.00, 1.00] *
+  readww     lru    2        20,000             0.333 %  1.00 [1.00, 1.00] *
   readww     hyper  1        15,000             -        unsupported
   readww     hyper  2        failed             -        unsupported
-  overwrite  lru    1        18,100             0.333 %  1.00 [0.99, 1.01] *
-  overwrite  lru    2        36,200             0.333 %  1.00 [0.99, 1.01] *
+  overwrite  lru    1        18,100             0.333 %  1.00 [1.00, 1.00] *
+  overwrite  lru    2        36,200             0.333 %  1.00 [1.00, 1.00] *
   overwrite  hyper  1        20,000             -        unsupported
   overwrite  hyper  2        failed             -        unsupported
   * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye

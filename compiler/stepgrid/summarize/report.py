@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from stepgrid.model.plan import Axis
@@ -14,7 +15,7 @@ from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim_cases import Claim, claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, drift, measurement_gap, multiple_comparisons
 from stepgrid.summarize.comparisons.builds import Build
-from stepgrid.summarize.comparisons.comparison import Comparison, compare
+from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
@@ -101,7 +102,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
     beside = evidence(tables, effect, header["report"].get("within"), known)
-    sections = tuple(_section(step, axes, base, tables, beside) for step in _measured(tables))
+    sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside)
     unlike = partial(builds.caveat, known)
     intervals = ratio_intervals([table for each in sections for table in each.comparisons])
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
@@ -161,14 +162,18 @@ def _measured(tables: Tables) -> list[str]:
     return list(dict.fromkeys(run.step for run in tables.runs if run.measured))
 
 
-def _section(
-    step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables, beside: ComparisonEvidence
-) -> Section:
+def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: Tables) -> Section:
     touching = comparison_axes.touching(axes, step)
     found = comparison_axes.ordered(points(tables.runs, step, [axis.name for axis in touching]), touching)
     compared = [
-        compare(step, form, touching, found, beside(form, touching))
+        compare(step, form, touching, found)
         for form in comparison_axes.layouts(touching, base, comparison_axes.most_able(axes, tables.runs))
     ]
     shown = tuple(table for table in compared if table.worth_showing)
     return Section(step, tuple(touching), tuple(found), shown)
+
+
+def _judged(sections: Sequence[Section], beside: ComparisonEvidence) -> tuple[Section, ...]:
+    every = [(table, beside(table.layout, each.axes)) for each in sections for table in each.comparisons]
+    found = iter(judge(every))
+    return tuple(replace(each, comparisons=tuple(islice(found, len(each.comparisons)))) for each in sections)

@@ -35,8 +35,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 def test_the_largest_differences_and_how_many_more_there_are(report: Report) -> None:
     said = findings.lines(report)
     assert said[:2] == [
-        "cache=c9 against cache=c0, readww: 0.39x [0.38, 0.39] slower",
-        "cache=c9 against cache=c0, overwrite: 0.39x [0.38, 0.39] slower",
+        "cache=c9 against cache=c0, readww: 0.39x [0.39, 0.39] slower",
+        "cache=c9 against cache=c0, overwrite: 0.39x [0.39, 0.39] slower",
     ]
     assert said[6] == "and 12 more that are faster or slower: `QPS relative to cache=c0`"
     assert said[7] == "readww, cache=c4 against cache=c0: slower (0.66x)"

@@ -6,7 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, chance, intervals, ratio, sample
+from stepgrid.summarize.statistics.confidence_intervals import (
+    Interval,
+    PastVariance,
+    Sample,
+    Table,
+    chance,
+    intervals,
+    of_tables,
+    ratio,
+    sample,
+)
+from stepgrid.summarize.statistics.dunnett import critical, criticals
+from stepgrid.summarize.statistics.variance import Spreads, moderated
 from stepgrid.summarize.statistics.verdicts import FASTER, SAME, SLOWER, verdict
 
 POSITIVE = st.floats(1e-3, 1e9)
@@ -23,29 +35,53 @@ def test_one_comparison_is_the_paired_t_interval():
     assert found.loads == 4
 
 
-def test_a_table_is_corrected_and_pools_its_noise():
+def test_the_intervals_of_a_table_are_dunnetts_with_moderated_variances():
     logs = [(0.10, 0.14, 0.12), (0.0, 0.05, 0.01), (-0.2, -0.17, -0.22)]
-    found = intervals([Sample(each, number) for number, each in enumerate(logs)])
-    pooled = np.mean([np.var(each, ddof=1) for each in logs])
-    for each, got in zip(logs, found, strict=True):
-        noise = max(pooled, np.var(each, ddof=1))
-        half = stats.t.ppf(1 - 0.025 / 3, 4) * math.sqrt(noise / 3)  # of 6 degrees no more than twice its own
-        assert math.log(got.high) == pytest.approx(np.mean(each) + half)
+    found = intervals([Sample(each, "base") for each in logs])
+    numbers = np.zeros(3, int)
+    noise = moderated(Spreads(np.var(logs, axis=1, ddof=1), np.full(3, 2.0), numbers, numbers))
+    reach = criticals([3], noise.freedom, noise.common, 0.05) * np.sqrt(noise.variance / 3)
+    assert [math.log(each.high) for each in found] == pytest.approx(np.mean(logs, axis=1) + reach)
+    assert [math.log(each.low) for each in found] == pytest.approx(np.mean(logs, axis=1) - reach)
+    assert [each.freedom for each in found] == pytest.approx(noise.freedom)
 
 
 def test_a_much_noisier_comparison_keeps_its_own_noise():
     quiet = [Sample((0.0, 0.01, -0.01), number) for number in range(3)]
     wild = Sample((0.5, -0.4, 0.1), 3)
     found = intervals([*quiet, wild])[3]
-    half = stats.t.ppf(1 - 0.025 / 4, 2) * math.sqrt(np.var(wild.logs, ddof=1) / 3)
+    half = critical((1, 1, 1, 1), 2, False, 0.05) * math.sqrt(np.var(wild.logs, ddof=1) / 3)
     assert math.log(found.high) == pytest.approx(np.mean(wild.logs) + half)
 
 
-def test_arms_of_one_base_count_for_less_than_independent_ones():
-    logs = [(0.0, 0.05, -0.05), (0.02, 0.06, -0.04)]
-    alone = intervals([Sample(each, number) for number, each in enumerate(logs)])
-    shared = intervals([Sample(each, "base") for each in logs])
-    assert all(one.high < other.high for one, other in zip(alone, shared, strict=True))
+def test_other_tables_narrow_an_interval():
+    """At two degrees of freedom it would be half as wide again."""
+    logs = np.random.default_rng(4).normal(0, 0.01, (8, 3)).tolist()
+    alone = [intervals([Sample(tuple(each))])[0] for each in logs]
+    together = [found for [found] in of_tables([Table([Sample(tuple(each))]) for each in logs])]
+    widths = [np.mean([math.log(each.high / each.low) for each in found]) for found in (alone, together)]
+    assert widths[1] < widths[0] / 1.5
+    assert [each.ratio for each in together] == [each.ratio for each in alone]
+
+
+def test_the_history_of_the_host_narrows_the_interval_of_a_table():
+    logs = Sample((0.0, 0.012, -0.009))
+    known = PastVariance(0.0001, 12)
+    [[alone], [helped]] = (of_tables([Table([logs], past)])[0] for past in (None, known))
+    assert (alone.freedom, helped.freedom) == (2, pytest.approx(8, rel=1e-3))
+    assert math.log(helped.high / helped.low) < math.log(alone.high / alone.low) / 1.8
+
+
+def test_a_table_without_two_loads_says_nothing_of_the_others():
+    single, pair = Sample((0.1,)), Sample((0.1, 0.11))
+    assert of_tables([Table([single]), Table([pair, single]), Table([])]) == [[None], [intervals([pair])[0], None], []]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=6))
+def test_it_is_never_narrower_with_fewer_loads(logs):
+    half, whole = (intervals([Sample(tuple(each))])[0] for each in (logs, [*logs, *logs]))
+    assert half.low <= whole.low * (1 + 1e-9)
+    assert half.high >= whole.high * (1 - 1e-9)
 
 
 def test_the_runs_of_a_load_are_averaged_first():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stepgrid.model.plan import Axis
@@ -13,10 +13,25 @@ from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Sample
+from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVariance, Sample, Table
 from stepgrid.summarize.statistics.outliers import outliers
 
-__all__ = ["ABSENT", "BASE", "NO_BASE", "RATIO", "SAME_AS", "Comparison", "Entry", "Evidence", "Line", "compare"]
+__all__ = [
+    "ABSENT",
+    "BASE",
+    "NO_BASE",
+    "RATIO",
+    "SAME_AS",
+    "Comparison",
+    "Entry",
+    "Evidence",
+    "Line",
+    "compare",
+    "judge",
+]
+
+
+At = tuple[int, int]  # line, column
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +57,8 @@ class Comparison:
         return any(entry.kind not in (SAME_AS, ABSENT) for line in self.lines for entry in line.entries[1:])
 
 
-def compare(
-    step: str,
-    form: Layout,
-    axes: Sequence[Axis],
-    points: Sequence[Point],
-    evidence: Evidence,
-) -> Comparison:
+def compare(step: str, form: Layout, axes: Sequence[Axis], points: Sequence[Point]) -> Comparison:
+    """Who is compared with whom; `judge` adds intervals and verdicts."""
     columns = comparison_axes.columns(form, axes, points)
     places = {
         (comparison_axes.key(point, form.down), comparison_axes.key(point, form.across)): point for point in points
@@ -57,7 +67,7 @@ def compare(
     for labels in comparison_axes.lines(form, axes, points):
         row = [places.get((labels, column)) for column in columns]
         lines.append(Line(labels, tuple(_entry(point, row[0], index == 0) for index, point in enumerate(row))))
-    return _judged(_shared(Comparison(step, form, tuple(columns), tuple(lines))), evidence)
+    return _shared(Comparison(step, form, tuple(columns), tuple(lines)))
 
 
 def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
@@ -94,25 +104,48 @@ def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> 
     return ", ".join(part for part in (row, arm) if part)
 
 
-def _judged(table: Comparison, evidence: Evidence) -> Comparison:
-    """All intervals of a table at once: they hold together."""
-    samples = dict(_samples(table))
-    every = list(samples.values())
-    found = dict(zip(samples, zip(confidence_intervals.intervals(every), outliers(every), strict=True), strict=True))
+def judge(tables: Sequence[tuple[Comparison, Evidence]]) -> list[Comparison]:
+    """All tables of a report at once: what one shows of the noise helps the others."""
+    samples = [dict(_samples(table)) for table, _ in tables]
+    rows = zip(tables, samples, strict=True)
+    known = [Table(tuple(each.values()), _history(table, evidence)) for (table, evidence), each in rows]
+    found = confidence_intervals.of_tables(known)
+    every = zip(tables, samples, found, strict=True)
+    return [_judged(table, evidence, each, intervals) for (table, evidence), each, intervals in every]
+
+
+def _history(table: Comparison, evidence: Evidence) -> PastVariance | None:
+    """A table is of one step: any of its points will do."""
+    pairs = (pair for line in table.lines for pair in _pairs(line))
+    return next((evidence.history(base) for _, _, base in pairs), None)
+
+
+def _judged(
+    table: Comparison, evidence: Evidence, samples: Mapping[At, Sample], intervals: Sequence[Interval | None]
+) -> Comparison:
+    every = zip(samples, intervals, outliers(list(samples.values())), strict=True)
+    found = {at: (interval, odd) for at, interval, odd in every}
     lines = []
     for row, line in enumerate(table.lines):
         entries = list(line.entries)
-        for column, entry in enumerate(entries):
-            if (row, column) in samples and (base := line.entries[0].point) and entry.point:
-                interval, odd = found[row, column]
-                known = replace(entry, ratio=confidence_intervals.ratio(samples[row, column]), interval=interval)
-                entries[column] = judged(known, entry.point, base, evidence, odd)
+        for column, point, base in _pairs(line):
+            interval, odd = found[row, column]
+            ratio = confidence_intervals.ratio(samples[row, column])
+            entries[column] = judged(
+                replace(entries[column], ratio=ratio, interval=interval), point, base, evidence, odd
+            )
         lines.append(replace(line, entries=tuple(entries)))
     return replace(table, lines=tuple(lines))
 
 
-def _samples(table: Comparison) -> Iterator[tuple[tuple[int, int], Sample]]:
+def _samples(table: Comparison) -> Iterator[tuple[At, Sample]]:
     for row, line in enumerate(table.lines):
-        for column, entry in enumerate(line.entries):
-            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                yield (row, column), confidence_intervals.sample(entry.point.values(), base.values(), row)
+        for column, point, base in _pairs(line):
+            yield (row, column), confidence_intervals.sample(point.values(), base.values(), row)
+
+
+def _pairs(line: Line) -> Iterator[tuple[int, Point, Point]]:
+    """(column, arm, base) of what has a ratio."""
+    for column, entry in enumerate(line.entries):
+        if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
+            yield column, entry.point, base

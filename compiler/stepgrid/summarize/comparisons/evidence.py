@@ -31,8 +31,9 @@ class ComparisonEvidence:
     marks: Callable[[Point, Point], Sequence[str]]
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
-        floor = partial(self.noise.floor, again=shares_loads(form, axes))
-        return Evidence(self.series, self.effect, self.caveat, floor, self.marks)
+        again = shares_loads(form, axes)
+        floor, history = partial(self.noise.floor, again=again), partial(self.noise.history, again=again)
+        return Evidence(self.series, self.effect, self.caveat, floor, self.marks, history)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""

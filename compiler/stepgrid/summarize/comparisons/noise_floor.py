@@ -18,6 +18,7 @@ from typing import NamedTuple
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
+from stepgrid.summarize.statistics.confidence_intervals import PastVariance
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
@@ -38,6 +39,7 @@ class Floors:
     """Of groups of equal things; worked out when something is compared."""
 
     _groups: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)
+    _past: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)  # of older results alone
     _known: dict[Kind, Spread | None] = field(default_factory=dict)
 
     def spread(self, step: str, kind: str, again: bool) -> Spread | None:
@@ -48,6 +50,11 @@ class Floors:
         if key not in self._known:
             self._known[key] = _spread(self._groups.get(key, ()))
         return self._known[key]
+
+    def history(self, point: Point, again: bool) -> PastVariance | None:
+        """Of the ratio of two loads, as older results of the step show it."""
+        found = _spread(self._past.get((again, point.step, point.runs[0].kind), ()))
+        return PastVariance(2 * found.deviation**2, found.freedom) if found else None
 
     def floor(self, point: Point, base: Point, again: bool) -> float | None:
         """What equal arms with so many loads stay within, 19 times in 20: 0.013 is 1.3 %."""
@@ -62,11 +69,17 @@ class Floors:
 def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str]) -> Floors:
     """`hosts`: the names of those that these runs were measured on; figures of others say nothing here."""
     known, own = set(hosts), [run for run in runs if run.measured and run.same_as is None]
+    here = [each for each in past if each.host in known]
+    return Floors(_by_kind(own, here), _by_kind((), here))
+
+
+def _by_kind(own: Sequence[Run], past: Sequence[PastFigure]) -> Mapping[Kind, Sequence[Residual]]:
+    """Of each step, and of all steps of its kind."""
     found: dict[Kind, list[Residual]] = defaultdict(list)
-    for (again, step, kind), groups in _groups(own, [each for each in past if each.host in known]):
+    for (again, step, kind), groups in _groups(own, past):
         found[again, step, kind] += groups
         found[again, "", kind] += groups
-    return Floors(found)
+    return found
 
 
 class _Figure(NamedTuple):

@@ -6,73 +6,91 @@ family of the table that they were first asked for by.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from stepgrid.model.number_format import quotient
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table
 
 At = tuple[int, int]
 Pair = tuple[Point, Point]
 Places = tuple[tuple[Place, ...], tuple[Place, ...]]
 
 
+Intervals = Mapping[Places, Interval | None]
+
+
 @dataclass(frozen=True, slots=True)
 class RatioIntervals:
-    _families: Mapping[Places, tuple[Pair, ...]] = field(default_factory=dict)
-    _known: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
+    _families: Sequence[Sequence[Pair]] = ()  # of each table of comparisons
+    _of_metric: dict[str, Intervals] = field(default_factory=dict)  # of all of them
+    _others: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
 
     def of(self, metric: str, point: Point, base: Point) -> Interval | None:
         """Of two points of a comparison, either way round."""
-        if _places((base, point)) in self._families:
-            found = self._in(metric, self._families[_places((base, point))])[_places((base, point))]
-            return confidence_intervals.inverse(found) if found else None
-        family = self._families.get(_places((point, base)))
-        return self._in(metric, family)[_places((point, base))] if family else None
+        known = self._compared(metric)
+        if found := known.get(_places((base, point))):
+            return confidence_intervals.inverse(found)
+        return known.get(_places((point, base)))
 
     def margins(self, pairs: Mapping[At, Pair], metric: str) -> dict[At, float]:
         """Of a table: the longer side; of a single load, or of a run against itself, there is none."""
-        known: dict[Places, Interval | None] = {}
         judged = {at: pair for at, pair in pairs.items() if _comparable(pair, metric)}
-        for pair in judged.values():
-            if family := self._families.get(_places(pair)):
-                known |= self._in(metric, family)
-        rest = tuple(pair for pair in judged.values() if _places(pair) not in known)
-        known |= self._in(metric, rest)
-        return {at: _reach(found) for at, pair in judged.items() if (found := known[_places(pair)])}
+        compared = self._compared(metric) if judged else {}
+        self._judge([pair for pair in judged.values() if _places(pair) not in compared], metric)
+        known = {at: _places(pair) for at, pair in judged.items()}
+        every = {at: compared[each] if each in compared else self._others[metric, each] for at, each in known.items()}
+        return {at: _reach(found) for at, found in every.items() if found}
 
-    def _in(self, metric: str, family: tuple[Pair, ...]) -> dict[Places, Interval | None]:
-        """Of all of a family at once: they hold together."""
-        new = {_places(pair): pair for pair in family if (metric, _places(pair)) not in self._known}
-        usable = {places: pair for places, pair in new.items() if _comparable(pair, metric)}
-        samples = [
-            confidence_intervals.sample(a.values(metric), b.values(metric), b.places) for a, b in usable.values()
-        ]
-        self._known.update({(metric, places): None for places in new})
-        found = zip(usable, confidence_intervals.intervals(samples), strict=True)
-        self._known.update({(metric, places): interval for places, interval in found})
-        return {_places(pair): self._known[metric, _places(pair)] for pair in family}
+    def _compared(self, metric: str) -> Intervals:
+        if metric not in self._of_metric:
+            self._of_metric[metric] = _intervals(self._families, metric)
+        return self._of_metric[metric]
+
+    def _judge(self, family: Sequence[Pair], metric: str) -> None:
+        """What no comparison has is of the table that asks for it first."""
+        new = [pair for pair in family if (metric, _places(pair)) not in self._others]
+        self._others.update({(metric, places): found for places, found in _intervals([new], metric).items()})
+
+
+def _intervals(families: Sequence[Sequence[Pair]], metric: str) -> Intervals:
+    """Of all at once: those of a family hold together, and all help each other to know the noise."""
+    usable = [{_places(pair): pair for pair in family if _comparable(pair, metric)} for family in families]
+    tables = [Table([_sample(pair, metric) for pair in family.values()]) for family in usable]
+    known: dict[Places, Interval | None] = {}
+    for family, found in zip(usable, confidence_intervals.of_tables(tables), strict=True):
+        for places, interval in zip(family, found, strict=True):
+            known.setdefault(places, interval)
+    return known
+
+
+def _sample(pair: Pair, metric: str) -> Sample:
+    point, base = pair
+    return confidence_intervals.sample(point.values(metric), base.values(metric), base.places)
 
 
 def ratio_intervals(tables: Iterable[Comparison]) -> RatioIntervals:
-    families: dict[Places, tuple[Pair, ...]] = {}
+    """Of QPS as the comparisons have them."""
+    families, rates = [], dict[Places, Interval | None]()
     for table in tables:
-        family = tuple(_pairs(table))
-        for pair in family:
-            families.setdefault(_places(pair), family)
-    return RatioIntervals(families)
+        families.append([(point, base) for point, base, _ in _pairs(table)])
+        for point, base, found in _pairs(table):
+            rates.setdefault(_places((point, base)), found)
+    return RatioIntervals(families, {QPS: rates})
 
 
-def _pairs(table: Comparison) -> Iterable[Pair]:
+def _pairs(table: Comparison) -> Iterable[tuple[Point, Point, Interval | None]]:
+    """An interval of a series says nothing of other loads."""
     for line in table.lines:
         for entry in line.entries:
             if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                yield entry.point, base
+                found = entry.interval
+                yield entry.point, base, found if found and found.error is not None else None
 
 
 def _places(pair: Pair) -> Places:

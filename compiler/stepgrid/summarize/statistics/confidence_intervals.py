@@ -1,13 +1,19 @@
-"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, noise is pooled."""
+"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, variances are moderated."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
+import numpy as np
+
+from stepgrid.summarize.statistics.dunnett import criticals
 from stepgrid.summarize.statistics.scipy_functions import special
-from stepgrid.summarize.statistics.variance import Noise, Spread, noise
+from stepgrid.summarize.statistics.variance import Array, Moderated, Noise, Spreads, moderated
 
 ALPHA = 0.05  # of a table: the chance that any of its intervals misses
 Values = Mapping[int, Sequence[float]]  # load -> its runs
@@ -50,12 +56,69 @@ def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
     return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
+class PastVariance(NamedTuple):
+    """Of log ratios, as the host showed it before, and its degrees of freedom."""
+
+    variance: float
+    freedom: float
+
+
+class Table(NamedTuple):
+    """Comparisons whose intervals hold together, and what the host showed before of the same step."""
+
+    samples: Sequence[Sample]
+    history: PastVariance | None = None
+
+
 def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
-    """Bonferroni over the comparisons of a table that have two loads or more; None for the others."""
-    family = [each for each in samples if each.freedom]
-    level = alpha / 2 / max(len(family), 1)
-    noises = iter(noise([Spread(each.variance, each.freedom, each.base) for each in family]))
-    return [_interval(each, next(noises), level) if each.freedom else None for each in samples]
+    """Of one table that nothing else is known of."""
+    return of_tables([Table(samples)], alpha)[0]
+
+
+def of_tables(tables: Sequence[Table], alpha: float = ALPHA) -> list[list[Interval | None]]:
+    """Over the comparisons of a table that have two loads or more; None for the others. Tables help each other."""
+    judged = [(each, [sample for sample in each.samples if sample.freedom]) for each in tables]
+    known = [(each, samples) for each, samples in judged if samples]
+    noise = _noise(known)
+    reach = np.concatenate([np.empty(0), *_reaches([samples for _, samples in known], noise, alpha)])
+    family = [sample for _, samples in known for sample in samples]
+    rows = zip(family, noise.variance.tolist(), noise.freedom.tolist(), reach.tolist(), strict=True)
+    found = (_interval(*row) for row in rows)
+    return [[next(found) if sample.freedom else None for sample in each.samples] for each in tables]
+
+
+def _noise(tables: Sequence[tuple[Table, Sequence[Sample]]]) -> Moderated:
+    if not tables:
+        return Moderated(*np.empty((3, 0)))
+    family = [(at, sample) for at, (_, samples) in enumerate(tables) for sample in samples]
+    bases: dict[Hashable, int] = {}
+    numbers = [bases.setdefault(key, len(bases)) for key in _bases(family)]
+    variances, freedoms = (
+        [read(each) for _, each in family] for read in (attrgetter("variance"), attrgetter("freedom"))
+    )
+    spreads = Spreads(np.array(variances), np.array(freedoms), np.array([at for at, _ in family]), np.array(numbers))
+    return moderated(spreads, _history([each.history for each, _ in tables]))
+
+
+def _bases(family: Sequence[tuple[int, Sample]]) -> Iterator[Hashable]:
+    """A sample that names none has its own."""
+    for index, (at, sample) in enumerate(family):
+        yield at, index if sample.base is None else None, sample.base
+
+
+def _history(known: Sequence[PastVariance | None]) -> Noise:
+    spreads = [each or PastVariance(1.0, 0.0) for each in known]
+    return Noise(np.array([each.variance for each in spreads]), np.array([each.freedom for each in spreads]))
+
+
+def _reaches(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float) -> Iterator[Array]:
+    """In standard errors."""
+    first = 0
+    for samples in tables:
+        part = slice(first, first + len(samples))
+        arms = Counter(base for base in _bases([(0, each) for each in samples])).values()
+        yield criticals(tuple(arms), noise.freedom[part], noise.common[part], alpha)
+        first += len(samples)
 
 
 def ratio(sample: Sample) -> float | None:
@@ -81,11 +144,10 @@ def chance(interval: Interval, effect: float) -> float | None:
     return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
 
 
-def _interval(sample: Sample, noise: Noise, level: float) -> Interval:
-    centre, error = sample.mean, math.sqrt(noise.variance / len(sample.logs))
-    half = -special("stdtrit", noise.freedom, level) * error
-    low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - half, centre + half))
-    return Interval(math.exp(centre), low, high, len(sample.logs), error, noise.freedom)
+def _interval(sample: Sample, variance: float, freedom: float, reach: float) -> Interval:
+    centre, error = sample.mean, math.sqrt(variance / len(sample.logs))
+    low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - reach * error, centre + reach * error))
+    return Interval(math.exp(centre), low, high, len(sample.logs), error, freedom)
 
 
 def _usable(runs: Sequence[float]) -> bool:

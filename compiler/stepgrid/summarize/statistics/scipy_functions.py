@@ -12,3 +12,8 @@ def special(name: str, *given: float) -> float:
     """`stdtrit`, `fdtr` … of scipy.special."""
     function: Any = getattr(import_module("scipy.special"), name)
     return float(function(*given))
+
+
+def arrays(name: str) -> Any:
+    """The same function, of arrays."""
+    return getattr(import_module("scipy.special"), name)

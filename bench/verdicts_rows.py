@@ -1,0 +1,177 @@
+"""How often simultaneous intervals are wrong, and what they find: reports of eight steps, made up as logarithms.
+
+Each table has `arms` against a base. Widths of intervals do not depend on ratios: the intervals of equal arms, moved by
+a true difference, are those of arms that differ by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table, of_tables, sample
+
+Array = NDArray[np.float64]
+Generator = np.random.Generator
+Figures = Callable[[Generator, int, int], Array]  # arms, loads -> logarithms by step, arm and load, of noise 1
+
+STEPS, NOISE, EFFECT, DIFFERENCE = 8, 0.01, math.log1p(0.02), math.log1p(0.05)
+SEED, RUNS = 20262, 3
+SIZES = ((3, 1), (3, 4), (5, 1), (5, 4))  # loads, arms
+LARGE = ((2, 1), (2, 4), (10, 1), (10, 4), (3, 12), (3, 40), (5, 40))
+
+
+class Row(NamedTuple):
+    """Shares of tables, but for the last two: of comparisons."""
+
+    different: float  # of equal arms
+    beyond: float  # called different, of arms whose difference is the smallest effect
+    covered: float  # all ratios of the table
+    same: float  # of equal arms
+    found: float  # a difference of 5 %
+
+    def __str__(self) -> str:
+        names = ("different", "2 % apart", "covered", "same", "5 % found")
+        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, self, strict=True))
+
+
+def _normal(chance: Generator, arms: int, loads: int) -> Array:
+    return chance.normal(size=(STEPS, arms + 1, loads))
+
+
+def _blocks(chance: Generator, arms: int, loads: int) -> Array:
+    return _normal(chance, arms, loads) + 5 * chance.normal(size=(STEPS, 1, loads))
+
+
+def _heavy(chance: Generator, arms: int, loads: int) -> Array:
+    return chance.standard_t(2.5, (STEPS, arms + 1, loads)) * math.sqrt(0.5 / 2.5)
+
+
+def _noisy_arm(chance: Generator, arms: int, loads: int) -> Array:
+    return _normal(chance, arms, loads) * np.where(np.arange(arms + 1) == arms, 10, 1)[:, None]
+
+
+def _noisy_base(chance: Generator, arms: int, loads: int) -> Array:
+    return _normal(chance, arms, loads) * np.where(np.arange(arms + 1) == 0, 10, 1)[:, None]
+
+
+def _odd(chance: Generator, arms: int, loads: int) -> Array:
+    figures = _normal(chance, arms, loads)
+    return figures + np.where(chance.random(figures.shape) < 0.1, math.log(0.8) / NOISE, 0)
+
+
+def _steps(chance: Generator, arms: int, loads: int) -> Array:
+    figures = _normal(chance, arms, loads) * np.exp(0.7 * chance.normal(size=(STEPS, 1, 1)))
+    return figures + 2 * chance.normal(size=(STEPS, 1, loads))
+
+
+def _arms(chance: Generator, arms: int, loads: int) -> Array:
+    return _normal(chance, arms, loads) * np.exp(0.7 * chance.normal(size=(STEPS, arms + 1, 1)))
+
+
+def _common(share: float) -> Figures:
+    def figures(chance: Generator, arms: int, loads: int) -> Array:
+        common = chance.normal(size=(1, arms + 1, loads))
+        return math.sqrt(share) * common + math.sqrt(1 - share) * _normal(chance, arms, loads)
+
+    return figures
+
+
+def _places(chance: Generator, arms: int, loads: int) -> NDArray[np.intp]:
+    """Of each measurement in its step: randomized blocks."""
+    order = chance.permuted(np.tile(np.arange(arms + 1), (STEPS, loads, 1)), axis=-1)
+    places: NDArray[np.intp] = (np.arange(loads)[:, None] * (arms + 1) + order).swapaxes(1, 2)
+    return places
+
+
+def _drift(chance: Generator, arms: int, loads: int) -> Array:
+    """Half of the variance is a trend over the whole step."""
+    trend = (_places(chance, arms, loads) / ((arms + 1) * loads - 1) - 0.5) * math.sqrt(12) * chance.choice([-1, 1])
+    figures: Array = math.sqrt(0.5) * (_normal(chance, arms, loads) + trend)
+    return figures
+
+
+def _dependent(chance: Generator, arms: int, loads: int) -> Array:
+    """Each measurement depends by 0.6 on the one before it."""
+    early, places = 20, _places(chance, arms, loads)
+    fresh = chance.normal(size=(STEPS, (arms + 1) * loads + early))
+    course = lfilter([0.8], [1, -0.6], fresh)[:, early:]
+    figures: Array = np.take_along_axis(course, places.reshape(STEPS, -1), -1).reshape(places.shape)
+    return figures
+
+
+def _missing(chance: Generator, arms: int, loads: int) -> Array:
+    figures = _normal(chance, arms, loads)
+    return np.where(chance.random(figures.shape) < 1 / 6, np.nan, figures)
+
+
+def _runs(chance: Generator, arms: int, loads: int) -> Array:
+    """Three runs a load, of which one in five is missing; half of the variance of their mean is theirs."""
+    shape = (STEPS, arms + 1, loads)
+    runs = chance.normal(size=(*shape, 1)) + math.sqrt(RUNS) * chance.normal(size=(*shape, RUNS))
+    return np.where(chance.random(runs.shape) < 0.2, np.nan, runs) / math.sqrt(2)
+
+
+KINDS: Mapping[str, Figures] = {
+    "normal": _normal,
+    "blocks 5 % apart": _blocks,
+    "heavy tails (t, 2.5)": _heavy,
+    "one arm 10 x noisier": _noisy_arm,
+    "base 10 x noisier": _noisy_base,
+    "one odd load in ten": _odd,
+    "steps differ in noise": _steps,
+    "arms differ in noise": _arms,
+    "steps share half of it": _common(0.5),
+    "steps share 9 tenths": _common(0.9),
+    "drift": _drift,
+    "autocorrelation 0.6": _dependent,
+    "one load in six missing": _missing,
+    "runs, some missing": _runs,
+}
+
+
+def rows(tables: int) -> Iterator[str]:
+    sizes = {**dict.fromkeys(KINDS, SIZES), "normal": (*SIZES, *LARGE)}
+    for kind in ("one arm 10 x noisier", "steps differ in noise", "arms differ in noise"):
+        sizes[kind] = (*SIZES, *LARGE)
+    for kind, every in sizes.items():
+        for loads, arms in every:
+            yield f"{kind:24} {loads:2} loads, {arms:2} arms: {row(kind, loads, arms, tables)}"
+
+
+def row(kind: str, loads: int, arms: int, tables: int) -> Row:
+    chance = np.random.default_rng(SEED)
+    made = (KINDS[kind](chance, arms, loads) * NOISE for _ in range(tables // STEPS))
+    ends = np.array([_ends(table, arms) for figures in made for table in _judged(figures)])
+    low, high = ends[..., 0], ends[..., 1]
+    covered = ((low <= 0) & (high >= 0)).all(axis=1).mean()
+    same = ((low > -EFFECT) & (high < EFFECT)).mean()
+    different, beyond = ((low + apart > EFFECT) | (high + apart < -EFFECT) for apart in (0.0, EFFECT))
+    found = (low + DIFFERENCE > EFFECT).mean()
+    return Row(*map(float, (different.any(axis=1).mean(), beyond.any(axis=1).mean(), covered, same, found)))
+
+
+def _judged(figures: Array) -> list[list[Interval | None]]:
+    """As a report judges its tables."""
+    return of_tables([Table(_samples(table)) for table in figures])
+
+
+def _samples(table: Array) -> Sequence[Sample]:
+    base, *arms = [_values(arm) for arm in table]
+    return [sample(arm, base, "base") for arm in arms]
+
+
+def _values(arm: Array) -> Mapping[int, Sequence[float]]:
+    runs = np.exp(arm.reshape(len(arm), -1)).tolist()
+    return {load: [value for value in values if not math.isnan(value)] for load, values in enumerate(runs)}
+
+
+def _ends(table: Sequence[Interval | None], arms: int) -> Array:
+    """A comparison without an interval says nothing."""
+    nothing = (-math.inf, math.inf)
+    return np.array([(math.log(each.low), math.log(each.high)) if each else nothing for each in table]).reshape(arms, 2)
