@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared.resource_limits import LimitError, limited
 from stepgrid.language.lock_file import spec_of
 from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problem
@@ -22,6 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    try:
+        with limited():
+            return _run(args)
+    except LimitError as error:
+        print(f"{', '.join(args.specs)}: {error}; nobody measures so much", file=sys.stderr)
+        return 1
+
+
+def _run(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
     for spec in dict.fromkeys(map(spec_of, args.specs)):

@@ -11,6 +11,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
 from stepgrid.language import lock_file
+from stepgrid.language.expressions.budget import BUDGET
 from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
 from stepgrid.language.spec_file import read
 from stepgrid.language.yaml.loader import load
@@ -45,7 +46,8 @@ def compile_spec(
     document = read(os.path.normpath(path), scale, found, sets)
     if document is None:
         raise SpecError(found.found)
-    expansion = expand(document, host, found, only, differs)
+    with BUDGET.of_spec():
+        expansion = expand(document, host, found, only, differs)
     lint.check(document, expansion, found)
     every = (*expansion.builds, *expansion.clients)
     held = _pins(document.path, every, pin, found)

@@ -8,9 +8,12 @@ from functools import lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.language.expressions.budget import BUDGET
+
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
+LONGEST = 20_000  # characters
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
@@ -83,8 +86,11 @@ def mentions(text: str) -> frozenset[tuple[str, str]]:
 def _guard(expression: str, action: Callable[[], Any]) -> Any:
     from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
 
+    if len(expression) > LONGEST:
+        raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated")
     try:
-        return _defined(action())
+        with BUDGET:
+            return _defined(action())
     except ExpressionError:
         raise
     except UndefinedError as error:
@@ -122,13 +128,11 @@ def _short(text: str) -> str:
 
 
 def _defined(value: Any) -> Any:
-    from jinja2 import Undefined
+    from stepgrid.language.expressions.sandbox import settled
 
-    if isinstance(value, Undefined):
-        value._fail_with_undefined_error()
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"it would be {'no number' if isnan(value) else 'infinite'}")
-    return value
+    return value if isinstance(value, int | float) else settled(value)
 
 
 def _undefined_name(message: str) -> str:
