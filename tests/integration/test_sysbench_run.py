@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -22,12 +23,22 @@ steps:
   - {{checkpoint: loaded}}
   - {{name: point, kind: sysbench, lua: point_query, warmup: 1s}}
   - {{name: scan, kind: sysbench, lua: scan, threads: 1}}
+  - {{name: slow, kind: sysbench, lua: slow.lua, threads: 1}}
   - {{checkpoint: asked}}
   - {{name: mine, kind: sysbench, lua: mine.lua}}
 """
 MINE = """\
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT * FROM nowhere") end
+"""
+
+SLOW = """\
+function thread_init() con = sysbench.sql.driver():connect() end
+function event()
+    con:query("SELECT 1")
+    local sum = 0
+    for number = 1, 3e6 do sum = sum + number % 7 end
+end
 """
 
 
@@ -37,6 +48,7 @@ def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_pat
     shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
     lab.write(SPEC)
     lab.write(MINE, "mine.lua")
+    lab.write(SLOW, "slow.lua")
     done = lab.run(STEPGRID_HOST_LOCK=str(tmp_path / "lock"), STEPGRID_LOOK="0")
     assert done.returncode == 3, done.stdout + done.stderr
     (failure,) = tmp_path.glob("outputs/attempts/*/*/failure.json")
@@ -44,6 +56,9 @@ def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_pat
     assert failed["step"] == "mine"
     assert failed["message"].startswith("sysbench failed: mysql_drv_query() returned error 1146 (Table '")
     _check(tmp_path)
+    (said,) = (path.read_text() for path in tmp_path.glob("outputs/summary/*/summary.txt"))
+    warned = re.findall(r"(\w+): the client used more CPU than its\s+server", said)
+    assert warned == ["slow"]
 
 
 def _check(folder: Path) -> None:
@@ -54,12 +69,12 @@ def _check(folder: Path) -> None:
     assert rows["load"][0] == 4000
     assert rows["point"][1:] == (0, None, True)
     assert rows["scan"][2] is True
-    assert set(rows) == {"load", "point.warmup", "point", "scan"}
+    assert set(rows) == {"load", "point.warmup", "point", "scan", "slow"}
     merged = (
         f"SELECT step, sum(h.operations) = any_value(s.transactions) FROM '{tables}/histograms.parquet' AS h "
         f"JOIN '{tables}/steps.parquet' AS s USING (stage, attempt, position, step) GROUP BY step ORDER BY step"
     )
-    assert duckdb.sql(merged).fetchall() == [("point", True), ("point.warmup", True), ("scan", True)]
+    assert duckdb.sql(merged).fetchall() == [(step, True) for step in ("point", "point.warmup", "scan", "slow")]
     kept = [path for path in folder.glob("outputs/results/*/*/steps/*/*") if path.is_file()]
     assert "point_query.lua" in {path.name for path in kept}
     assert not [path for path in kept if path.name == "connection" or "-password=" in path.read_text()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -198,8 +199,9 @@ def test_half_precision_and_lists(server: Server) -> None:
 
 def test_a_search_that_does_not_use_the_index(server: Server) -> None:
     server.run("load")
-    plan = "Limit > Sort > Seq Scan" if server.postgres else "type=ALL, rows=1500, Extra=Using filesort"
-    assert server.refused("search") == (
+    plan = "Limit > Sort > Seq Scan" if server.postgres else "type=ALL, rows=N, Extra=Using filesort"
+    said = re.sub(r"rows=\d+", "rows=N", server.refused("search") or "")  # MariaDB guesses
+    assert said == (
         f"{FAILED}the search does not use the index, its plan is: {plan}. PostgreSQL prefers a scan where the table is "
         "small or ef_search is large (`enable_seqscan: off`); `exact: true` searches without the index"
     )

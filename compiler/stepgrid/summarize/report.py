@@ -25,7 +25,7 @@ from stepgrid.summarize.data.parquet_reader import Tables
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
-from stepgrid.summarize.notes import coverage, failed_rates, quiesce_times, recall_range, warnings
+from stepgrid.summarize.notes import client_cpu, coverage, failed_rates, quiesce_times, recall_range, warnings
 from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
 from stepgrid.summarize.statistics.timeseries import Steadiness
@@ -144,7 +144,7 @@ def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str
 
 
 def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
-    for note in (failed_rates, recall_range):
+    for note in (client_cpu, failed_rates, recall_range):
         yield from note.sentences((each.step, each.names, each.points) for each in sections)
     yield from drift.sentences([(section.step, section.points) for section in sections])
     yield from multiple_comparisons.sentences([table for section in sections for table in section.comparisons], effect)

@@ -61,10 +61,11 @@ def test_a_search(tmp_path: Path) -> None:
 
 def test_a_load(tmp_path: Path) -> None:
     rates = [{"report": "rate", "second": 1.0, "interval": 1.0, "operations": 500}]
-    loaded = {"report": "loaded", "rows": 900, "seconds": 1.8}
+    loaded = {"report": "loaded", "rows": 900, "seconds": 1.8, "cpu": 0.09}
     found = parsed(tmp_path, [DATASET, *rates, loaded, END], "load")
     assert found.metrics == {
         "operations": 900, "seconds": 1.8, "insert_seconds": 1.8, "qps": 500, "inserts_per_s": 500,
+        "client_cpu_seconds": 0.09, "client_cpu_us_per_op": pytest.approx(100),
     }  # fmt: skip
     assert found.qps == [(1.0, 500)]
 

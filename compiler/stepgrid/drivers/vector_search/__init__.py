@@ -27,7 +27,7 @@ FLOOR = 1.0
 class VectorSearch(PackageRunner):
     kind = "vector_search"
     revision = 2
-    parser = 1
+    parser = 2
     tables = ("recall",)
 
     def metrics(self) -> MetricSet:

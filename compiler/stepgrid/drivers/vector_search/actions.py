@@ -35,13 +35,13 @@ def load(access: Access, dataset: Dataset, settings: Mapping[str, Any], report: 
     server = servers.connect(access)
     server.create(dataset.dimensions, settings["element"] or "vector", settings["table_options"])
     began = last = time.monotonic()
-    before = done = 0
+    used, before, done = time.process_time(), 0, 0
     for done in server.insert(dataset.rows):
         now = time.monotonic()
         if now - last >= INTERVAL:
             report.say("rate", second=now - began, interval=now - last, operations=done - before)
             before, last = done, now
-    report.say("loaded", rows=done, seconds=time.monotonic() - began)
+    report.say("loaded", rows=done, seconds=time.monotonic() - began, cpu=time.process_time() - used)
     server.close()
 
 
@@ -50,11 +50,11 @@ def index(access: Access, dataset: Dataset, settings: Mapping[str, Any], report:
     _check_table(server, dataset)
     names = ("method", "element", "m", "ef_construction", "lists")
     plan = IndexPlan(dataset.distance, **{name: settings[name] for name in names})
-    began = time.monotonic()
+    began, used = time.monotonic(), time.process_time()
     said = server.index(plan)
-    seconds = time.monotonic() - began
+    spent = {"seconds": time.monotonic() - began, "cpu": time.process_time() - used}
     size = server.index_size()
-    report.say("index", rows=len(dataset.rows), seconds=seconds, bytes=size.bytes, settings=size.settings, said=said)
+    report.say("index", rows=len(dataset.rows), **spent, bytes=size.bytes, settings=size.settings, said=said)
     server.close()
 
 

@@ -51,6 +51,7 @@ def _loaded(lines: Lines, settings: Mapping[str, Any]) -> Figures:
         "insert_seconds": loaded["seconds"],
         "qps": rate,
         "inserts_per_s": rate,
+        **_client(loaded),
     }
     series = [(line["second"], line["operations"] / line["interval"]) for line in lines.get("rate", ())]
     return Figures(metrics, _facts(lines), series)
@@ -64,8 +65,16 @@ def _indexed(lines: Lines, settings: Mapping[str, Any]) -> Figures:
         "index_seconds": index["seconds"],
         "indexed_rows_per_s": index["rows"] / index["seconds"],
         **({} if index["bytes"] is None else {"vector_index_bytes": index["bytes"]}),
+        **_client(index),
     }
     return Figures(metrics, {**_facts(lines), **index["settings"]}, warnings=index["said"])
+
+
+def _client(line: Line) -> dict[str, float]:
+    """Its CPU beside the server's: what it did before, such as making the data set, is nobody's row."""
+    if "cpu" not in line:
+        return {}
+    return {"client_cpu_seconds": line["cpu"], "client_cpu_us_per_op": line["cpu"] / line["rows"] * MICROSECONDS}
 
 
 def _searched(lines: Lines, settings: Mapping[str, Any]) -> Figures:
