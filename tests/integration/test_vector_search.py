@@ -266,10 +266,9 @@ def test_a_whole_spec(pgvector: Path, tmp_path: Path) -> None:
     assert json.loads(failure.read_text())["message"].startswith(NO_FILE)
     assert len([path for path in (tmp_path / "outputs/cache/vector_search").iterdir() if path.is_dir()]) == 1
     steps = next(tmp_path.glob("outputs/summary/*/tables")) / "steps.parquet"
-    columns = "step, recall, qps >= all_runs_qps, client_cpu_us_per_op > 0, server_cpu_us_per_op > 0"
-    found = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} FROM '{steps}' WHERE status = 'done'").fetchall()}
-    assert found["exact"] == (1.0, True, True, True)
-    low, high = (found[f"search[ef_search={size}]"][0] for size in (10, 60))
-    assert 0.5 < low < high <= 1
-    again = lab.execute(lab.argv("plan", "spec.yaml", "--format", "json"))
-    assert json.loads(again.stdout)["totals"]["cells"] == 1
+    columns = "step, axis_ef_search, recall, qps >= all_runs_qps, client_cpu_us_per_op > 0, server_cpu_us_per_op > 0"
+    rows = duckdb.sql(f"SELECT {columns} FROM '{steps}' WHERE recall IS NOT NULL ORDER BY step, recall").fetchall()
+    assert [row[:2] for row in rows] == [("exact", None), ("search", "10"), ("search", "60")]
+    assert all(row[3:] == (True, True, True) for row in rows)
+    exact, low, high = (row[2] for row in rows)
+    assert 0.5 < low < high <= exact == 1
