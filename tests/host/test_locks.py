@@ -1,10 +1,12 @@
 import fcntl
+import getpass
 import multiprocessing
 import os
+import re
 
 import pytest
 
-from stepgrid.host.locks import LockBusy, holders, locked
+from stepgrid.host.locks import LockBusy, LockFileError, holders, locked
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):
@@ -49,9 +51,17 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
 
 def test_a_link_in_its_place_is_not_followed(tmp_path):
     (tmp_path / "lock").symlink_to(tmp_path / "other")
-    with pytest.raises(OSError, match="symbolic links"), locked(tmp_path / "lock"):
+    said = f"the lock file `{tmp_path}/lock` is a symbolic link of user {getpass.getuser()}: remove it"
+    with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):
         pass
     assert not (tmp_path / "other").exists()
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "lock")
+    said = f"the lock file `{tmp_path}/lock` is no regular file of user {getpass.getuser()}: remove it"
+    with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):
+        pass
 
 
 def _add(path, counter, times):

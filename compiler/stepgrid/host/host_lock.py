@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.host.locks import LockBusy, described, locked
+from stepgrid.host.locks import LockBusy, LockFileError, described, locked
 from stepgrid.host.locks import holders as lock_holders
 from stepgrid.host.noise.tuning import restore_left
 from stepgrid.host.processes import cgroup
+from stepgrid.model.units import duration
 
 NAME = "stepgrid.host.lock"
 OVERRIDE = "STEPGRID_HOST_LOCK"
@@ -38,7 +39,7 @@ def holders() -> list[str]:
 
 
 def path() -> Path:
-    """The same file for every user and checkout of this host."""
+    """The same file for every user and checkout of this host, where it has a folder for that."""
     override = os.environ.get(OVERRIDE)
     return Path(override) if override else _folder() / NAME
 
@@ -50,8 +51,44 @@ def _folder() -> Path:
         open_to_all = bool(common.stat().st_mode & stat.S_IWOTH)
     except OSError:
         open_to_all = False
-    return common if open_to_all else Path("/tmp")
+    return common if open_to_all else user_folder()
+
+
+def user_folder() -> Path:
+    """Not /tmp itself, where anybody may hold the lock, or put something else in its place."""
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    cache = Path.home() / ".cache" / "stepgrid"
+    with suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    for folder in (Path(given), cache) if given else (cache,):
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    return _own_folder(Path(f"/tmp/stepgrid-{os.getuid()}"))
+
+
+def _own_folder(folder: Path) -> Path:
+    """Of an account whose home cannot be written."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
+        raise LockFileError(folder, "no folder of yours")
+    return folder
 
 
 def _say(holders: list[int]) -> None:
-    print(f"waiting for the host: {described(holders)}", file=sys.stderr, flush=True)
+    print(f"waiting for the host: {described(holders)}{_running_for(holders)}", file=sys.stderr, flush=True)
+
+
+def _running_for(holders: list[int]) -> str:
+    """When a process took the lock the kernel does not tell."""
+    ages = [age for pid in holders if (age := _age(pid)) is not None]
+    return f", running for {duration(max(ages))}" if ages else ""
+
+
+def _age(pid: int) -> float | None:
+    """Seconds since a process began, as proc(5) has them."""
+    try:
+        began = int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19])
+        return float(Path("/proc/uptime").read_text().split()[0]) - began / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None

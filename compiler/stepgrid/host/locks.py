@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import pwd
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +22,13 @@ class LockBusy(Exception):
     def __init__(self, holders: list[int]) -> None:
         super().__init__(f"held by {holders}")
         self.holders = holders
+
+
+class LockFileError(OSError):
+    """Something else is in the file's place: somebody else may have put it there."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        super().__init__(f"the lock file `{path}` is {kind}{_owner(path)}: remove it")
 
 
 @contextmanager
@@ -68,15 +78,35 @@ def _lock(descriptor: int, path: Path, kind: int, wait: bool, waiting: Waiting |
 
 
 def _open(path: Path) -> int:
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe would be waited for
     for _ in range(100):
         # without O_CREAT first: fs.protected_regular refuses it for another user's file in a sticky folder
         with suppress(FileNotFoundError, PermissionError):
-            return os.open(path, flags)
+            return _regular(path, flags)
         with suppress(FileExistsError):
             return _create(path, flags)
         time.sleep(0.01)  # its creator is about to set the mode
-    return os.open(path, flags)
+    return _regular(path, flags)
+
+
+def _regular(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise LockFileError(path, "a symbolic link") from None
+        raise
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise LockFileError(path, "no regular file")
+
+
+def _owner(path: Path) -> str:
+    try:
+        return f" of user {pwd.getpwuid(path.lstat().st_uid).pw_name}"
+    except (KeyError, OSError):
+        return ""
 
 
 def _create(path: Path, flags: int) -> int:
