@@ -68,8 +68,8 @@ def test_the_history_of_the_host_narrows_the_interval_of_a_table():
     logs = Sample((0.0, 0.012, -0.009))
     known = PastVariance(0.0001, 12)
     [[alone], [helped]] = (of_tables([Table([logs], past)])[0] for past in (None, known))
-    assert (alone.freedom, helped.freedom) == (2, pytest.approx(8, rel=1e-3))
-    assert math.log(helped.high / helped.low) < math.log(alone.high / alone.low) / 1.8
+    assert (alone.freedom, helped.freedom) == (2, pytest.approx(6, rel=1e-3))
+    assert math.log(helped.high / helped.low) < math.log(alone.high / alone.low) / 1.5
 
 
 def test_a_table_without_two_loads_says_nothing_of_the_others():

@@ -101,9 +101,9 @@ def test_the_history_of_the_host_adds_what_it_knows():
     assert found.variance[0] == pytest.approx(expected, rel=1e-3)
 
 
-def test_a_history_quieter_than_today_is_not_used():
+def test_a_history_unlike_today_is_not_used():
     own = spreads(alike(4, 2))
-    quiet = Noise(np.array([0.1, 0.1]), np.array([40.0, 40.0]))
+    quiet, noisy = (Noise(np.array([variance] * 2), np.array([40.0, 40.0])) for variance in (0.1, 10.0))
     unknown = Noise(np.array([1.0, 1.0]), np.zeros(2))
-    for history in (quiet, unknown):
+    for history in (quiet, noisy, unknown):
         assert all((one == other).all() for one, other in zip(moderated(own, history), moderated(own), strict=True))

@@ -25,8 +25,8 @@ TYPICAL_OF_TABLE = 4  # comparisons that have a middle of their own; of fewer, t
 TYPICAL_OF_REPORT = 4  # tables, likewise
 HIDDEN = 0.3  # standard errors by which so few tables may be less alike than they look
 DEPENDENCE = 0.2  # correlation of the logarithms of two variances that share a base
-MOST_HISTORY = 6.0  # degrees of freedom: the host of today is not that of last week
-HISTORY_FITS = 0.2
+MOST_HISTORY = 4.0  # degrees of freedom: the host of today is not that of last week
+NOISIER_TODAY, QUIETER_TODAY = 0.3, 0.1  # chances below which it is not what it was
 NOISIER = (0.05, 0.8)  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
 UNSURE, LITTLE, OFTEN = 0.8, 4.5, 20.0  # of one degree of freedom; degrees of freedom of the others; for each outlier
 MANY = 1e5  # degrees of freedom that stand for a variance that is known
@@ -210,13 +210,14 @@ def _freedom(unlike: Array) -> Array:
 
 
 def _history(pooled: Noise, history: Noise | None) -> Noise:
-    """Nothing, where the tables of today are noisier than the host was before."""
+    """Nothing, where the tables of today are noisier than the host was before, or clearly quieter."""
     nothing = Noise(np.ones(len(pooled.variance)), np.zeros(len(pooled.variance)))
     if history is None or not (known := history.freedom > 0).any():
         return nothing
     freedom, past = pooled.freedom[known], history.freedom[known]
     ratio = (freedom * pooled.variance[known] / history.variance[known]).sum() / freedom.sum()
-    if arrays("fdtrc")(freedom.sum(), past.sum(), ratio) < HISTORY_FITS:
+    noisier, quieter = (float(arrays(name)(freedom.sum(), past.sum(), ratio)) for name in ("fdtrc", "fdtr"))
+    if noisier < NOISIER_TODAY or quieter < QUIETER_TODAY:
         return nothing
     return Noise(np.where(known, history.variance, 1), np.minimum(history.freedom, MOST_HISTORY))
 
