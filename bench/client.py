@@ -4,8 +4,7 @@
 one load; both scripts get the same options and the same number of queries, and are told to report alike. The builds are
 made first, where they are not in --builds.
 
-With --insert it is the client of the insert benchmark, beside one in Python and the bare driver
-(bench/insert_client.py).
+With --insert it is the client of the insert benchmark, beside one in Python and the bare driver (bench/insert_client.py).
 """
 
 from __future__ import annotations

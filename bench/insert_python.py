@@ -1,21 +1,13 @@
-"""A client of the insert benchmark as one writes it in Python: `python insert_python.py REQUEST`, a file of JSON.
-
-Its rows and batches are those of ours. It prints what it did, and the CPU seconds of its loop, its start left out.
-"""
+"""A client of the insert benchmark as one writes it in Python. Its rows and batches are those of ours."""
 
 from __future__ import annotations
 
 import base64
-import json
 import os
 import random
-import resource
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 INSERT = "INSERT INTO {table} (dateandtime,cashregisterid,customerid,productid,price,data) VALUES "
@@ -31,7 +23,7 @@ def row(when: str) -> str:
     )
 
 
-def insert(asked: dict[str, Any], send: Callable[[str, tuple[int, ...]], None]) -> int:
+def insert(asked: Mapping[str, Any], send: Callable[[str, tuple[int, ...]], None]) -> int:
     head, done = INSERT.format(table=asked["table"]), 0
     while done < asked["rows"]:
         when = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
@@ -40,7 +32,7 @@ def insert(asked: dict[str, Any], send: Callable[[str, tuple[int, ...]], None]) 
     return done
 
 
-def query(asked: dict[str, Any], send: Callable[[str, tuple[int, ...]], None]) -> int:
+def query(asked: Mapping[str, Any], send: Callable[[str, tuple[int, ...]], None]) -> int:
     ends, done = time.monotonic() + asked["seconds"], 0
     while time.monotonic() < ends:
         sql, values = random.choice(asked["queries"])
@@ -49,33 +41,16 @@ def query(asked: dict[str, Any], send: Callable[[str, tuple[int, ...]], None]) -
     return done
 
 
-def sender(asked: dict[str, Any]) -> Callable[[str, tuple[int, ...]], None]:
-    if asked["server"] == "postgres":
-        import psycopg
-
-        connection = psycopg.connect(**asked["connection"], autocommit=True, prepare_threshold=0)
-        cursor: Any = connection.cursor()
-    else:
-        driver: Any = import_module("MySQLdb")  # mysqlclient: of this bench alone, without types
-        cursor = driver.connect(**asked["connection"], autocommit=True).cursor()
-
+def loop(asked: Mapping[str, Any], cursor: Any) -> int:
     def send(sql: str, values: tuple[int, ...]) -> None:
         cursor.execute(sql, values or None)
         if values:
             cursor.fetchall()
 
-    return send
-
-
-def main() -> None:
-    asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    send = sender(asked)
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    done = (insert if asked["action"] == "insert" else query)(asked, send)
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
-    print(json.dumps({"done": done, "user": user, "system": system}))
+    return (insert if asked["action"] == "insert" else query)(asked, send)
 
 
 if __name__ == "__main__":
-    main()
+    from bench.python_client import main
+
+    main(loop)

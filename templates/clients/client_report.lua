@@ -2,7 +2,7 @@
 --
 -- A thread of the client writes them: sysbench's own reports would merge histograms every second that nobody reads.
 
-local clock, shared = require("clock"), require("shared_memory")
+local clock, shared, processor_time = require("clock"), require("shared_memory"), require("processor_time")
 local report = {}
 
 function report.write(text)
@@ -19,7 +19,7 @@ function report.buckets(role)
    return table.concat(parts, ", ")
 end
 
-local END = '{"report": "end", "seconds": %.6f, "started": %.6f, "failed": %d}\n'
+local END = '{"report": "end", "seconds": %.6f, "started": %.6f, "failed": %d, "user": %.6f, "system": %.6f}\n'
 
 local function lines(of_client, ...)
    local found = {}
@@ -35,6 +35,7 @@ function report.run(threads)
    local kind, run, began = require("report_lines"), shared.run(), clock.seconds()
    local late, reported, left = kind.late(), 0, threads
    local due = began + 1 + late
+   local user, system = processor_time()
 
    local function interval()
       local second = clock.seconds() - began
@@ -51,7 +52,9 @@ function report.run(threads)
       end
    end
    interval()
-   report.write(lines(kind.total) .. END:format(reported, run.started, run.failed))
+   local user_now, system_now = processor_time()
+   report.write(lines(kind.total)
+      .. END:format(reported, run.started, run.failed, user_now - user, system_now - system))
    return true
 end
 

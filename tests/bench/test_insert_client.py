@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bench import insert_client, insert_python
-from bench.insert_arms import Cost
+from bench import client_rounds, insert_client, insert_python
+from bench.client_arms import Cost
 
 ROW = re.compile(r"\('2020-01-01 00:00:00',\d{1,3},\d{1,5},\d{1,4},\d{1,3},'[A-Za-z0-9+/=]{10,20}'\)")
 
@@ -26,7 +26,7 @@ def test_the_python_client_sends_whole_batches() -> None:
     assert (done, [sql.count("('") for sql in sent]) == (300, [100, 100, 100])
 
 
-def rounds(ours: float, python: float, bare: float, count: int = 6) -> list[insert_client.Round]:
+def rounds(ours: float, python: float, bare: float, count: int = 6) -> list[client_rounds.Round]:
     return [{"ours": Cost(ours, 1.0, 9), "python": Cost(python, 1.0, 9), "bare": Cost(bare, 1.0, 9)}] * count
 
 
@@ -40,7 +40,7 @@ def rounds(ours: float, python: float, bare: float, count: int = 6) -> list[inse
         (rounds(1.7, 9.0, 1.0), "1.350 [1.350, 1.350]; not at most 1.3\n"),
     ],
 )
-def test_an_interval_decides(made: list[insert_client.Round], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    held = insert_client._judged("insert", made)
+def test_an_interval_decides(made: list[client_rounds.Round], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    held = client_rounds.judged("row", made, insert_client.LIMITS)
     assert said in capsys.readouterr().out
     assert held is ("not" not in said and made[0]["python"].user >= 4)
