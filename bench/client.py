@@ -4,7 +4,8 @@
 one load; both scripts get the same options and the same number of queries, and are told to report alike. The builds are
 made first, where they are not in --builds.
 
-With --insert it is the client of the insert benchmark, beside one in Python and the bare driver (bench/insert_client.py).
+With --insert it is the client of the insert benchmark, beside one in Python and the bare driver; with --linkbench
+that of LinkBench (bench/insert_client.py, bench/linkbench_client.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench import client_run, insert_client  # noqa: E402  # the checkout's own
+from bench import client_run, insert_client, linkbench_client  # noqa: E402  # the checkout's own
 from bench.ratios import ratio  # noqa: E402
 
 LIMIT = 1.05
@@ -49,8 +50,8 @@ def main() -> int:
         folder = Path(name).resolve()
         folder.chmod(0o755)  # the server is nobody's
         builds = Path(asked.builds) if asked.builds else _made(folder, asked.server)
-        if asked.insert:
-            return insert_client.measure(builds, folder, asked)
+        if asked.insert or asked.linkbench:
+            return (insert_client if asked.insert else linkbench_client).measure(builds, folder, asked)
         with client_run.loaded(builds, asked.server, folder, asked.rows) as place:
             pairs = [_pair(place, asked, index) for index in range(asked.pairs)]
     return _report(pairs, asked)
@@ -66,7 +67,8 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--builds", help="outputs/builds that has the server and sysbench")
     parser.add_argument("--insert", action="store_true", help="the client of the insert benchmark")
     parser.add_argument("--inserts", type=int, default=1_000_000, help="rows of each run, with --insert")
-    parser.add_argument("--seconds", type=int, default=20, help="of queries of each run, with --insert")
+    parser.add_argument("--linkbench", action="store_true", help="the client of LinkBench")
+    parser.add_argument("--seconds", type=int, default=20, help="of queries of each run, with --insert or --linkbench")
     return parser.parse_args()
 
 

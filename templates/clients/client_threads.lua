@@ -1,6 +1,6 @@
 -- The threads of a client: the last one reports, all others run the action of the step.
 
-local shared, report = require("shared_memory"), require("client_report")
+local clock, shared, report = require("clock"), require("shared_memory"), require("client_report")
 
 -- `actions`: the module of each action, with init, thread_init, event and done.
 return function(actions)
@@ -23,8 +23,9 @@ return function(actions)
 
    -- A thread that fails ends the others: those that wait for it in particular.
    function event()
-      local fine, ended = pcall(act)
       local run = shared.run()
+      if run.began == 0 then run.began = clock.seconds() end
+      local fine, ended = pcall(act)
       if not fine then run.failed = 1 end
       if not fine or ended then shared.post(run.ended) end
       if not fine then error(ended, 0) end

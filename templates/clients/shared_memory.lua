@@ -11,7 +11,8 @@ ffi.cdef [[
 typedef union { char bytes[32]; long alignment; } stepgrid_semaphore;  /* sem_t of 64-bit Linux */
 typedef struct {
    int failed;
-   double started;           /* seconds of the monotonic clock: of the client, not yet of its threads */
+   double started;           /* seconds of the monotonic clock: the client, not yet its threads */
+   double began;             /* the first of its threads */
    stepgrid_semaphore ended; /* posted by each thread that ends */
 } stepgrid_run;
 typedef struct {

@@ -4,7 +4,8 @@
 
 local ffi = require("ffi")
 local clock, memory, sender, rows = require("clock"), require("client_memory"), require("sender"), require("rows")
-local C, random, digits = ffi.C, math.random, rows.digits
+local digits = require("digits")
+local C, random = ffi.C, math.random
 local REFRESH = 100  -- point queries after which the largest id is asked for again
 local ID_DIGITS = 12
 local bound = {}  -- what statements point to: nothing else keeps it
@@ -44,7 +45,7 @@ local function ranged(connection, postgres, name)
          local text = sql .. ("0"):rep(width) .. rest
          local buffer, length, at = ffi.new("char[?]", #text + 1, text), #text, #sql
          made[index] = {sql = sql, send = function() C.db_query(connection, buffer, length) end,
-            choose = function() digits(buffer + at, random(0, values - 1), width) end}
+            choose = function() digits.few(buffer + at, random(0, values - 1), width) end}
       end
    end
    local shape
@@ -54,12 +55,6 @@ local function ranged(connection, postgres, name)
       shape.choose()
       return shape.send, what
    end
-end
-
-local function id_digits(at, number)
-   local high = math.floor(number / 1e8)
-   digits(at, high, 4)
-   digits(at + 4, number - high * 1e8, 8)
 end
 
 local function pointed(connection, postgres, name, client)
@@ -74,7 +69,7 @@ local function pointed(connection, postgres, name, client)
    else
       local text = head .. (("0"):rep(ID_DIGITS) .. ","):rep(count - 1) .. ("0"):rep(ID_DIGITS) .. ")"
       local buffer, length = ffi.new("char[?]", #text + 1, text), #text
-      set = function(index, id) id_digits(buffer + #head + index * (ID_DIGITS + 1), id) end
+      set = function(index, id) digits.many(buffer + #head + index * (ID_DIGITS + 1), id, ID_DIGITS) end
       send = function() C.db_query(connection, buffer, length) end
    end
    local function what() return head end

@@ -1,7 +1,7 @@
 -- What a row holds, and the INSERT of many of them, written into a buffer: no Lua string for each row.
 
 local ffi = require("ffi")
-local words = require("random_words")
+local words, digits = require("random_words"), require("digits").few
 local bit = require("bit")
 local copy, below, band, rshift, floor = ffi.copy, words.below, bit.band, bit.rshift, math.floor
 
@@ -14,34 +14,9 @@ local HEAD = "('2020-01-01 00:00:00',000,00000,0000,000,'"
 local TIME, REGISTER, CUSTOMER, PRODUCT, PRICE = 2, 23, 27, 33, 38  -- where they begin
 local rows = {CUSTOMERS = CUSTOMERS, PRODUCTS = PRODUCTS, CASHREGISTERS = CASHREGISTERS, PRICES = PRICES}
 
-local three = ffi.new("char[?]", 4001)  -- the digits of 000 to 999: few, so that a processor's cache keeps them
-for number = 0, 999 do
-   copy(three + 4 * number, string.format("0%03d", number), 4)
-end
 local letters = ffi.new("char[64]", ALPHABET)
 local head = ffi.new("char[?]", #HEAD + 1, HEAD)  -- with the time of the row before
 local second = -1
-
-local function up_to_four(at, number, count)
-   if count > 3 then
-      local high = floor(number / 1000)
-      at[0], number, count, at = 48 + high, number - 1000 * high, 3, at + 1
-   end
-   copy(at, three + 4 * number + 4 - count, count)
-end
-
--- So many digits, up to eight; the rest are zeros on the left.
-function rows.digits(at, number, count)
-   if count > 4 then
-      local high = floor(number / 10000)
-      up_to_four(at, high, count - 4)
-      up_to_four(at + count - 4, number - high * 10000, 4)
-   else
-      up_to_four(at, number, count)
-   end
-end
-
-local digits = rows.digits
 
 -- What a row begins with, its time in place.
 local function headed(ordinal)

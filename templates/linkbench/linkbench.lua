@@ -1,4 +1,9 @@
 -- LinkBench: a social graph in three tables, loaded, then asked by a mix of ten operations, and checked.
 
+-- What is between two requests is longer than what LuaJIT compiles as one by its defaults; what it would keep from one
+-- to the next by `loop` has not enough room.
+jit.opt.start("-loop", "maxrecord=20000", "maxirconst=4000", "maxsnap=4000", "maxtrace=4000", "maxside=400",
+   "maxmcode=8192", "sizemcode=512", "loopunroll=60")
+
 require("options")
 require("client_threads")({load = "loading", request = "requesting", check = "checking"})

@@ -3,7 +3,7 @@
 local ffi = require("ffi")
 local sender = require("sender")
 local C, copy, floor = ffi.C, ffi.copy, math.floor
-local ROWS, ROOM, LARGEST = 1024, 1048576, 2097152  -- of a statement: rows; bytes after which it is sent; and at most
+local ROWS, ROOM, LARGEST = 1024, 1048576, 2101248  -- of a statement: rows; bytes after which it is sent; and at most
 
 local digits = ffi.new("char[24]")
 local batch = {}

@@ -1,44 +1,34 @@
 -- Statements of one transaction, which is made again from its beginning where the server says so.
+--
+-- Each function says whether the server took what it sent; where not, the connection has the error, and what is open is
+-- rolled back before the next attempt.
 
-local ffi = require("ffi")
-local C = ffi.C
-
--- `run(sql)` gives the statement's result, or ends the attempt: the connection then has an error. What an attempt left
--- open is rolled back before the next.
-return function(connection)
-   local ABANDONED, open, text = {}, false, nil
+return function(connection, sql, affected)
+   local open, last = false, sql.begin
    local made = {}
 
-   function made.last() return text end
+   function made.what() return last.what() end
 
-   function made.run(sql)
-      text = sql
-      local result = C.db_query(connection, sql, #sql)
-      if connection.error ~= 0 then error(ABANDONED, 0) end
-      return result
+   -- Of a statement that changes no row, sysbench leaves the number that was there.
+   local function run(statement)
+      last, affected.nrows = statement, 0
+      statement.send()
+      return connection.error == 0
    end
+   made.run = run
+
+   local function ended(statement)
+      if run(statement) then open = false end
+      return connection.error == 0
+   end
+
+   function made.commit() return ended(sql.commit) end
+   function made.rollback() return ended(sql.rollback) end
 
    function made.begin()
-      made.run("BEGIN")
-      open = true
-   end
-
-   function made.commit()
-      made.run("COMMIT")
-      open = false
-   end
-
-   function made.rollback()
-      made.run("ROLLBACK")
-      open = false
-   end
-
-   function made.attempt(statements)
-      local fine, problem = pcall(function()
-         if open then made.rollback() end
-         statements(made)
-      end)
-      if not fine and problem ~= ABANDONED then error(problem, 0) end
+      if open and not ended(sql.rollback) then return false end
+      open = run(sql.begin)
+      return open
    end
 
    return made
