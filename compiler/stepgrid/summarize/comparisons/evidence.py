@@ -14,7 +14,7 @@ from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.comparison_verdict import Caveat, Evidence
 from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
-from stepgrid.summarize.data import missed_lookups
+from stepgrid.summarize.data import client_cpu, missed_lookups
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run, Tables
 from stepgrid.summarize.data.series import Series
@@ -61,6 +61,7 @@ def _marks(around: EnvironmentDifference, point: Point, base: Point) -> Iterator
     yield from around.marks(point, base)
     yield from marks(point, base)
     yield from missed_lookups.marks(point, base)
+    yield from client_cpu.marks(point, base)
 
 
 # Which runs of a comparison never came to a steady state: their figures are of a state on its way.

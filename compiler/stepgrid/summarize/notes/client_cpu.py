@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stepgrid.model.number_format import figure
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.data.client_cpu import CLIENT, SERVER
 from stepgrid.summarize.data.measurements import Point
 
-CLIENT, SERVER = "client_cpu_us_per_op", "server_cpu_us_per_op"
 MESSAGE = "the client used more CPU than its server, in µs per operation"
 MOST = 4  # that are named of a step
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points
