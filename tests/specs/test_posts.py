@@ -37,6 +37,7 @@ CLAIMS = {
     "2024-12-speedb": 8,
 }
 SMOKE_CLAIMS = {  # of others nothing can be told there
+    "2016-01-linkbench-disk-array": 4,
     "2023-01-insert-benchmark-amd": 8,
     "2023-08-myrocks-gc-debt": 6,
     "2024-11-vector-mariadb-pgvector": 2,
