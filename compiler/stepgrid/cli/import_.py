@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.build.error import BuildError
-from stepgrid.cli.builds.transfer import imported
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.problems.problem import SpecError
 from stepgrid.model import plan as plan_model
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer import bundle, result_import
+from stepgrid.transfer import build_import, bundle, result_import
 from stepgrid.transfer.result_import import publish
 from stepgrid.workflow import host_plan
 
@@ -31,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         metavar="FILE|KIND",
-        help="a file that `stepgrid export` or `stepgrid builds export` wrote; "
+        help="a file that `stepgrid export` wrote; "
         f"or the kind of published results: {', '.join(IMPORTERS.names()) or 'none is installed'}",
     )
     parser.add_argument(
@@ -60,11 +59,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         if result_import.is_one(bundle.head(args.file, "result or build")):
             return _results(args)
+        build_import.read(args.file)
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
-    args.spec = None
-    return imported(args, [str(args.file)])
+    hint = "it says what would run, and asks"
+    print(f"{args.file} holds a build, not results: `stepgrid builds import {args.file}` ({hint})", file=sys.stderr)
+    return USAGE
 
 
 def _results(args: argparse.Namespace) -> int:

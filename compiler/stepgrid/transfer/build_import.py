@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from stepgrid.transfer import bundle, manifest
 from stepgrid.transfer.build_export import CONTENT, FORMAT
 from stepgrid.transfer.bundle import MANIFEST
 
+MayRun = Callable[[Mapping[str, Any]], bool]
 _ID = re.compile(r"b-[0-9a-f]{20}")
 _STAGED = "import"  # what an import that was killed leaves is below this name
 _SECONDS = 60.0
@@ -37,8 +38,11 @@ def read(file: Path) -> Mapping[str, Any]:
     return said
 
 
-def publish(store: Store, file: Path) -> Mapping[str, Any]:
-    """build.json of what is there now. A BuildError says why nothing was published."""
+def publish(store: Store, file: Path, may_run: MayRun) -> Mapping[str, Any]:
+    """build.json of what is there now. A BuildError says why nothing was published.
+
+    `may_run`: whether the programs of a build, which are somebody else's, may be asked for their version.
+    """
     said = read(file)
     _refuse_known(store, said)
     with locked(store.lock(_STAGED)):
@@ -46,13 +50,13 @@ def publish(store: Store, file: Path) -> Mapping[str, Any]:
             remove_tree(left)
         staged = store.new_attempt(_STAGED)
         try:
-            return _publish(store, file, said, staged)
+            return _publish(store, file, said, staged, may_run)
         finally:
             remove_tree(staged)
             store.drop_empty_attempts(_STAGED)
 
 
-def _publish(store: Store, file: Path, said: Mapping[str, Any], staged: Path) -> Mapping[str, Any]:
+def _publish(store: Store, file: Path, said: Mapping[str, Any], staged: Path, may_run: MayRun) -> Mapping[str, Any]:
     unpack(file, staged / "content")
     content = staged / "content" / CONTENT
     if _object((staged / "content" / MANIFEST).read_bytes(), file) != said or not content.is_dir():
@@ -61,6 +65,9 @@ def _publish(store: Store, file: Path, said: Mapping[str, Any], staged: Path) ->
         raise BuildError(f"{file} is not imported: {wrong}")
     record = _object((content / RECORD).read_bytes() if (content / RECORD).is_file() else b"", file)
     _check_id(file, record, str(said["id"]))
+    _check_words(file, record)
+    if not may_run(record):
+        raise BuildError(f"{file} is not imported: `--run` lets its programs run here")
     _check_programs(file, record, content, staged)
     with locked(store.lock(said["id"])):
         _refuse_known(store, said)
@@ -85,11 +92,15 @@ def _check_id(file: Path, record: Mapping[str, Any], node: str) -> None:
         raise BuildError(f"{file} is not imported: it says it is {node}, and what its {RECORD} declares is {made}")
 
 
-def _check_programs(file: Path, record: Mapping[str, Any], content: Path, staged: Path) -> None:
-    """They lie in the build, run on this machine, and say the version that was recorded."""
+def _check_words(file: Path, record: Mapping[str, Any]) -> None:
+    """The programs lie in the build."""
     words = [word for argv in record["programs"].values() for word in argv if not word.startswith("-")]
     if strange := next((word for word in words if any(_leaves(part) for part in word.split(":"))), None):
         raise BuildError(f"{file} is not imported: it would run {strange}, which is not in the build")
+
+
+def _check_programs(file: Path, record: Mapping[str, Any], content: Path, staged: Path) -> None:
+    """They run on this machine, and say the version that was recorded."""
     found, commands = programs(content), Commands(staged / "log", staged)
 
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import platform
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.command_runner import Commands
 from stepgrid.build.programs import programs
 from stepgrid.cli import main
 from stepgrid.store.store import Store
@@ -59,20 +61,20 @@ def with_manifest(members: Members, **fields: Any) -> None:
 
 
 def refused(file: Path, capsys: Capture) -> str:
-    assert main(["builds", "import", str(file)]) == 3
+    assert main(["builds", "import", str(file), "--run"]) == 3
     assert not list(Store().root.glob("builds/*"))
     assert not list(Store().root.glob("attempts/*"))
     return capsys.readouterr().err.replace(str(file), "FILE")
 
 
 def test_it_runs_in_another_checkout(exported: Path, capsys: Capture) -> None:
-    assert main(["builds", "import", str(exported)]) == 0
+    assert main(["builds", "import", str(exported), "--run"]) == 0
     build = Store().build(node(exported))
     assert capsys.readouterr().out == f"{build}: tool, program 1.0\n"
     assert subprocess.check_output(programs(build)["hello"], text=True) == "hello from the tree\n"
     assert Store().mark(build.name).exists()
     assert not list(Store().root.glob("attempts/*"))
-    assert main(["builds", "import", str(exported)]) == 3
+    assert main(["builds", "import", str(exported), "--run"]) == 3
     assert capsys.readouterr().err == f"build {build.name} is there already: {build}; nothing was changed\n"
 
 
@@ -81,7 +83,7 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     home = exported.parent / "one"
     (Path.cwd() / "a.yaml").write_text(SPEC)
     (Path.cwd() / "tree").symlink_to(home / "tree")
-    assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 0
+    assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 0
     (build,) = host_plan.compiled("a.yaml", None).builds
     assert Store().has_build(build.id)
 
@@ -89,7 +91,7 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
 def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> None:
     (Path.cwd() / "a.yaml").write_text(SPEC.replace('"1.0"', '"2.0"'))
     (Path.cwd() / "tree").mkdir()
-    assert main(["builds", "import", str(exported), "--spec", "a.yaml"]) == 2
+    assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 2
     (build,) = host_plan.compiled("a.yaml", None).builds
     said = f"{exported} holds {node(exported)}, which is no build of a.yaml; its builds are: {build.id}\n"
     assert capsys.readouterr().err == said
@@ -167,7 +169,7 @@ def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
-    assert main(["builds", "import", str(exported)]) == 0
+    assert main(["builds", "import", str(exported), "--run"]) == 0
     capsys.readouterr()
     assert main(["builds", "export", "tool", "x.zip"]) == 3
     said = "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"
@@ -179,5 +181,30 @@ def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
 
 
 def test_a_file_that_there_is_not(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["builds", "import", "gone.tar.gz"]) == 2
+    assert main(["builds", "import", "gone.tar.gz", "--run"]) == 2
     assert capsys.readouterr().err == "there is no file gone.tar.gz\n"
+
+
+def test_nothing_of_it_runs_until_somebody_agrees(exported: Path, capsys: Capture, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Commands, "run", lambda *_: pytest.fail("it ran"))
+    user = getpass.getuser()
+    assert main(["builds", "import", str(exported)]) == 3
+    assert capsys.readouterr().err == (
+        f"{exported} has programs (hello): importing it runs one as {user} to ask for its version\n"
+        f"{exported} is not imported: `--run` lets its programs run here\n"
+    )
+    assert not list(Store().root.glob("builds/*"))
+
+
+def test_on_a_terminal_it_asks(exported: Path, capsys: Capture, monkeypatch: Any) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for answer, status in (("", 3), ("n", 3), ("y", 0)):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        assert main(["builds", "import", str(exported)]) == status
+
+
+def test_results_bring_no_programs(exported: Path, capsys: Capture) -> None:
+    assert main(["import", str(exported)]) == 2
+    said = f"{exported} holds a build, not results: `stepgrid builds import {exported}`"
+    assert capsys.readouterr().err == f"{said} (it says what would run, and asks)\n"
+    assert not list(Store().root.glob("builds/*"))

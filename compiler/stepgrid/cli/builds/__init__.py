@@ -17,7 +17,8 @@ usage: stepgrid builds [SPEC]                   those of a spec, or all that wer
        stepgrid builds SPEC --make [NAME ...]   makes those that are not there
        stepgrid builds diff A B                 options that differ, with their defaults
        stepgrid builds export NAME FILE         a finished build as one file, .tar.gz or .tar.zst
-       stepgrid builds import FILE              publishes it in this checkout, once all of it is verified"""
+       stepgrid builds import FILE [--run]      publishes it in this checkout, once all of it is verified; it asks
+                                                before it runs a program of the file, which --run allows"""
 FORMATS = MappingProxyType({"list": ("text", "json"), "diff": ("text", "json", "csv", "markdown")})
 
 Verb = Callable[[argparse.Namespace, Sequence[str]], int]
@@ -36,6 +37,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--make", nargs="*", metavar="NAME", help="make these builds (without a name: all of the spec)")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="number of builds made in parallel (1)")
     parser.add_argument("--spec", metavar="SPEC", help="with diff, export and import: the spec of the named builds")
+    parser.add_argument(
+        "--run", dest="may_run", action="store_true", help="with import: let the programs of the file run here"
+    )
     every = FORMATS["diff"]
     what = "for people, as JSON; of diff also as CSV or a Markdown table"
     parser.add_argument("--format", choices=every, default="text", help=what)
@@ -53,11 +57,11 @@ def _verb(args: argparse.Namespace) -> int:
     words: list[str] = args.words
     if words and words[0] in _MOVES:
         module, function, count = _MOVES[words[0]]
-        if len(words) != count + 1 or args.make is not None:
+        if len(words) != count + 1 or args.make is not None or (args.may_run and words[0] != "import"):
             raise BuildsError(USAGES)
         verb: Verb = getattr(import_module(f"stepgrid.cli.builds.{module}"), function)
         return verb(args, words[1:])
-    if len(words) > 1 or args.spec or args.format not in FORMATS["list"]:
+    if len(words) > 1 or args.spec or args.may_run or args.format not in FORMATS["list"]:
         raise BuildsError(USAGES)
     if args.make is not None:
         from stepgrid.cli.builds.make import make

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import pwd
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
@@ -51,7 +55,7 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
             if (node := read(file)["id"]) not in ids:
                 there = ", ".join(ids)
                 raise BuildsError(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
-        record = publish(store, file)
+        record = publish(store, file, partial(_may_run, file, args.may_run))
     except SpecIsWrong:
         return PROBLEMS
     except (BuildError, OSError) as error:
@@ -59,6 +63,15 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
         return FAILED
     print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")
     return FINE
+
+
+def _may_run(file: Path, agreed: bool, record: Mapping[str, Any]) -> bool:
+    """Somebody else's programs: who imports them says so, on a terminal or by --run."""
+    if agreed:
+        return True
+    user, names = pwd.getpwuid(os.getuid()).pw_name, ", ".join(sorted(record["programs"]))
+    print(f"{file} has programs ({names}): importing it runs one as {user} to ask for its version", file=sys.stderr)
+    return sys.stdin.isatty() and input("run it? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _said(error: BuildError | OSError) -> str:
