@@ -25,6 +25,7 @@ from stepgrid.drivers.vector_search import DRIVER
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
+from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import Access
 from stepgrid.run.step_files import attach
 from tests.integration.conftest import Lab
@@ -156,8 +157,22 @@ def test_an_exact_search_finds_all(indexed: Server) -> None:
     assert not step.line("plan")["indexed"]
 
 
+def aborted(server: Server) -> str | None:
+    """Connections whose clients vanished, where the server counts them."""
+    if server.postgres:
+        return None
+    engine = served(server.access.engine)
+    assert engine is not None
+    connection = engine.connect(server.access)
+    (row,) = connection.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'")
+    connection.close()
+    return str(row["Value"])
+
+
 def test_clients_share_the_queries(indexed: Server) -> None:
+    before = aborted(indexed)
     found = indexed.run("search", ef_search=40, clients=3, runs=2).figures
+    assert aborted(indexed) == before  # each took its leave
     assert {rate.client for rate in found.rates} <= {0, 1, 2}
     assert sum(sum(each.operations) for each in found.histograms) == found.metrics["operations"] == 400
 

@@ -42,9 +42,12 @@ def search(open_one: Callable[[], Searcher], queries: Vectors, runs: int, client
     started = [_start(number, open_one, queries, barrier, taken) for number in range(clients)]
     try:
         yield from _collected(started, runs)
+    except BaseException:
+        for process, _ in started:
+            process.terminate()  # no abort of the barrier: one that was killed may hold its lock
+        raise
     finally:
         for process, pipe in started:
-            process.terminate()  # no abort of the barrier: one that was killed may hold its lock
             process.join()
             pipe.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +58,3 @@ def load(folder: Path) -> Dataset:
     about: Mapping[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
     return Dataset(**arrays, distance=about["distance"], checksum=about["checksum"])
-
-
-Maker = Callable[[], Dataset]
