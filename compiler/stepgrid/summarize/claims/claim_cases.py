@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -32,8 +32,9 @@ from stepgrid.summarize.claims.claim_judgement import (
     leaf,
 )
 from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.tables import point_filter
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
-from stepgrid.summarize.tables.point_filter import label, matches
+from stepgrid.summarize.tables.point_filter import label
 
 Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
 Chosen = Mapping[Figure, Point]
@@ -151,13 +152,13 @@ def _figures(comparison: Comparison) -> Iterator[Figure]:
 
 
 def _places(
-    figure: Figure, where: Mapping[str, Json], points: Iterable[Point]
+    figure: Figure, where: Mapping[str, Json], points: Sequence[Point]
 ) -> Iterator[tuple[dict[str, str], Point]]:
     """The points of a figure, each with the labels that the figure itself does not fix."""
     fixed = dict(figure.labels)
     wanted = {axis: said for axis, said in where.items() if axis not in fixed}
-    for point in points:
-        if matches(point, {**wanted, **fixed}) and all(_has(point, axis, at) for axis, at in fixed.items()):
+    for point in point_filter.chosen(points, {**wanted, **fixed}):
+        if all(_has(point, axis, at) for axis, at in fixed.items()):
             yield {axis: at for axis, at in {**point.labels, STEP: point.step}.items() if axis not in fixed}, point
 
 

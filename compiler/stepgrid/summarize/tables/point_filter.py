@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from stepgrid.expand.axes.label import Label
 from stepgrid.plan.base_stages import BUILD
@@ -19,22 +19,23 @@ def label(point: Point, axis: str) -> str | None:
     return point.step if axis == STEP else point.labels.get(axis)
 
 
-def matches(point: Point, wanted: Wanted) -> bool:
-    """A point that an axis does not touch is of all its labels."""
-    return all(_fits(point, axis, said) for axis, said in wanted.items())
+def chosen(points: Sequence[Point], wanted: Wanted) -> list[Point]:
+    """A point that an axis does not touch is of all its labels. The name of a build is no family of others."""
+    builds = {label(point, BUILD) for point in points}
+    return [point for point in points if all(_fits(point, axis, said, builds) for axis, said in wanted.items())]
 
 
-def _fits(point: Point, axis: str, said: object) -> bool:
+def _fits(point: Point, axis: str, said: object, builds: Collection[str | None]) -> bool:
     found = label(point, axis)
     if found is None:
         return True
     every = said if isinstance(said, list | tuple) else (said,)
-    return found in every or any(_is(point, axis, found, each) for each in every)
+    return found in every or any(_is(point, axis, found, each, builds) for each in every)
 
 
-def _is(point: Point, axis: str, found: str, said: object) -> bool:
+def _is(point: Point, axis: str, found: str, said: object, builds: Collection[str | None]) -> bool:
     if axis == BUILD and isinstance(said, str):
-        return found == said or found.startswith(f"{said}-")
+        return found == said or (said not in builds and found.startswith(f"{said}-"))
     if axis == STEP:
         return found == said or _one_of_grid(point, str(said))
     return Label(found) == said

@@ -21,10 +21,9 @@ from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.data.time_windows import windowed
-from stepgrid.summarize.tables import probe_tables
+from stepgrid.summarize.tables import point_filter, probe_tables
 from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
 from stepgrid.summarize.tables.blocks import Caveat, Labels, ReportPoints, block, blocks, groups, no_caveat, words
-from stepgrid.summarize.tables.point_filter import matches
 
 TOGETHER = ("per_operation",)  # of a table for each step, what counts is all of them
 LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
@@ -67,7 +66,7 @@ def tables(
 
 def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: ReportPoints) -> Iterator[Shown]:
     """Block by block."""
-    chosen = [point for point in whole.points if matches(point, said["where"])]
+    chosen = point_filter.chosen(whole.points, said["where"])
     form = arrangement(said, axes, chosen, base)
     many = said["layout"] in TOGETHER and _is_much(chosen)
     for key, members in groups(form, chosen, whole):
@@ -125,7 +124,7 @@ def _named(
 
 
 def _shown(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: ReportPoints) -> list[Table]:
-    chosen = [point for point in whole.points if matches(point, said.get("where", {}))]
+    chosen = point_filter.chosen(whole.points, said.get("where", {}))
     form = arrangement(said, axes, chosen, base)
     return [table for each in blocks(form, chosen, whole) for table in form.layout.tables(each)]
 
