@@ -40,7 +40,7 @@ def test_the_graph_after_a_load_and_after_requests(server: Bench) -> None:
         "counts": 2 * IDS,
     }
     assert loaded["operations"] == IDS + LINKS + 2 * IDS
-    assert loaded["seconds"] > loaded["insert_seconds"] + loaded["index_seconds"]
+    assert loaded["seconds"] >= loaded["insert_seconds"] + loaded["index_seconds"]
     assert checked(server) == {
         "report": "check", "nodes": IDS, "links": LINKS, "visible": LINKS, "counts": 2 * IDS, "orphaned": 0,
     }  # fmt: skip

@@ -65,6 +65,14 @@ def test_a_load(tmp_path: Path) -> None:
     assert found.qps == [(1.0, 300.0)]
 
 
+def test_a_load_whose_clock_began_with_its_second_client(tmp_path: Path) -> None:
+    roles = (_role(0, "load", 300, began=10.0, ended=12.0), _role(1, "load", 100, began=10.1, ended=12.0))
+    graphs = (_graph(0, nodes=100, links=150, counts=50), _graph(1, nodes=50, links=50))
+    indexed = {"report": "indexed", "seconds": 0.625}
+    found = _parsed(tmp_path, "load", indexed, *roles, *graphs, END)
+    assert found.metrics["seconds"] == 2.625
+
+
 def test_requests(tmp_path: Path) -> None:
     found = _parsed(
         tmp_path, "request",
