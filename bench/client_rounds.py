@@ -50,11 +50,9 @@ def report(found: Mapping[str, Sequence[Round]], limits: Limits) -> int:
 def judged(work: str, rounds: Sequence[Round], limits: Limits) -> bool:
     python = ratio([[each["python"].user / each["ours"].user] for each in rounds])
     bare = ratio([[each["ours"].all / each["bare"].all] for each in rounds])
-    own = ratio([[each["ours"].user / each["bare"].user] for each in rounds])
     fine = _is_least(python, limits.least_of_python), _is_most(bare, limits.most_of_bare)
     print(f"{work}: user, python / ours: {python}; {'' if fine[0] else 'not '}at least {limits.least_of_python:g}")
     print(f"{work}: user and system, ours / bare: {bare}; {'' if fine[1] else 'not '}at most {limits.most_of_bare:g}")
-    print(f"{work}: user, ours / bare: {own}")
     return all(fine)
 
 

@@ -23,7 +23,7 @@ SPECS = (
     "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
     "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
     "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions",
-    "posts/2024-11-vector-mariadb-pgvector",
+    "posts/2016-01-linkbench-disk-array", "posts/2024-11-vector-mariadb-pgvector",
     "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
 MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary
@@ -146,10 +146,10 @@ PAGE = """\
 # Gallery
 
 What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
-PostgreSQL, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks of sysbench on MySQL, MariaDB (InnoDB
-and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them also has a page with charts
-(`index.html` beside it), which is not kept here.
-Of the two articles with the insert benchmark, [what became of their claims, and why](insert-benchmark.md).
+PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks
+of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them
+also has a page with charts (`index.html` beside it), which is not kept here.
+What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
 
 | summary | spec | cells | stages | measuring |
 |---|---|---|---|---|
