@@ -23,7 +23,7 @@ OUTLIER = 0.002  # a variance this unlikely high says nothing of the others
 CHANCE = 0.004  # of one, where all are alike: the middle that it is judged by varies, too
 TYPICAL_OF_TABLE = 4  # comparisons that have a middle of their own; of fewer, that of the report is taken
 TYPICAL_OF_REPORT = 4  # tables, likewise
-HIDDEN = 0.3  # standard errors by which so few tables may be less alike than they look
+HIDDEN = 0.45  # standard errors by which so few tables may be less alike than they look
 DEPENDENCE = 0.2  # correlation of the logarithms of two variances that share a base
 MOST_HISTORY = 4.0  # degrees of freedom: the host of today is not that of last week
 NOISIER_TODAY, QUIETER_TODAY = 0.3, 0.1  # chances below which it is not what it was
@@ -162,7 +162,8 @@ def _prior(pooled: Noise) -> _Prior:
     counted = float(_freedom(np.array(unlike + hidden)))
     bias = float(arrays("psi")(counted / 2)) - np.log(counted / 2)
     typical = float(np.exp(np.average(logs, weights=weights) + bias))
-    return _Prior(max(typical, float(np.average(variance, weights=freedom))), counted)
+    mean = float(np.average(variance, weights=freedom))  # the typical one holds too little of noisy tables
+    return _Prior(max(typical, float(np.sqrt(typical * mean))), counted)
 
 
 def _usual(pooled: Noise) -> NDArray[np.bool_]:
