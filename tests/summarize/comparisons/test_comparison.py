@@ -1,0 +1,67 @@
+"""Tables of comparisons are judged together: what one shows of the noise helps the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from stepgrid.model.plan import Axis
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Evidence, compare, judge
+from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.statistics.confidence_intervals import PastVariance
+from tests.summarize.made import point, run
+
+AXES = (Axis("arm", ("base", "other"), None),)
+LAYOUT = Layout({"arm": "base"}, ("arm",), ())
+NOISE = np.random.default_rng(5).normal(0, 0.01, (8, 2, 3)).tolist()  # step, arm, load
+Arms = Mapping[str, Sequence[float]]
+
+
+def table(noise: Sequence[Sequence[float]], apart: float = 0.0) -> Comparison:
+    """Two arms, of which the other is so much faster."""
+    arms = {"base": noise[0], "other": [each + apart for each in noise[1]]}
+    points = [
+        point(*(run(arm, load, 1000 * math.exp(log)) for load, log in enumerate(logs))) for arm, logs in arms.items()
+    ]
+    return compare("readww", LAYOUT, AXES, points)
+
+
+def evidence(past: PastVariance | None = None) -> Evidence:
+    return Evidence({}, 0.02, lambda _, __: None, history=lambda _: past)
+
+
+def entry(judged: Comparison) -> Entry:
+    (found,) = [each for line in judged.lines for each in line.entries if each.kind == RATIO]
+    return found
+
+
+def width(judged: Comparison) -> float:
+    found = entry(judged).interval
+    assert found is not None
+    return math.log(found.high / found.low)
+
+
+def test_eight_steps_find_what_one_alone_does_not() -> None:
+    tables = [table(noise, math.log(1.05)) for noise in NOISE]
+    alone = [judge([(each, evidence())])[0] for each in tables]
+    together = judge([(each, evidence()) for each in tables])
+    assert [entry(each).ratio for each in together] == [entry(each).ratio for each in alone]
+    found = [sum(entry(each).verdict == "faster" for each in judged) for judged in (alone, together)]
+    assert found == [5, 8]
+
+
+def test_a_history_that_is_like_today_narrows_an_interval() -> None:
+    alone, helped, unlike = (
+        judge([(table(NOISE[0]), evidence(past))])[0]
+        for past in (None, PastVariance(2 * 0.01**2, 12), PastVariance(2 * 0.2**2, 12))
+    )
+    assert width(helped) < width(alone)
+    assert width(unlike) == pytest.approx(width(alone))
+
+
+def test_what_is_not_judged_has_no_interval_yet() -> None:
+    assert entry(table(NOISE[0])).interval is None
+    assert judge([]) == []
