@@ -14,7 +14,6 @@ NORMAL = (
     "steps share 9 tenths",
     "drift",
     "autocorrelation 0.6",
-    "runs, some missing",
 )
 
 
