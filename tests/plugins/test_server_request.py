@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid.plugins.server_request import FILE, asked, command
+from stepgrid.plugins.server_request import FILE, asked, command, forget_password
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 
@@ -24,11 +24,19 @@ def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Pat
     assert asked(tmp_path) == (ACCESS, {"sql": ["select 1"]})
 
 
-def test_the_password_of_a_server_that_ran_before_is_not_kept(tmp_path: Path) -> None:
-    access = ACCESS._replace(host="db1", running=True)
+@pytest.mark.parametrize("access", [ACCESS, ACCESS._replace(host="db1", running=True)])
+def test_the_password_is_not_kept(access: Access, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(command("stepgrid.drivers.sql", _context(access), {"sql": []}).files[FILE])
     assert asked(tmp_path) == (access, {"sql": []})
     assert asked(tmp_path) == (access._replace(password=""), {"sql": []})
+
+
+def test_nor_that_of_a_program_which_never_came_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(command("stepgrid.drivers.sql", _context(ACCESS), {"sql": []}).files[FILE])
+    forget_password(tmp_path)
+    assert "secret" not in (tmp_path / FILE).read_text()
+    (tmp_path / FILE).unlink()
+    forget_password(tmp_path)
 
 
 def test_it_needs_a_server() -> None:

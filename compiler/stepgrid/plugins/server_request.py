@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,19 @@ def _paths() -> str:
 
 
 def taken(folder: Path) -> dict[str, Any]:
-    """What is kept of it has no password of a server that ran before: that one is not made anew with each start."""
+    """What is kept of it has no password."""
     path = folder / FILE
     request: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    access = request["access"]
-    if access is not None and access.get("running"):
+    if (access := request["access"]) is not None and access["password"]:
         kept = {**request, "access": {**access, "password": ""}}
         path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return request
+
+
+def forget_password(folder: Path) -> None:
+    """Of a request that nobody came to read."""
+    with suppress(OSError, ValueError, KeyError):
+        taken(folder)
 
 
 def asked(folder: Path) -> tuple[Access | None, dict[str, Any]]:

@@ -26,6 +26,7 @@ from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import engine, served
 from stepgrid.plugins.server import ClientEnvironment
+from stepgrid.plugins.server_request import forget_password
 from stepgrid.run import inputs, progress, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
@@ -138,6 +139,7 @@ class _Step:
             raise StageError(str(error), self.step.name) from None
         finally:
             forget(self.folder, done.command.secrets)
+            forget_password(self.folder)
 
     def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float, kept: Sequence[str]) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""
