@@ -150,6 +150,7 @@ PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and 
 of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them
 also has a page with charts (`index.html` beside it), which is not kept here.
 What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
+[Which tables of each article come out](articles.md), and where.
 
 | summary | spec | cells | stages | measuring |
 |---|---|---|---|---|

@@ -55,3 +55,21 @@ def test_what_is_kept_names_no_machine_and_is_not_wide(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"(?<![\w.}/])/(?:[\w.-]+/)+[\w.-]*", re.sub(r"\w+://\S+", "", text))
     assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+def test_every_article_has_its_tables_where_the_page_says() -> None:
+    """Headings of the summaries, as docs/gallery/articles.md names them."""
+    article, seen = "", set[str]()
+    for line in (gallery.GALLERY / "articles.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) != 3 or cells[0] == "article" or set(cells[0]) == {"-"}:
+            continue
+        article = found[1] if (found := re.search(r"\(([^)]+\.txt)\)", cells[0])) else article
+        seen.add(article)
+        headings = [
+            line.partition(":")[0] for line in (gallery.GALLERY / article).read_text(encoding="utf-8").splitlines()
+        ]
+        named = re.findall(r"`([^`]+)`", cells[2])
+        assert named
+        assert not [name for name in named if name.partition(":")[0] not in headings], article
+    assert seen == {f"{Path(name).name}.txt" for name in gallery.SPECS if name.startswith("posts/")}
