@@ -30,6 +30,8 @@ METRICS = (
     ("write_p99_us", "write p99", "µs"),
     ("seek_p99_us", "seek p99", "µs"),
     ("cpu_us_per_op", "CPU/op", "µs"),
+    ("client_cpu_us_per_op", "client CPU", "µs"),  # of that, where there is a server
+    ("server_cpu_us_per_op", "server CPU", "µs"),
     ("context_switches_per_op", "switches/op", ""),
     ("device_read_mb_per_s", "read", "MiB/s"),
     ("device_write_mb_per_s", "written", "MiB/s"),

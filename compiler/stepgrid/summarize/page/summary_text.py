@@ -35,7 +35,8 @@ INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
 LEFT = tuple(head for _, head, _ in absolute_figures.GARBAGE)
-COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, "CPU/op", "w-amp", *UNITS, "L0 debt", *LEFT)  # in the text
+CPU = ("CPU/op", "client CPU", "server CPU")
+COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, *CPU, "w-amp", *UNITS, "L0 debt", *LEFT)  # in the text
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 

@@ -1,0 +1,29 @@
+"""The table of absolute figures of a step."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from stepgrid.summarize.page.absolute_figures import table
+from stepgrid.summarize.report import Report, Section
+from tests.summarize import made
+
+
+def _heads(**metrics: float) -> dict[str, str]:
+    """The last row by column."""
+    point = made.point(made.run("a", 0, 9.0, **metrics))
+    section = cast(Section, SimpleNamespace(step="read", names=("arm",), points=(point,)))
+    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={})), section)
+    return {column.name: cell.text for column, cell in zip(found.columns, found.rows[-1], strict=True)}
+
+
+def test_the_cpu_of_client_and_server_stand_beside_that_of_both() -> None:
+    shown = _heads(cpu_us_per_op=27.5, client_cpu_us_per_op=7.0, server_cpu_us_per_op=20.5)
+    assert (shown["CPU/op"], shown["client CPU"], shown["server CPU"]) == ("27.5", "7.00", "20.5")
+
+
+def test_an_engine_within_its_client_has_one_figure() -> None:
+    shown: dict[str, Any] = _heads(cpu_us_per_op=27.5)
+    assert shown["CPU/op"] == "27.5"
+    assert not {"client CPU", "server CPU"} & shown.keys()
