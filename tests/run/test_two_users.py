@@ -21,7 +21,7 @@ PYTHONS = (
     f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}",
 )  # ours may lie in a closed folder
 
-MEASURE = "import sys, time; print('up', flush=True); time.sleep(0.5)"
+MEASURE = "import sys, time; print('up', flush=True); time.sleep(3)"  # while another one starts
 WAIT = """
 from stepgrid.host.host_lock import host_lock
 with host_lock(shared=True):

@@ -59,7 +59,7 @@ CASES: dict[str, Said] = {
     ),
     "a function as a value": (
         option("{{ has }}"),
-        [("9:12", "wrong-type", "option `a`: expected one value, found what is no value", "")],
+        [("9:15", "expression", "`has` has no value: a function is no value", "")],
     ),
     "a list as a value": (
         option("{{ [1, 2] }}"),
@@ -101,8 +101,8 @@ CASES: dict[str, Said] = {
         [
             (
                 "8:16",
-                "wrong-setting",
-                "steps `fillseq` and `readww`: `keys`: expected a whole number, found what is no value",
+                "expression",
+                "`has` has no value: a function is no value",
                 "",
             )
         ],
