@@ -58,6 +58,7 @@ class Hooks:
         self.listen()
         if fresh:
             say(f"results go to {self.work.store.root.absolute()}: a new folder")
+        self._sweep()
         for broken in self.work.broken:
             say(set_aside(self.work.store, broken) or "")
         self.work.restore_marks()
@@ -116,6 +117,7 @@ class Hooks:
         for sentence in run_end.close(self.work):
             say(sentence)
         host_lock.clear_up()
+        self._sweep()
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         late = unstarted(self.work)
         if late:
@@ -127,6 +129,12 @@ class Hooks:
         self.lock.close()
         if late and late.in_order:
             exit_signals.leave(0)
+
+    def _sweep(self) -> None:
+        if any(self.work.store.leftovers()):  # seldom: of a runner that was killed
+            from stepgrid.run.images import live_databases
+
+            live_databases.clear_up(self.work.store)
 
     def _failed(self) -> str:
         far = head(job_status(self.work.store, self.work.plan.digest))
