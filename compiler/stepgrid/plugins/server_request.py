@@ -59,3 +59,12 @@ def asked(folder: Path) -> tuple[Access | None, dict[str, Any]]:
     if (given := request.pop("access")) is None:
         return None, request
     return Access(**{**given, "sockets": Path(given["sockets"]), "socket": Path(given["socket"])}), request
+
+
+def last_complaint(folder: Path, beginning: str) -> str | None:
+    """Why that program failed, in the sentence that it writes to stderr; the last time that it was said."""
+    try:
+        lines = (folder / "stderr").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((line for line in reversed(lines) if line.startswith(beginning)), None)

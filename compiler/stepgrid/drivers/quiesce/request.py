@@ -45,7 +45,6 @@ def read(folder: Path) -> Request:
 # Why the engine could not be looked at: said by the program, read by whoever started it.
 
 BEGINNING = "the engine could not be looked at: "
-LOG = "stderr"
 
 
 def sentence(error: Exception) -> str:
@@ -53,9 +52,4 @@ def sentence(error: Exception) -> str:
 
 
 def complaint(folder: Path) -> str | None:
-    """The last time that it was said."""
-    try:
-        lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((line for line in reversed(lines) if line.startswith(BEGINNING)), None)
+    return server_request.last_complaint(folder, BEGINNING)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MODULE = "stepgrid.drivers.vector_search"
 BEGINNING = "vector search failed: "
-LOG = "stderr"
 LACKING = "the data set `{name}` is not here: put the file {file} beside the spec, in the layout of ann-benchmarks"
 
 
@@ -45,9 +44,4 @@ def failure(error: Exception) -> str:
 
 
 def complaint(folder: Path) -> str | None:
-    """The last time that it was said."""
-    try:
-        lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((line for line in reversed(lines) if line.startswith(BEGINNING)), None)
+    return server_request.last_complaint(folder, BEGINNING)
