@@ -27,6 +27,7 @@ SPECS = (
     "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
 MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary
+PAGES = frozenset({"posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt"})  # a page is 1 MB and more
 
 
 class Exhibit(NamedTuple):
@@ -85,6 +86,8 @@ def texts_of(name: str) -> Iterator[tuple[str, str]]:
     yield f"{stem}.txt", said("report", name)
     if (table := MORE.get(name)) is not None:
         yield f"{stem}.{table.replace(' ', '-')}.txt", said("report", name, "--table", table)
+    if name in PAGES:
+        yield f"{stem}.html", said("report", name, "--format", "html")
 
 
 def exhibit(name: str) -> Exhibit:
@@ -134,6 +137,7 @@ def page(exhibits: Sequence[Exhibit]) -> str:
 def row(each: Exhibit) -> str:
     stem = PurePath(each.name).name
     also = f", [{table}]({stem}.{table.replace(' ', '-')}.txt)" if (table := MORE.get(each.name)) else ""
+    also += f", [page]({stem}.html)" if each.name in PAGES else ""
     told = f"[{each.title}]({stem}.txt){also}"
     return f"| {told} | [{stem}](../../{spec(each.name)}) | {each.cells} | {each.stages} | {clock(each.seconds)} |"
 
@@ -148,7 +152,7 @@ PAGE = """\
 What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
 PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks
 of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them
-also has a page with charts (`index.html` beside it), which is not kept here.
+also has a page with charts (`index.html` beside it); of the insert benchmark it is kept here.
 What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
 [Which tables of each article come out](articles.md), and where.
 

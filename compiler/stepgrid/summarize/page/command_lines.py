@@ -1,16 +1,18 @@
-"""The exact commands, as somebody would type them; what a database folder is called is of no interest."""
+"""The exact commands, as somebody would type them beside outputs/: where it lay while they ran is of no use."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.report import Report, Section
 
 NONE = "[]"
+_BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|attempts/s)-[0-9a-f]{20})")  # what comes before our folders
 
 
 def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
@@ -28,13 +30,19 @@ def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
 def command(found: Mapping[str, str]) -> str:
     from pydantic_core import from_json  # as json.loads, in half its time
 
-    env = from_json(found.get("env", "{}")) or {}
-    return " ".join(
-        [*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, from_json(found["argv"]))]
-    )
+    argv, env = from_json(found["argv"]), from_json(found.get("env", "{}")) or {}
+    if _is_ours(argv):
+        argv, env = ["python", *argv[1:]], {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    return " ".join([*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, argv)])
 
 
-_quoted = lru_cache(1 << 16)(shlex.quote)  # commands of a report are much alike
+def _is_ours(argv: Sequence[str]) -> bool:
+    return argv[1:2] == ["-m"] and "".join(argv[2:3]).startswith("stepgrid.")
+
+
+@lru_cache(1 << 16)  # commands of a report are much alike
+def _quoted(word: str) -> str:
+    return shlex.quote(_BEFORE.sub("outputs/", word))
 
 
 def dropped(report: Report) -> list[str]:

@@ -1,0 +1,42 @@
+"""The exact commands: as somebody would type them where outputs/ is, whoever measured and wherever that was."""
+
+from __future__ import annotations
+
+import json
+
+from stepgrid.summarize.page.command_lines import command
+
+BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
+
+
+def said(argv: list[str], env: dict[str, str] | None = None) -> str:
+    return command({"argv": json.dumps(argv), "env": json.dumps(env or {})})
+
+
+def test_programs_of_builds_and_folders_of_steps_are_named_from_outputs_on() -> None:
+    argv = [f"/srv/one/outputs/builds/{BUILD}/prefix/bin/db_bench", f"--db=/mnt/a/attempts/{STAGE}/steps/0-load/db"]
+    path = {"LD_LIBRARY_PATH": f"/srv/one/outputs/builds/{BUILD}/lib:/usr/lib"}
+    assert said(argv, path) == (
+        f"LD_LIBRARY_PATH=outputs/builds/{BUILD}/lib:/usr/lib outputs/builds/{BUILD}/prefix/bin/db_bench"
+        f" --db=outputs/attempts/{STAGE}/steps/0-load/db"
+    )
+
+
+def test_a_search_path_of_lua_is_shortened_in_each_of_its_places() -> None:
+    place = f"/x/outputs/attempts/{STAGE}/steps/0-l.i0/?.lua"
+    short = f"outputs/attempts/{STAGE}/steps/0-l.i0/?.lua"
+    assert said(["sysbench", "run"], {"LUA_PATH": f"{place};{place};;"}) == f"LUA_PATH='{short};{short};;' sysbench run"
+
+
+def test_a_program_of_ours_is_python_with_its_module() -> None:
+    argv = ["/srv/one/.venv/bin/python", "-m", "stepgrid.drivers.vector_search", "request.json"]
+    assert said(argv, {"PYTHONPATH": "/srv/one/compiler", "A": "1"}) == (
+        "A=1 python -m stepgrid.drivers.vector_search request.json"
+    )
+
+
+def test_a_program_of_somebody_else_keeps_its_words() -> None:
+    argv = ["/opt/python", "-m", "their.client", "/data/attempts/today", "/data/builds/b-1"]
+    assert said(argv, {"PYTHONPATH": "/opt/lib"}) == (
+        "PYTHONPATH=/opt/lib /opt/python -m their.client /data/attempts/today /data/builds/b-1"
+    )
