@@ -57,6 +57,8 @@ def test_it_opens_where_there_is_no_such_spec(
     )
     spec = "include: [../library.yaml]\n" + SPEC.replace("steps:", "options: [small]\nsteps:", 1)
     Path("a.yaml").write_text(spec)
+    Path("site.yaml").write_text("roots: [..]\n")
+    monkeypatch.setenv("STEPGRID_SITE", str(Path("site.yaml").absolute()))
     run_request.compiled.cache_clear()
     plan = planned()
     for stage in plan.stages:

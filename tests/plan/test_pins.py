@@ -69,7 +69,7 @@ def test_what_says_itself_what_it_is_takes_no_pin() -> None:
     assert built(of(f'{{git: "https://example.org/r.git", ref: {COMMIT}}}')).pins == {}
 
 
-def test_patches_are_their_contents_in_order(folder: Path) -> None:
+def test_patches_are_their_contents_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a.patch").write_text("one")
     (folder / "b.patch").write_text("two")
     both = built(of(GIT, ", patches: [a.patch, b.patch]"))
@@ -82,6 +82,8 @@ def test_patches_are_their_contents_in_order(folder: Path) -> None:
     swapped = built(of(GIT, ", patches: [b.patch, a.patch]"))
     (folder / "x").mkdir()
     (folder / "x" / "c.patch").write_text("one")
+    (folder / "site.yaml").write_text("roots: [.]\n")  # for what is above x/
+    monkeypatch.setenv("STEPGRID_SITE", "site.yaml")
     moved = built(of(GIT, ", patches: [c.patch, ../b.patch]"), "x/b.yaml")
     assert moved.recipe["patches"][0]["path"] == "x/c.patch"  # type: ignore[index, call-overload]
     assert moved.id == both.id != swapped.id

@@ -9,17 +9,20 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.language import input_record
+from stepgrid.language import file_roots, input_record
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.regular_file import NotRegularError, head
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map, Text, place, width
+from stepgrid.model.number_format import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
 _KEYS = ("lock", "sources")
 _COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
 _CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
 _HINT = "`stepgrid lock` writes this file"
+LARGEST_PATCH = 64 << 20  # bytes
 
 
 class Lock(NamedTuple):
@@ -106,16 +109,29 @@ def _written(key: str) -> str:
     return key if plain else json.dumps(key)
 
 
-def patches(listed: Sequence[Text], problems: Problems) -> list[tuple[str, str]]:
+def patches(listed: Sequence[Text], spec: str, problems: Problems) -> list[tuple[str, str]]:
     """Path and checksum of each; paths are relative to the file that names them."""
     found: list[tuple[str, str]] = []
     for patch in listed:
-        file = Path(patch.where.file).parent / patch
+        file = str(Path(patch.where.file).parent / patch)
+        if not file_roots.check(file, spec, patch, problems):
+            continue
         try:
-            content = file.read_bytes()
-            input_record.saw(str(file), content)
-            found.append((str(file), hashlib.sha256(content).hexdigest()))
-        except OSError as error:
-            message = f"the patch `{file}` cannot be read: {error.strerror}"
+            content = _patch(file)
+        except (OSError, ValueError) as error:
+            message = f"the patch `{file}` cannot be read: {getattr(error, 'strerror', None) or error}"
             problems.add("file-not-found", patch.where, message, width=len(patch))
+        else:
+            input_record.saw(file, content)
+            found.append((file, hashlib.sha256(content).hexdigest()))
     return found
+
+
+def _patch(file: str) -> bytes:
+    try:
+        content = head(file, LARGEST_PATCH)
+    except NotRegularError as error:
+        raise ValueError(f"it is {error}") from None
+    if len(content) > LARGEST_PATCH:
+        raise ValueError(f"it is larger than {size(LARGEST_PATCH)}")
+    return content

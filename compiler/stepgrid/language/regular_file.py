@@ -12,7 +12,7 @@ class NotRegularError(OSError):
     """It says what it is. A pipe would be waited for, and a device has no end."""
 
 
-def head(path: str) -> bytes:
+def head(path: str, most: int = MOST_BYTES) -> bytes:
     """Up to one byte more than the bound, which tells that there is more."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
@@ -20,4 +20,4 @@ def head(path: str) -> bytes:
         os.close(descriptor)
         raise NotRegularError("a folder" if stat.S_ISDIR(mode) else "a pipe or a device")
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(MOST_BYTES + 1)
+        return file.read(most + 1)

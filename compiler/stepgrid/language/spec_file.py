@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.language import input_record, short_forms
+from stepgrid.language import file_roots, input_record, short_forms
 from stepgrid.language.override import override
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.problems.suggestion import nearest
@@ -97,6 +97,9 @@ def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], p
     from stepgrid.language.models import Library
 
     target = _target(entry, path)
+    if not file_roots.check(target, chain[0], entry, problems):
+        problems.unread.append(target)
+        return []
     if target in chain:
         circle = " → ".join([*chain[chain.index(target) :], target])
         problems.add("include-cycle", entry.where, f"includes go round: {circle}", width=len(entry))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +43,7 @@ class Site:
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
     servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name
+    roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
 
     def tool(self, name: str) -> str:
         """The configured path, or the name itself, to be found on PATH."""

@@ -109,7 +109,7 @@ def _compiled(
 
 def _pins(spec: str, every: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:
     locked = lock_file.read(spec, problems)
-    return {build.name: pins.pins(build, locked, machine, problems) for build in every}
+    return {build.name: pins.pins(build, spec, locked, machine, problems) for build in every}
 
 
 def _warn_of_unused(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:

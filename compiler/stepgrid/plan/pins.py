@@ -27,13 +27,13 @@ class Pins(NamedTuple):
         return self._replace(sources={name: pin for name, pin in self.sources.items() if name not in dropped})
 
 
-def pins(build: Build, locked: lock_file.Lock, machine: OfMachine, problems: Problems) -> Pins:
+def pins(build: Build, spec: str, locked: lock_file.Lock, machine: OfMachine, problems: Problems) -> Pins:
     found: dict[str, str] = {}
     for source in parts(build.source):
         held = lock_file.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
         if held:
             found[key(source)] = held
-    return Pins(found, lock_file.patches(build.patches, problems))
+    return Pins(found, lock_file.patches(build.patches, spec, problems))
 
 
 def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -112,8 +112,8 @@ def _records(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]
 
 def of(seen: InputRecord, site: str | None) -> dict[str, Path]:
     """Spec, includes, lock file, patches: by their paths below the folder that holds them all. Not the site file."""
-    there = (path for path, digest in seen.files.items() if digest is not None and path != site)
-    return _named({Path(os.path.abspath(path)) for path in there})  # noqa: PTH100 - a link keeps its name
+    paths = {Path(os.path.abspath(path)) for path, digest in seen.files.items() if digest is not None}  # noqa: PTH100 - a link keeps its name
+    return _named(paths - {Path(os.path.abspath(site))} if site else paths)  # noqa: PTH100 - likewise
 
 
 def kept(folder: Path) -> dict[str, Path]:

@@ -112,7 +112,8 @@ def around(store: Store) -> list[Any]:
     """What a plan depends on beside the files that it read."""
     from stepgrid.workflow import host_plan
 
-    return [code(), host_plan.host(store), of_environment().allow_other_hardware]
+    site = of_environment()
+    return [code(), host_plan.host(store), site.allow_other_hardware, list(site.roots)]
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.expand.expression_scope import AlreadyReported
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.resolved_step import Settings
-from stepgrid.language import input_record
+from stepgrid.language import file_roots, input_record
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import width
@@ -40,6 +40,8 @@ class AttachedFiles:
 
     def _text(self, path: Path, where: Location, quoted: int) -> str:
         try:
+            if not file_roots.allowed(str(path), self._spec):
+                raise FileError("file-outside", file_roots.message(str(path)), file_roots.HINT)
             return self._known.setdefault(path, self._known.get(path) or _read(path))
         except FileError as wrong:
             self._problems.add(wrong.code, where, str(wrong), wrong.hint, quoted)

@@ -35,6 +35,7 @@ class SiteFile(Model):
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
+    roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 
 
 def read(path: str, problems: Problems) -> Site:
@@ -54,6 +55,7 @@ def read(path: str, problems: Problems) -> Site:
         disk=said.disk,
         image_checksums=said.image_checksums,
         servers=look.servers(said.servers),
+        roots=tuple(map(look.root, said.roots)),
     )
 
 
@@ -79,6 +81,12 @@ class _Look(NamedTuple):
         if not Path(path).is_dir():
             hint = "is its device mounted? stepgrid does not make this folder"
             self._missing(given, f"`data`: there is no folder `{path}`", hint)
+        return path
+
+    def root(self, given: Text) -> str:
+        path = self._path(given)
+        if not Path(path).is_dir():
+            self._missing(given, f"`roots`: there is no folder `{path}`")
         return path
 
     def program(self, given: Text) -> str:
