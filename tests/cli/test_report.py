@@ -95,12 +95,15 @@ def test_a_newer_result_is_in_it(capsys: Capture) -> None:
 def test_a_failing_claim_fails_where_it_is_asked_for(capsys: Capture) -> None:
     put({"1": 1000.0, "2": 1000.0})
     assert out(capsys).splitlines()[2] == "claims      fails: two threads do more"
-    assert main(["report", "a.yaml", "--strict"]) == 3
-    assert capsys.readouterr().err == "this claim fails: two threads do more\n"
+    for words in (["a.yaml", "--strict"], ["--strict", "a.yaml"], ["a.yaml", "--strict=undecided"]):
+        assert main(["report", *words]) == 4
+        assert capsys.readouterr().err == "this claim fails: two threads do more\n"
 
 
-def test_what_is_undecided_does_not_fail(capsys: Capture) -> None:
+def test_what_is_undecided_fails_where_that_is_asked_for(capsys: Capture) -> None:
     assert "undecided: two threads do more" in out(capsys, "--strict")
+    assert main(["report", "a.yaml", "--strict=undecided"]) == 4
+    assert capsys.readouterr().err == "this claim is undecided: two threads do more\n"
 
 
 def test_to_a_file(capsys: Capture) -> None:

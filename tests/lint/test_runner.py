@@ -52,7 +52,10 @@ def test_a_reason_silences(tmp_path, monkeypatch):
 
 
 def test_what_silences_nothing_or_is_unknown_is_said(tmp_path, monkeypatch):
-    text = GRID.replace("10s", "10m").replace(", 16, 32", "") + "allow: {step-short: a try, step-shrt: a try}\n"
+    text = (
+        GRID.replace("10s", "10m").replace(", 16, 32", "")
+        + "allow: {step-short: a try, step-shrt: a try, mixed-quality: products}\n"
+    )
     assert found(text, tmp_path, monkeypatch) == [
         ("13:9", "allow-unused", "`allow` names `step-short`, which finds nothing"),
         ("13:28", "allow-unknown", "there is no lint `step-shrt`"),

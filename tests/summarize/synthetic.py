@@ -59,6 +59,7 @@ class Experiment:
     tables: Sequence[Mapping[str, Any]] = ()
     claims: Sequence[Mapping[str, Any]] = ()
     checksums: bool = True  # older results have none
+    as_shipped: str | None = None  # allow: {mixed-quality: …}
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -92,7 +93,7 @@ class Experiment:
             ),
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
-            report=Report(self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within),
+            report=Report(self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within, self.as_shipped),
         )
 
     def _stages(self) -> list[PlannedStage]:

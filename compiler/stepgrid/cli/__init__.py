@@ -1,4 +1,4 @@
-"""The command `stepgrid`. Exit status: 0 fine, 1 problems in the spec, 2 usage, 3 a run failed."""
+"""The command `stepgrid`. Exit status: 0 fine, 1 problems in the spec, 2 usage, 3 a run failed, 4 a claim failed."""
 
 from __future__ import annotations
 

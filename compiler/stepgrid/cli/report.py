@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared import claim_gate, spec_arguments
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.summarize.report import Report
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -22,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
-    parser.add_argument("--strict", action="store_true", help=f"exit with {FAILED} when a claim of the spec fails")
+    claim_gate.arguments(parser)
     spec_arguments.narrowing(parser)
 
 
@@ -47,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     if (status := _put(text, args.output)) != FINE:
         return status
-    return _strictly(found) if args.strict else FINE
+    return claim_gate.status(found, args.strict)
 
 
 def _put(text: str, output: Path | None) -> int:
@@ -60,11 +56,3 @@ def _put(text: str, output: Path | None) -> int:
         print(f"{output}: {error.strerror or error}", file=sys.stderr)
         return FAILED
     return FINE
-
-
-def _strictly(found: Report) -> int:
-    """Undecided is no failure: more loads would tell."""
-    failed = [claim for claim in found.claims if claim.result == "fails"]
-    for claim in failed:
-        print(f"this claim fails: {claim.claim}", file=sys.stderr)
-    return FAILED if failed else FINE

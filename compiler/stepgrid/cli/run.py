@@ -6,9 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared import claim_gate, spec_arguments
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import Plan
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
@@ -45,8 +48,19 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
         return fault.status
     if work.is_over and not more:
         print(work.nothing_to_do)
+        return _gated(work.plan, args)
+    status = _started(asked | {"site": args.site}, args, more)
+    return status if status != FINE else _gated(work.plan, args)
+
+
+def _gated(plan: Plan, args: argparse.Namespace) -> int:
+    """Claims are judged when the run has ended well, and were asked for."""
+    if args.strict is None or args.dry_run:
         return FINE
-    return _started(asked | {"site": args.site}, args, more)
+    from stepgrid.summarize.refresh import current
+    from stepgrid.workflow import host_plan
+
+    return claim_gate.status(current(host_plan.store(), plan), args.strict)
 
 
 def config_of(args: argparse.Namespace) -> list[str]:
@@ -62,6 +76,7 @@ def config_of(args: argparse.Namespace) -> list[str]:
 def _options(parser: argparse.ArgumentParser) -> None:
     spec_arguments.narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
+    claim_gate.arguments(parser)
 
 
 def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
@@ -74,6 +89,7 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     own.site = own.site if own.site is not None else args.site
+    own.strict = own.strict or args.strict
     return own, [argument for argument in more if argument != "--"]
 
 

@@ -13,6 +13,8 @@ from stepgrid.lint import registry
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 
+SETTINGS = ("mixed-quality",)  # `allow` of these says more than silence: builds are compared as shipped
+
 
 def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
     segments = {id(segment): segment for cell in expansion.cells for segment in cell.segments}
@@ -67,6 +69,6 @@ def _allowed(document: Document, allow: Mapping[str, str], silenced: set[str], p
         where = at.get(code, document.nodes.where)
         if code not in known:
             problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, known), len(code))
-        elif code not in silenced and document.scale is None:  # another scale may need it
+        elif code not in {*silenced, *SETTINGS} and document.scale is None:  # another scale may need it
             hint = "nothing here to silence: take it out"
             problems.warn("allow-unused", where, f"`allow` names `{code}`, which finds nothing", hint, len(code))

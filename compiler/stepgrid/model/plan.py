@@ -170,6 +170,7 @@ class Report:
     tables: tuple[Mapping[str, Json], ...] = ()  # as the spec says them
     claims: tuple[Mapping[str, Json], ...] = ()
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
+    as_shipped: str | None = None  # why builds of different quality are compared all the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class LayoutCell(NamedTuple):
     levels: Sequence[Level] = ()
     objects: Sequence[Object] = ()  # tables and indexes, as the step has left them
     margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
-    unlike: str = ""  # why a ratio gets no verdict
+    unlike: str = ""  # why a ratio gets no verdict, or what is compared as shipped
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
 
 

@@ -101,9 +101,10 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
-    beside = evidence(tables, effect, header["report"].get("within"), known)
+    shipped = header["report"].get("as_shipped")
+    beside = evidence(tables, effect, header["report"].get("within"), known, shipped is not None)
     sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside)
-    unlike = partial(builds.caveat, known)
+    unlike = partial(builds.mark, known, shipped is not None)
     intervals = ratio_intervals([table for each in sections for table in each.comparisons])
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
@@ -124,7 +125,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         facts=tables.facts,
         status=coverage.status(tables.runs),
         warnings=(
-            *warnings.warnings(header.get("warnings", ()), known, tables),
+            *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
             *_far(header, sections),
             *_trends(sections, effect),
         ),

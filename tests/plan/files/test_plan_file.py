@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,13 @@ def test_a_job_finds_its_line(tmp_path_factory: pytest.TempPathFactory, names: s
 
 def test_bytes_do_not_depend_on_the_order_of_keys() -> None:
     assert plan_file.encode({"b": 1, "a": 2}) == plan_file.encode({"a": 2, "b": 1})
+
+
+def test_builds_compared_as_shipped_are_written_only_where_they_are(tmp_path: Path) -> None:
+    """Plans without it keep the digests that they had before there was such a thing."""
+    usual = a_plan(["s-1"])
+    assert not any("as_shipped" in line for _, lines in plan_file.texts(usual) for line in lines)
+    shipped = replace(usual, report=replace(usual.report, as_shipped="products"))
+    plans.write(shipped, tmp_path / "plan")
+    assert plan_file.read(tmp_path / "plan").report.as_shipped == "products"
+    assert plan_file.digest(shipped) != plan_file.digest(usual)

@@ -12,7 +12,7 @@ from stepgrid.collect.job import collect
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim_cases import Claim, claims
 from stepgrid.summarize.claims.claim_judgement import ClaimEvidence
-from stepgrid.summarize.comparisons.builds import caveat
+from stepgrid.summarize.comparisons.builds import mark
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
@@ -211,16 +211,20 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
     assert f"[{1 / entry.interval.high:.2f}, {1 / entry.interval.low:.2f}]" in numbers(found)[0]
 
 
-def test_a_claim_across_builds_of_different_quality_is_marked(report: Report) -> None:
+@pytest.mark.parametrize(
+    ("as_shipped", "result", "word"), [(False, "undecided", "no verdict"), (True, "holds", "as shipped")]
+)
+def test_a_claim_across_builds_of_different_quality(report: Report, as_shipped: bool, result: str, word: str) -> None:
+    """As in a table: no verdict, unless the spec compares them as shipped."""
     expect = f"qps(build='{NEW}') >= qps(build='{OLD}') / 2"
     points = [point for section in report.sections for point in section.points]
     said = [{"claim": "c", "expect": expect, "where": {"step": "readww", "cache": "lru", "threads": "1"}}]
-    (found,) = claims(said, report.axes, points, partial(caveat, report.builds))
-    assert found.result == "holds"
+    unlike = partial(mark, report.builds, as_shipped)
+    (found,) = claims(said, report.axes, points, unlike)
+    assert found.result == result
     assert numbers(found)[1:] == [
-        f"* {NEW} and {OLD} were built differently: suite bookworm / bullseye",
+        f"* {word}: {NEW} and {OLD} were built differently: suite bookworm / bullseye",
     ]
-    (alike,) = claims(
-        [{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, partial(caveat, report.builds)
-    )
+    (alike,) = claims([{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, unlike)
+    assert alike.result == "holds"
     assert not any(each.startswith("*") for each in numbers(alike))

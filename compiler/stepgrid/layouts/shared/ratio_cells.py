@@ -26,4 +26,4 @@ def notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
     spots = list(block.spots.values())
     unlike = dict.fromkeys(spot.unlike for spot in spots if spot.unlike and spot.ratios)
     margin = any(name in spot.margins for spot in spots for name in metrics)
-    return (*([MARGIN] if margin else []), *(f"{MARK} no verdict: {why}" for why in unlike))
+    return (*([MARGIN] if margin else []), *(f"{MARK} {why}" for why in unlike))

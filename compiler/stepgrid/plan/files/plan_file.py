@@ -134,9 +134,14 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _header(plan: Plan) -> dict[str, Any]:
-    """Without `share` where it is as usual: plans of before it was written keep their digests."""
+    """Without `share` and `as_shipped` where they are as usual: older plans keep their digests."""
     left_out = ("cells", "stages", "share") if plan.share else ("cells", "stages")
-    return {name: value for name, value in fields(plan).items() if name not in left_out}
+    found = {name: value for name, value in fields(plan).items() if name not in left_out}
+    return found if plan.report.as_shipped else {**found, "report": _without(fields(plan.report), "as_shipped")}
+
+
+def _without(found: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in found.items() if each != name}
 
 
 def _cells(folder: Path) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from stepgrid.plan.report.vocabulary import STEP, Vocabulary
 from stepgrid.plugins.registry import LAYOUTS
 
 COUNTERS = "counters"  # the layout that shows what servers counted
+MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then builds are compared as shipped
 
 
 def plan(
@@ -31,7 +32,8 @@ def plan(
         _check(document, Vocabulary(document, axes, cells, stages), problems)
     base = {axis: str(label) for axis, label in said.base.items()}
     tables, asserted = tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims))
-    return Report(base, said.smallest_effect, tables, asserted, document.spec.compare_within)
+    as_shipped = document.spec.allow.get(MIXED_QUALITY)
+    return Report(base, said.smallest_effect, tables, asserted, document.spec.compare_within, as_shipped)
 
 
 def _check(document: Document, known: Vocabulary, problems: Problems) -> None:

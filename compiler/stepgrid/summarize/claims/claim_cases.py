@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from stepgrid.expand.axes.label import Label
@@ -31,6 +31,7 @@ from stepgrid.summarize.claims.claim_judgement import (
     decided,
     leaf,
 )
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables import point_filter
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
@@ -86,7 +87,7 @@ def _claim(
     cases = []
     for (labels, chosen), row in zip(found, leaves, strict=True):
         case = _case(statement, labels, row, outcomes, shown)
-        cases.append(replace(case, said=(*case.said, *_unlike(list(chosen.values()), caveat))))
+        cases.append(_marked(case, _unlike(list(chosen.values()), caveat)))
     cases.sort(key=lambda case: ORDER.index(case.result))
     result = cases[0].result if cases else UNDECIDED
     empty = (Case(UNDECIDED, "", ("no cell of the sweep is at these points",)),)
@@ -109,7 +110,14 @@ def _case(
 def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:
     """Each pair of builds once."""
     found = (caveat(point, base) for base, point in combinations(points, 2))
-    return [f"{MARK} {why}" for why in dict.fromkeys(why for why in found if why)]
+    return list(dict.fromkeys(why for why in found if why))
+
+
+def _marked(case: Case, unlike: Sequence[str]) -> Case:
+    """What gets no verdict in a table decides no claim."""
+    open_ = any(why.startswith(NO_VERDICT) for why in unlike)
+    said = (*case.said, *(f"{MARK} {why}" for why in unlike))
+    return Case(UNDECIDED if open_ else case.result, case.where, said)
 
 
 def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:

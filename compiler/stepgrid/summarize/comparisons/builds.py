@@ -14,6 +14,7 @@ from stepgrid.summarize.comparisons.comparison_axes import BUILD
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
+NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"  # of two builds that were not made alike
 _UNKNOWN = "which already ran: its configuration, compiler, flags and patches are not known, nor who else asked it"
 
 
@@ -109,6 +110,12 @@ def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
         return said
     names = [known[node].name if node in known else node for node in (one.client_id, other.client_id)]
     return _unlike(known, one.client_id, other.client_id, f"the clients {names[0]} and {names[1]}")
+
+
+def mark(known: Mapping[str, Build], as_shipped: bool, point: Point, base: Point) -> str | None:
+    """The caveat, and what it comes to."""
+    found = caveat(known, point, base)
+    return f"{AS_SHIPPED if as_shipped else NO_VERDICT}: {found}" if found else None
 
 
 def _unlike(known: Mapping[str, Build], one: str, other: str, names: str) -> str | None:

@@ -19,7 +19,8 @@ class Entry:
     interval: Interval | None = None
     ratio: float | None = None
     verdict: str | None = None
-    caveat: str | None = None
+    caveat: str | None = None  # why there is no verdict
+    as_shipped: str | None = None  # what its builds differ in, where they are compared all the same
     same: str | None = None  # the arm, other than the base, whose runs these are
     floor: float | None = None  # what equal arms came to on this host, as often as 19 times in 20: 0.013 is 1.3 %
     doubts: tuple[str, ...] = ()  # what to know of this very ratio: measured far apart, a load far off, …

@@ -42,15 +42,17 @@ class Evidence:
     floor: Callable[[Point, Point], float | None] = _no_floor
     marks: Callable[[Point, Point], Sequence[str]] = _no_marks
     history: Callable[[Point], PastVariance | None] = _no_history  # how ratios of the step varied on this host before
+    as_shipped: bool = False  # builds of different quality are compared all the same
 
 
 def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Sequence[Outlier]) -> Entry:
     """`entry` has its ratio, and its interval where there are loads enough."""
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE)
-    reason = evidence.caveat(point, base)
+    unlike = evidence.caveat(point, base)
+    reason, shipped = (None, unlike) if evidence.as_shipped else (unlike, None)
     doubts = (*evidence.marks(point, base), *map(_odd, odd))
-    entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason)
+    entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason, as_shipped=shipped)
     if entry.interval is None:
         return _from_series(entry, point, base, evidence)
     return entry if reason else _verdict(entry, entry.interval, evidence.effect)

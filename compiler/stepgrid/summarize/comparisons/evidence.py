@@ -29,11 +29,12 @@ class ComparisonEvidence:
     caveat: Caveat
     noise: Floors
     marks: Callable[[Point, Point], Sequence[str]]
+    as_shipped: bool = False
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
         again = shares_loads(form, axes)
         floor, history = partial(self.noise.floor, again=again), partial(self.noise.history, again=again)
-        return Evidence(self.series, self.effect, self.caveat, floor, self.marks, history)
+        return Evidence(self.series, self.effect, self.caveat, floor, self.marks, history, self.as_shipped)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""
@@ -41,7 +42,9 @@ class ComparisonEvidence:
         return self.noise.floor(point, base, again=shares_loads(Layout({}, unlike, ()), axes))
 
 
-def evidence(tables: Tables, effect: float, within: float | None, known: Mapping[str, Build]) -> ComparisonEvidence:
+def evidence(
+    tables: Tables, effect: float, within: float | None, known: Mapping[str, Build], as_shipped: bool = False
+) -> ComparisonEvidence:
     hosts = tables.facts.get("host", {})
     noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
     around = EnvironmentDifference(hosts, within)
@@ -49,7 +52,7 @@ def evidence(tables: Tables, effect: float, within: float | None, known: Mapping
     def marks(point: Point, base: Point) -> Sequence[str]:
         return tuple(_marks(around, point, base))
 
-    return ComparisonEvidence(tables.series, effect, partial(builds.caveat, known), noise, marks)
+    return ComparisonEvidence(tables.series, effect, partial(builds.caveat, known), noise, marks, as_shipped)
 
 
 def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:

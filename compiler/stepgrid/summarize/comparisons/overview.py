@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepgrid.model import number_format
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.comparisons import comparison_axes, phrases
+from stepgrid.summarize.comparisons import builds, comparison_axes, phrases
 from stepgrid.summarize.comparisons.comparison import ABSENT, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 
@@ -48,7 +48,9 @@ class Overview:
 
     def _notes(self) -> Iterator[str]:
         caveats = dict.fromkeys(found.caveat for row in self.rows for found in row.entries if found.caveat)
-        yield from (f"{phrases.MARK} no verdict: {caveat}" for caveat in caveats)
+        yield from (f"{phrases.MARK} {builds.NO_VERDICT}: {caveat}" for caveat in caveats)
+        shipped = dict.fromkeys(found.as_shipped for row in self.rows for found in row.entries if found.as_shipped)
+        yield from (f"{phrases.SHIPPED} {builds.AS_SHIPPED}: {unlike}" for unlike in shipped)
         yield from (f"{phrases.DOUBT} {doubt}" for doubt in self._doubts())
 
     def _doubts(self) -> Iterator[str]:

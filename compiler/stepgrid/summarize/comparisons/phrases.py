@@ -9,6 +9,7 @@ from stepgrid.model import number_format
 from stepgrid.model.status import Status
 from stepgrid.model.table import Cell
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
@@ -16,6 +17,7 @@ from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VER
 NO_VERDICT = "no verdict"
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
+SHIPPED = "‡"  # on a verdict across builds of different quality, which the spec allows
 Weight = tuple[bool, float]
 
 
@@ -37,7 +39,7 @@ def compared(found: Entry) -> str:
         return NO_BASE
     parts = [number_format.ratio(found.ratio), _interval(found)]
     parts.append(MARK if found.caveat else found.verdict or "")
-    parts += [DOUBT] if found.doubts else []
+    parts += [*([SHIPPED] if found.as_shipped else []), *([DOUBT] if found.doubts else [])]
     if found.point and (short := fewer(found.point)):
         parts.append(short)
     return " ".join(part for part in parts if part)
@@ -139,7 +141,8 @@ def finding(table: Comparison, line: Line, labels: comparison_axes.Labels, each:
     arm = comparison_axes.words(labels, table.layout.across)
     where = ", ".join(part for part in (comparison_axes.words(line.labels, table.layout.down), table.step) if part)
     figures = f"{number_format.ratio(each.ratio or 0)}x {_interval(each)}"
-    return f"{arm} against {table.base}, {where}: {figures} {each.verdict}"
+    shipped = f", {AS_SHIPPED}" if each.as_shipped else ""
+    return f"{arm} against {table.base}, {where}{shipped}: {figures} {each.verdict}"
 
 
 def _interval(each: Entry) -> str:

@@ -16,12 +16,14 @@ from stepgrid.summarize.notes import database_origin
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 
 
-def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables) -> Iterator[str]:
+def warnings(
+    planned: Iterable[str], builds: Mapping[str, Build], tables: Tables, as_shipped: str | None = None
+) -> Iterator[str]:
     yield from planned
     yield from _said_by_builds(builds.values())
     yield from _libraries(builds.values())
-    yield from _unlike("builds", [build for build in builds.values() if not build.client])
-    yield from _unlike("clients", [build for build in builds.values() if build.client])
+    yield from _unlike("builds", [build for build in builds.values() if not build.client], as_shipped)
+    yield from _unlike("clients", [build for build in builds.values() if build.client], as_shipped)
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from missed_lookups.sentences(tables.runs)
     yield from _hosts(tables.facts.get("host", {}))
@@ -40,13 +42,16 @@ def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
     yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
 
 
-def _unlike(what: str, builds: Sequence[Build]) -> Iterator[str]:
-    """Ratios across such builds carry no verdict: what they were built with is in them as well."""
+def _unlike(what: str, builds: Sequence[Build], as_shipped: str | None) -> Iterator[str]:
+    """Ratios across such builds carry no verdict, unless the spec allows it: what they were built with is in them."""
     made = [build.quality for build in builds]
     parts = spread([quality or {} for quality in made])
     if parts or (len(made) > 1 and None in made):
         why = "; ".join(parts) or "of some it is not recorded how"
-        yield f"ratios across {what} carry no verdict: the binaries were not made alike ({why})"
+        if as_shipped is None:
+            yield f"ratios across {what} carry no verdict: the binaries were not made alike ({why})"
+        else:
+            yield f"{what} are compared as shipped ({as_shipped}): the binaries were not made alike ({why})"
 
 
 def _libraries(builds: Iterable[Build]) -> Iterator[str]:
