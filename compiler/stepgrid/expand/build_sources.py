@@ -62,7 +62,7 @@ def _located(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, A
         around = place(node, where)
         if isinstance(value, dict):
             source[key] = _located(value, node, around)
-        elif key == "path":
+        elif key == "path" and isinstance(value, str):  # else it is said to be no text
             source[key] = os.path.normpath(Path(around.file).parent / value)
     return source
 

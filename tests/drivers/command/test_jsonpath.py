@@ -41,6 +41,7 @@ def test_the_whole_and_null() -> None:
         ("$.a..b", "`..b` is none of .key ['key'] [0] [*]"),
         ("$.a[1:2]", "`[1:2]` is none of .key ['key'] [0] [*]"),
         ("$.a['b]", "`['b]` is none of .key ['key'] [0] [*]"),
+        (f"$[{'1' * 5000}]", "an index has too many digits"),
         ("$.99.0", "`.99.0` is none of .key ['key'] [0] [*]"),
     ],
 )

@@ -58,6 +58,7 @@ def test_a_file_that_the_command_wrote(tmp_path: Path) -> None:
         ('["a" 1]', {"json": "$.a"}, "stdout is no JSON: Expecting ',' delimiter (line 1, column 6)"),
         ("a: 1", {"json": "$.a"}, "stdout holds no JSON: no line begins with { or ["),
         ("[" * 100_000, {"json": "$[0]"}, "stdout is no JSON: it is nested too deep"),
+        (f"[{'1' * 5000}]", {"json": "$[0]"}, "stdout has a number of more than 4,300 digits"),
         ("", {"pattern": "(a)", "file": "a.txt"}, "metric `x`: there is no file a.txt"),
         ("", {"pattern": "(a)", "file": "stderr"}, "metric `x`: nothing in stderr matches (a)"),
     ],

@@ -31,7 +31,7 @@ def _metric(**given: Any) -> dict[str, Any]:
         (
             _metric(pattern="(a"),
             "metrics",
-            "`(a` is no pattern: missing ), unterminated subpattern at position 0",
+            "`(a` is no pattern: missing ): (a",
         ),
         (_metric(pattern="(a)", better="more"), "metrics", "Input should be 'higher' or 'lower'"),
         (_metric(name="step", pattern="(a)"), "metrics", "`step` is a column of the tables: choose another name"),

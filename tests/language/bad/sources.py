@@ -36,6 +36,10 @@ CASES: dict[str, Said] = {
         BASE.replace(SOURCE, "{debain: rocksdb-tools, suite: trixie}"),
         [("3:66", "no-source", "`debain` is no kind of source", "did you mean `debian`?")],
     ),
+    "a local tree that is no text": (
+        BASE.replace(SOURCE, '{path: "{{ [] }}"}'),
+        [("3:72", "wrong-type", "`path`: expected text, found an empty list", "")],
+    ),
     "packages of no name": (
         BASE.replace(SOURCE, "{debian: [], suite: trixie}"),
         [("3:74", "wrong-type", "`debian`: expected a name or a list of names, found an empty list", "")],

@@ -53,12 +53,18 @@ def test_references() -> None:
         ("range ~ ''", "a function is no value"),
         ("{}.items", "a function is no value"),
         ("'\\ud800'", "half a character is no text"),
+        ("'a' ~ '\\x00'", "no text of a program or a file can hold NUL (U+0000)"),
     ],
 )
 def test_what_would_take_long_or_much_memory_has_no_value(expression: str, said: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(expression, {})
     assert str(caught.value) == f"`{expression}` has no value: {said}"
+
+
+def test_a_number_of_too_many_digits() -> None:
+    with pytest.raises(ExpressionError, match="9…` has no value: a number has more than 4300 digits"):
+        evaluate("9" * 5000, {})
 
 
 def test_an_expression_that_is_too_long() -> None:

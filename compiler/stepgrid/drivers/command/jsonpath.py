@@ -28,7 +28,10 @@ def parts(path: str) -> tuple[Part, ...]:
         match = _PART.match(path, at)
         if match is None:
             raise PathError(f"`{path[at:]}` is none of .key ['key'] [0] [*]")
-        found.append(_part(match))
+        try:
+            found.append(_part(match))
+        except ValueError:
+            raise PathError("an index has too many digits") from None
         at = match.end()
     return tuple(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,3 +52,5 @@ def _document(name: str, text: str) -> Any:
         raise ParseError(f"{name} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise ParseError(f"{name} is no JSON: it is nested too deep") from None
+    except ValueError:  # of Python itself: turning digits into a number takes quadratic time
+        raise ParseError(f"{name} has a number of more than {sys.get_int_max_str_digits():,} digits") from None

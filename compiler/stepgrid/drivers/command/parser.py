@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from stepgrid.drivers.command import patterns
 from stepgrid.drivers.command.jsonpath import find
 from stepgrid.drivers.command.outputs import PRINTED, Outputs
+from stepgrid.drivers.command.patterns import PatternError
 from stepgrid.drivers.command.series import series
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics.metric import STEP, Metric
@@ -51,11 +52,10 @@ def _files(metric: Mapping[str, Any]) -> Sequence[str]:
 
 def _matches(pattern: str, texts: Sequence[str | None]) -> list[str]:
     """What the group held, of the first text where it held anything: stdout goes before stderr."""
-    for text in texts:
-        matches = [match[1] for match in re.finditer(pattern, text or "", re.MULTILINE) if match[1] is not None]
-        if matches:
-            return matches
-    return []
+    try:
+        return next(filter(None, (patterns.matches(pattern, text or "") for text in texts)), [])
+    except PatternError as error:
+        raise ParseError(str(error)) from None
 
 
 def _number(name: str, metric: Mapping[str, Any], value: Any) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
+from stepgrid.drivers.command import patterns
 from stepgrid.drivers.command.jsonpath import PathError, parts
+from stepgrid.drivers.command.patterns import PatternError
 from stepgrid.model import result_schema
 from stepgrid.plugins.command_line import misplaced
 from stepgrid.plugins.quantity import Nested
@@ -36,8 +37,8 @@ def _words(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 def _pattern(text: str) -> str:
     try:
-        groups = re.compile(text).groups
-    except re.error as error:
+        groups = patterns.groups(text)
+    except PatternError as error:
         context = {"text": text, "why": str(error)}
         raise PydanticCustomError("pattern", "`{text}` is no pattern: {why}", context) from None
     if groups != 1:
@@ -82,9 +83,9 @@ Path = Annotated[str, AfterValidator(_path)]
 class Metric(Model):
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)  # `json` is a method of models
 
-    pattern: Annotated[Pattern | None, Field(description="a regular expression whose one group holds the number")] = (
-        None
-    )
+    pattern: Annotated[
+        Pattern | None, Field(description="a regular expression (RE2); its one group holds the number")
+    ] = None
     json_: Annotated[
         Path | None,
         Field(alias="json", description="where the number stands in JSON: $ and then .key ['any key'] [0] [-1] [*]"),

@@ -53,6 +53,7 @@ _SAID: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tupl
             lambda m: f"`{m[1]}` is missing at its end",
         ),
         (r"expected token '(.+)', got '(.+)'", lambda m: f"`{m[2]}` stands where `{m[1]}` is expected"),
+        (r"Exceeds the limit \((\d+) digits\)", lambda m: f"a number has more than {m[1]} digits"),
         (r"(?:integer |float )?(?:division|modulo|division or modulo) by zero", lambda m: "a division by zero"),
     )
 )

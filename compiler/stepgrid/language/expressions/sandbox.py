@@ -121,6 +121,8 @@ def _plain(value: Any) -> None:
         raise TypeError("a function is no value")
     if isinstance(value, str) and _HALF.search(value):
         raise ValueError("half a character is no text")
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError("no text of a program or a file can hold NUL (U+0000)")
 
 
 def settled(value: Any) -> Any:
