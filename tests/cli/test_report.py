@@ -71,10 +71,12 @@ def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
     put(RATES)
     said = out(capsys)
     lines = said.splitlines()
-    assert [line for line in lines if not line.startswith("INCOMPLETE")][2:5] == [
+    assert "in short    `threads=2` against `threads=1`: one load at 2 of 2 points, no verdict (2.00×)" in lines
+    claims = next(at for at, line in enumerate(lines) if line.startswith("claims"))
+    assert lines[claims : claims + 3] == [
         "claims      holds: two threads do more",
         "              qps(threads=2) >= 1.5 * qps(threads=1), at all 2 points",
-        "              rocksdb-7.8.3: 2,000 against 1,500: 1.33x; one load, ±25 % assumed",
+        "              rocksdb-7.8.3: 2.00× (claimed ≥ 1.5×); one load, ±25 % assumed",
     ]
     assert said == next(Path("outputs").rglob("summary.txt")).read_text()
 
@@ -94,7 +96,7 @@ def test_a_newer_result_is_in_it(capsys: Capture) -> None:
 
 def test_a_failing_claim_fails_where_it_is_asked_for(capsys: Capture) -> None:
     put({"1": 1000.0, "2": 1000.0})
-    assert out(capsys).splitlines()[2] == "claims      fails: two threads do more"
+    assert "claims      fails: two threads do more" in out(capsys).splitlines()
     for words in (["a.yaml", "--strict"], ["--strict", "a.yaml"], ["a.yaml", "--strict=undecided"]):
         assert main(["report", *words]) == 4
         assert capsys.readouterr().err == "this claim fails: two threads do more\n"

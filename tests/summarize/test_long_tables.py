@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import ROWS, Cell, Column, Table
-from stepgrid.summarize.page import report_formats, summary_text
+from stepgrid.summarize.page import html, report_formats, summary_text
 from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
 
@@ -28,12 +28,31 @@ def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkey
     """It is then what it would have been, under the name that it was announced by."""
     found = scenario.experiment(tmp_path)
     whole = scenario.report(found)
-    assert whole.long == ()
+    assert {each.why for each in whole.long} == {report_tables.REPEATED}
     monkeypatch.setattr(report_tables, "ROWS", 0)
     later = scenario.report(found)
     names = [each.name for each in later.long]
     assert names
     assert sorted(names) == sorted(each.name for long in later.long for each in long.make())
-    assert later.unshown == names
+    assert [name for name, _ in later.unshown] == names
+    assert {why for _, why in later.unshown} == {report_tables.REPEATED, report_tables.TOO_LONG}
     tables = {each.name: each for each in report_formats.tables(later)}
     assert tables == {each.name: each for each in report_formats.tables(whole)}
+
+
+def test_a_table_of_zeros_only_is_not_shown(tmp_path: Path) -> None:
+    def of(*texts: str) -> Table:
+        rows = tuple((Cell("lru"), Cell(text)) for text in texts)
+        return Table("stalls", (Column("cache", label=True), Column("stalled")), rows)
+
+    assert not report_tables.has_figures(of("0", "0.00", "0.0%"))
+    assert report_tables.has_figures(of("0", "0.01"))
+    assert not report_tables.has_figures(replace(of(), rows=((Cell("lru"), Cell("-", "absent")),)))
+
+
+def test_a_note_below_several_tables_is_said_once(tmp_path: Path) -> None:
+    found = scenario.report(scenario.experiment(tmp_path))
+    made = [Table(name, (Column("x"),), ((Cell("1"),),), notes=("x: in seconds",)) for name in ("one", "two")]
+    report = replace(found, tables=tuple(made))
+    assert summary_text.text(report, Path("index.html")).count("x: in seconds") == 1
+    assert html.page(report).count("x: in seconds") == 1

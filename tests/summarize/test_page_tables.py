@@ -25,8 +25,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return next(root.rglob("index.html")).read_text(encoding="utf-8")
 
 
-def test_claims_come_first_and_what_fails_before_the_rest(page: str) -> None:
-    assert page.index('<li class="fails">') < page.index('<li class="holds">') < page.index('<section id="answer">')
+def test_claims_come_behind_the_answer_and_what_fails_before_the_rest(page: str) -> None:
+    answer, doubts = page.index('<section id="answer">'), page.index('<section id="doubts">')
+    assert answer < page.index('<li class="fails">') < page.index('<li class="holds">') < doubts
     assert "<strong>fails</strong>: lru &lt;wins&gt;" in page
 
 

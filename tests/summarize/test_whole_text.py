@@ -8,12 +8,13 @@ TEXT = """\
 LRU against hyper-clock cache
 =============================
 INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
-in short    cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, readww: 1.50x [1.49, 1.51]
-            faster
-            cache=hyper against cache=lru, rocksdb-7.8.3, threads=1, overwrite: 1.10x [1.10, 1.11]
-            faster
-            readww, cache=hyper against cache=lru: 1 faster (1.50x), 1 failed, 2 unsupported
-            overwrite, cache=hyper against cache=lru: 1 faster (1.10x), 1 failed, 2 unsupported
+in short    `cache=hyper` is faster than `cache=lru` at 2 of 2 points, 1.10× to 1.50×; strongest:
+            readww, rocksdb-7.8.3, threads=1; 2 failed, 4 unsupported
+            `rocksdb-6.11.4` and `rocksdb-7.8.3` are not comparable at 5 of 5 points, no verdict
+            (1.00×): rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm /
+            bullseye; 4 unsupported
+            Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as
+            shipped.
 warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
             ratios across builds carry no verdict: the binaries were not made alike (suite bullseye
             / bookworm)
@@ -24,6 +25,8 @@ builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
             rocksdb-7.8.3: 7.8.3 (debian, rocksdb-tools 7.8.3-1)
 repeats     3 loads
 host        AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0
+measured    2026-11-20
+made from   spec specs/cache.yaml; plan p-synthetic; stepgrid 0.1.0
 status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
             missing: 4 runs: not run yet
               in rocksdb-7.8.3, cache=hyper, threads=2, step=readww and 1 more
@@ -92,44 +95,6 @@ overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µ
   stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10 % of the seconds below half the median
   stalls: rocksdb-7.8.3, cache=lru, threads=2: up to 10 % of the seconds below half the median
 
-relative QPS: cache=lru, threads=1
-----------------------------------
-  Relative to: rocksdb-7.8.3
-  col-1 : rocksdb-6.11.4
-        col-1  step
-  1.00 ±0.01*  fillseq
-  1.00 ±0.01*  readww
-  1.00 ±0.01*  overwrite
-  ±: the 95 % interval, its longer side; those of a step and base hold together
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
-
-relative QPS: cache=lru, threads=2
-----------------------------------
-  Relative to: rocksdb-7.8.3
-  col-1 : rocksdb-6.11.4
-        col-1  step
-  1.00 ±0.01*  fillseq
-  1.00 ±0.01*  readww
-  1.00 ±0.01*  overwrite
-
-relative QPS: cache=hyper, threads=1
-------------------------------------
-  Relative to: rocksdb-7.8.3
-  col-1 : rocksdb-6.11.4
-        col-1  step
-  1.00 ±0.01*  fillseq
-  unsupported  readww
-  unsupported  overwrite
-
-relative QPS: cache=hyper, threads=2
-------------------------------------
-  Relative to: rocksdb-7.8.3
-  col-1 : rocksdb-6.11.4
-        col-1  step
-  1.00 ±0.01*  fillseq
-  unsupported  readww
-  unsupported  overwrite
-
 response time: fillseq
 ----------------------
   p50  p99  p99.9  p99.99   pmax  version
@@ -160,6 +125,9 @@ response time: overwrite
   27.6  138    249     552  14649  rocksdb-7.8.3 cache=lru threads=2
   50.0  250    450    1000  14649  rocksdb-7.8.3 cache=hyper threads=1
                            failed  rocksdb-7.8.3 cache=hyper threads=2
+
+the same ratios, to be pasted: relative QPS (4 tables):
+  stepgrid report specs/cache.yaml --table "relative QPS"
 
 reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
             geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a

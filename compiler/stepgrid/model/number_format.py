@@ -8,6 +8,7 @@ from collections.abc import Callable
 BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 WIDEST = 1000.0  # ends of an interval that are further apart say nothing
 UNBOUNDED = "unbounded"
+TIMES = "×"  # the sign of multiplication
 
 
 def size(value: float) -> str:
@@ -67,6 +68,11 @@ def quotient(value: float, base: float) -> float:
 
 def ratio(value: float) -> str:
     return "inf" if math.isinf(value) else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
+
+
+def times(value: float) -> str:
+    """1.42×: in a sentence."""
+    return f"{ratio(value)}{TIMES}"
 
 
 def ratio_to(value: float, base: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -67,6 +68,8 @@ class Report:
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Coverage
+    measured: tuple[datetime, datetime] | None  # when the first and the last step began
+    units: Mapping[str, str]  # of metrics
     warnings: tuple[str, ...]
     defaults: Defaults | None = None
     quiet: tuple[str, ...] = ()
@@ -81,16 +84,18 @@ class Report:
         return [table for table in self.tables if self.asked or not table.is_long]
 
     @property
-    def unshown(self) -> list[str]:
-        """The others' names."""
-        made = [table.name for table in self.tables if not self.asked and table.is_long]
-        return [*made, *(each.name for each in self.long)]
+    def unshown(self) -> list[tuple[str, str]]:
+        """The others' names, and why."""
+        made = [(table.name, report_tables.TOO_LONG) for table in self.tables if not self.asked and table.is_long]
+        return [*made, *((each.name, each.why) for each in self.long)]
 
     @property
     def overviews(self) -> list[Overview]:
         """Against the base that was asked for first."""
         found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))
-        return sorted(found, key=lambda each: each.tables[0].layout.base != self.base)
+        return sorted(
+            filter(lambda each: each.compares, found), key=lambda each: each.tables[0].layout.base != self.base
+        )
 
 
 def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
@@ -124,6 +129,8 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=coverage.status(tables.runs),
+        measured=coverage.measured(tables.runs),
+        units=tables.units,
         warnings=(
             *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
             *_far(header, sections),

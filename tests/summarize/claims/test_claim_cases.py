@@ -45,18 +45,20 @@ def numbers(found: Claim) -> list[str]:
 @pytest.mark.parametrize(
     ("expect", "result", "said"),
     [
-        ("qps(cache='hyper') / qps(cache='lru') >= 1.4", "holds", "1.50 [1.49, 1.51]"),
-        ("qps(cache='hyper') / qps(cache='lru') >= 1.6", "fails", "1.50 [1.49, 1.51]"),
-        ("qps(cache='hyper') / qps(cache='lru') >= 1.5", "undecided", "1.50 [1.49, 1.51]; not enough repeats"),
-        ("1.6 > qps(cache='hyper') / qps(cache='lru')", "holds", "1.50 [1.49, 1.51]"),
-        ("qps(cache='hyper') >= 2 * qps(cache='lru')", "fails", "14,999 against 19,999: 0.75 [0.75, 0.75]x"),
-        ("qps(cache='hyper') - qps(cache='lru') < 0", "fails", "14,999 against 10,000: 1.50 [1.49, 1.51]x"),
-        ("qps(cache='hyper') - 15050 > 0", "undecided", "14,999 [14,631, 15,377]; not enough repeats"),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.4", "holds", "1.50× [1.49, 1.51] (claimed ≥ 1.4×)"),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.6", "fails", "1.50× [1.49, 1.51] (claimed ≥ 1.6×)"),
+        ("qps(cache='hyper') / qps(cache='lru') >= 1.5", "undecided",
+         "1.50× [1.49, 1.51] (claimed ≥ 1.5×); not enough repeats"),
+        ("1.6 > qps(cache='hyper') / qps(cache='lru')", "holds", "1.50× [1.49, 1.51] (claimed < 1.6×)"),
+        ("qps(cache='hyper') >= 2 * qps(cache='lru')", "fails", "1.50× [1.49, 1.51] (claimed ≥ 2×)"),
+        ("qps(cache='hyper') - qps(cache='lru') < 0", "fails", "1.50× [1.49, 1.51] (claimed < 1×)"),
+        ("qps(cache='hyper') - 15050 > 0", "undecided",
+         "14,999 [14,631, 15,377] (claimed > 15,050); not enough repeats"),
         ("qps(cache='hyper') - 15050 > -15050", "holds", "-50.00"),
         ("qps(cache='hyper') - 20000 > qps(cache='lru') - 20000", "holds", "-5,000 against -10,000"),
         ("qps(cache='hyper') - 14990 > qps(cache='lru') - 10010", "undecided",
          "10.00 against -10.00; not enough repeats"),
-        ("ops_sec(cache='hyper') > 1", "holds", "14,999 [14,631, 15,377]"),
+        ("ops_sec(cache='hyper') > 1", "holds", "14,999 [14,631, 15,377] (claimed > 1)"),
         ("not qps(cache='hyper') > 1", "fails", None),
         ("qps(cache='hyper') > 1 and qps(cache='lru') > 1e9", "fails", None),
         ("qps(cache='hyper') > 1 or stall_pct(cache='lru') > 2", "holds", None),
@@ -109,7 +111,7 @@ def test_one_load_decides_what_is_far_off(tmp_path: Path, least: float, result: 
         found.add(NEW, cache, "1", 0, {"readww": rate, "overwrite": rate})
     said = claim(made(found), f"qps(cache='hyper') / qps(cache='lru') >= {least}", step="readww")
     assert said.result == result
-    assert numbers(said) == [f"1.50; one load, ±25 % assumed{more}"]
+    assert numbers(said) == [f"1.50× (claimed ≥ {least:g}×); one load, ±25 % assumed{more}"]
 
 
 def two_loads(root: Path, *rates: float) -> Report:
@@ -128,23 +130,26 @@ def test_what_its_interval_does_not_exclude_is_undecided(tmp_path: Path, least: 
     said = claim(
         two_loads(tmp_path, 10_000, 20_000), f"qps(cache='hyper') / qps(cache='lru') >= {least}", step="readww"
     )
-    assert (said.result, numbers(said)) == ("undecided", ["1.41 [unbounded]; not enough repeats"])
+    assert (said.result, numbers(said)) == (
+        "undecided",
+        [f"1.41× [unbounded] (claimed ≥ {least}×); not enough repeats"],
+    )
 
 
 def test_two_loads_that_agree_exclude_what_is_far_off(tmp_path: Path) -> None:
     report = two_loads(tmp_path, 10_000, 11_000)
     said = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 10", step="readww")
-    assert (said.result, numbers(said)) == ("fails", ["1.05 [0.57, 1.92]"])
+    assert (said.result, numbers(said)) == ("fails", ["1.05× [0.57, 1.92] (claimed ≥ 10×)"])
 
 
 @pytest.mark.parametrize(
     ("least", "floor", "result", "said"),
     [
-        (0.95, 1.86, "undecided", "9,000 against 9,500: 0.95x; one load, noise floor 186 %; not enough repeats"),
-        (3.0, 1.86, "fails", "9,000 against 30,000: 0.30x; one load, noise floor 186 %"),
-        (0.25, 1.86, "holds", "9,000 against 2,500: 3.60x; one load, noise floor 186 %"),
-        (1.2, 0.02, "fails", "9,000 against 12,000: 0.75x; one load, ±25 % assumed"),
-        (1.2, None, "fails", "9,000 against 12,000: 0.75x; one load, ±25 % assumed"),
+        (0.95, 1.86, "undecided", "0.90× (claimed ≥ 0.95×); one load, noise floor 186 %; not enough repeats"),
+        (3.0, 1.86, "fails", "0.90× (claimed ≥ 3×); one load, noise floor 186 %"),
+        (0.25, 1.86, "holds", "0.90× (claimed ≥ 0.25×); one load, noise floor 186 %"),
+        (1.2, 0.02, "fails", "0.90× (claimed ≥ 1.2×); one load, ±25 % assumed"),
+        (1.2, None, "fails", "0.90× (claimed ≥ 1.2×); one load, ±25 % assumed"),
     ],
 )
 def test_of_one_load_what_equal_arms_differ_in_decides_nothing(
@@ -160,7 +165,7 @@ def test_of_one_load_what_equal_arms_differ_in_decides_nothing(
 )
 def test_within_the_noise_floor_nothing_is_decided(tmp_path: Path, floor: float, result: str, more: str) -> None:
     found = beside(two_loads(tmp_path, 9_000, 9_100, 8_900), "qps(cache='hyper') >= 0.95 * qps(cache='lru')", floor)
-    assert (found.result, numbers(found)) == (result, [f"9,000 against 9,500: 0.95 [0.92, 0.97]x{more}"])
+    assert (found.result, numbers(found)) == (result, [f"0.90× [0.88, 0.93] (claimed ≥ 0.95×){more}"])
 
 
 def beside(report: Report, expect: str, floor: float | None) -> Claim:
@@ -186,24 +191,27 @@ def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) ->
     assert entry.floor is not None
     assert entry.floor > 1
     assert [each.result for each in report.claims] == ["undecided"]
-    said = f"10,000 against 19,000: 0.53x; one load, noise floor {entry.floor * 100:.3g} %; not enough repeats"
+    said = f"0.50× (claimed ≥ 0.95×); one load, noise floor {entry.floor * 100:.3g} %; not enough repeats"
     assert numbers(report.claims[0]) == [said] * 2
 
 
 def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
-    """In claims it is scaled as the claim scales it, and turned round."""
+    """Whatever factor the claim has, and turned round."""
     points = [point for section in report.sections for point in section.points]
     table = next(each for section in report.sections for each in section.comparisons if each.step == "readww")
     entry = next(line.entries[1] for line in table.lines if line.labels == (NEW, "1"))
     assert entry.interval is not None
     known = ClaimEvidence(interval=ratio_intervals([table]).of)
+    low, high = entry.interval.low, entry.interval.high
     for expect, scale in (
-        ("qps(cache='hyper') >= 2 * qps(cache='lru')", 0.5),
+        ("qps(cache='hyper') >= 2 * qps(cache='lru')", 1.0),
+        ("2 * qps(cache='lru') <= qps(cache='hyper')", None),
         ("qps(cache='hyper') / qps(cache='lru') >= 1", 1.0),
+        ("1.4 < qps(cache='hyper') / qps(cache='lru')", 1.0),
     ):
         (found,) = claims([{"claim": "c", "expect": expect, "where": READS}], report.axes, points, beside=known)
-        low, high = entry.interval.low * scale, entry.interval.high * scale
-        assert f"[{low:.2f}, {high:.2f}]" in numbers(found)[0]
+        shown = f"[{low:.2f}, {high:.2f}]" if scale else f"[{1 / high:.2f}, {1 / low:.2f}]"
+        assert shown in numbers(found)[0]
     (found,) = claims(
         [{"claim": "c", "expect": "qps(cache='lru') <= qps(cache='hyper')", "where": READS}],
         report.axes, points, beside=known,

@@ -1,5 +1,5 @@
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.overview import Row, overviews
 from stepgrid.summarize.formats.csv_format import csv
@@ -46,3 +46,19 @@ def test_data_have_the_ratio_its_interval_and_its_verdict_in_columns_of_their_ow
     assert heads == "step,r-1 QPS,r-2,r-2 low,r-2 high,r-2 verdict,r-3,r-3 low,r-3 high,r-3 verdict,r-4"
     assert row == "read,base,1.23456,1.1,1.5,faster,0.5,,,no verdict,unsupported"
     assert found.table.rows[0][2].text == "1.23 [1.10, 1.50] faster"
+
+
+def test_what_has_nothing_to_compare_with_stands_among_the_absolute_figures_alone():
+    """An index that the base's engine has not; but a base that failed is shown."""
+    form = Layout({"build": "r-1"}, ("build",), ("cache",))
+    lines = (
+        Line(("lru",), (Entry(BASE), Entry(RATIO, ratio=1.5), Entry(ABSENT))),
+        Line(("hyper",), (Entry(ABSENT), Entry(NO_BASE), Entry(NO_BASE))),
+        Line(("none",), (Entry("failed"), Entry(NO_BASE), Entry(ABSENT))),
+    )
+    [found] = overviews(AXES, [Comparison("read", form, (("r-1",), ("r-2",), ("r-3",)), lines)])
+    assert found.compares
+    assert found.heads == ["r-2"]
+    assert [row.labels for row in found.rows] == [("lru",), ("none",)]
+    [alone] = overviews(AXES, [Comparison("read", form, (("r-1",), ("r-2",), ("r-3",)), lines[1:2])])
+    assert not alone.compares

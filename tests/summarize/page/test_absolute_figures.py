@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ def _heads(**metrics: float) -> dict[str, str]:
     """The last row by column."""
     point = made.point(made.run("a", 0, 9.0, **metrics))
     section = cast(Section, SimpleNamespace(step="read", names=("arm",), points=(point,)))
-    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={})), section)
+    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={}, units={"get_qps": "operations/s"})), section)
     return {column.name: cell.text for column, cell in zip(found.columns, found.rows[-1], strict=True)}
 
 
@@ -27,3 +28,13 @@ def test_an_engine_within_its_client_has_one_figure() -> None:
     shown: dict[str, Any] = _heads(cpu_us_per_op=27.5)
     assert shown["CPU/op"] == "27.5"
     assert not {"client CPU", "server CPU"} & shown.keys()
+
+
+def test_a_metric_that_a_command_names_stands_in_the_table_of_its_step() -> None:
+    """Often it is all that there is."""
+    point = made.point(replace(made.run("a", 0, 9.0), metrics={"get_qps": 4321.0, "host_cpu_user_pct": 3.0}))
+    section = cast(Section, SimpleNamespace(step="get", names=("arm",), points=(point,)))
+    units = {"get_qps": "operations/s"}
+    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={}, units=units)), section)
+    assert [column.head for column in found.columns] == ["arm", "get_qps (operations/s)"]
+    assert [cell.text for cell in found.rows[0]] == ["a", "4,321"]

@@ -191,7 +191,7 @@ def test_arms_that_share_their_stages_with_another_arm_are_judged_once(here):
         "1,000          0.90 [0.90, 0.90] slower  same as cache=hyper",
     ]
     assert "  plain  same as cache=hyper\n" in scenario.text(found)
-    assert "readww, cache=plain against cache=lru: the same run as cache=hyper\n" in scenario.text(found)
+    assert "`cache=plain` is the same run as `cache=hyper`" in scenario.text(found)
 
 
 def test_options_that_a_binary_lacks_are_said_on_top(here):
@@ -207,7 +207,7 @@ def test_options_that_a_binary_lacks_are_said_on_top(here):
 def test_without_a_difference_the_first_line_says_so(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
     assert scenario.text(found).splitlines()[2:5] == [
-        "in short    No difference exceeds the noise. Raise `repeat` for the inconclusive ones (`stepgrid",
-        "            plan` says to what).",
-        "            readww, cache=hyper against cache=lru: inconclusive (1.00x)",
+        "in short    `cache=hyper`: no difference from `cache=lru` exceeds the noise at 2 of 2 points (1.00×)",
+        "            Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
+        "compared    build: rocksdb-7.8.3",
     ]

@@ -11,6 +11,7 @@ from stepgrid.collect.job import collect
 from stepgrid.model.table import Table
 from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW, OLD
 
@@ -143,4 +144,5 @@ def test_a_step_that_does_not_last_so_long_is_not_in_the_table(report: Report) -
 def test_without_tables_a_kind_shows_its_own(tmp_path: Path) -> None:
     found = shown(tmp_path)
     assert not found.asked
-    assert list(dict.fromkeys(table.title for table in found.tables)) == ["relative QPS", "response time"]
+    assert list(dict.fromkeys(table.title for table in found.tables)) == ["response time"]
+    assert {(name.partition(":")[0], why) for name, why in found.unshown} == {("relative QPS", report_tables.REPEATED)}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
@@ -23,6 +24,9 @@ from stepgrid.summarize.statistics.scipy_functions import special
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 FEW = "not enough repeats"
+TIMES = number_format.TIMES
+_SIGNS = {"<=": "≤", ">=": "≥"}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 ONE_LOAD = 0.25  # a single load is assumed to be this close to what many would say, or as close as the noise floor
 
 
@@ -42,6 +46,7 @@ class Leaf:
     floor: float | None = None  # of the points that it compares
     only_qps: bool = False  # the floor is of QPS
     known: Interval | None = None  # of left / right, as a table of the report has it
+    claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +95,47 @@ def _with_noise(
     pairs = list(permutations({point.places: point for point in chosen.values()}.values(), 2))
     floors = [floor for pair in pairs if (floor := beside.floor(*pair)) is not None]
     metrics = {own_name(figure.metric) for figure in chosen}
-    known = _known(found.sides, chosen, loads, beside) if len(metrics) == 1 and len(pairs) == 2 else None
-    return Leaf(found.comparison, found.sides, None, max(floors, default=None), metrics == {QPS}, known)
+    scaled = _scaled(found.comparison, chosen, loads) if len(metrics) == 1 else None
+    known = _known(scaled, chosen, beside) if scaled and len(pairs) == 2 else None
+    claimed = 1 / scaled.factor if scaled else None
+    return Leaf(found.comparison, found.sides, None, max(floors, default=None), metrics == {QPS}, known, claimed)
 
 
-def _known(
-    sides: Sequence[tuple[float, float]],
-    chosen: Mapping[Figure, Point],
-    loads: Sequence[Mapping[Figure, float]],
-    beside: ClaimEvidence,
-) -> Interval | None:
-    """Where left / right is a ratio of a table, but for a constant factor."""
-    for one, other in permutations(chosen, 2) if len(chosen) == 2 else ():
-        interval = beside.interval(own_name(one.metric), chosen[one], chosen[other])
-        factors = [left / right / (load[one] / load[other]) for (left, right), load in zip(sides, loads, strict=True)]
-        if interval and math.isclose(min(factors), max(factors), rel_tol=1e-9) and factors[0] > 0:
-            return confidence_intervals.moved(interval, interval.ratio * factors[0])
+class Scaled(NamedTuple):
+    """left / right = factor * over / under"""
+
+    over: Figure
+    under: Figure
+    factor: float
+    ratio: float  # of the two figures: the geometric mean over the loads
+
+
+def _scaled(
+    comparison: Comparison, chosen: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]]
+) -> Scaled | None:
+    """Where it is the ratio of its two figures, but for a constant factor: in each load, and of other figures, too."""
+    if len(chosen) != 2 or any(value <= 0 for load in loads for value in load.values()):
+        return None
+    for over, under in permutations(chosen, 2):
+        ratios = [load[over] / load[under] for load in loads]
+        tried = [(load, ratio) for load, ratio in zip(loads, ratios, strict=True)]
+        tried += [({**load, over: 2 * load[over]}, 2 * ratio) for load, ratio in tried]
+        factors = [_quotient(comparison, load) / ratio for load, ratio in tried]
+        if factors[0] > 0 and math.isclose(min(factors), max(factors), rel_tol=1e-9):
+            return Scaled(over, under, factors[0], math.exp(fmean(map(math.log, ratios))))
     return None
+
+
+def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
+    ordered = _ordered(comparison)
+    left, right = calculated(ordered.left, load), calculated(ordered.right, load)
+    return left / right if right else 0.0
+
+
+def _known(scaled: Scaled, chosen: Mapping[Figure, Point], beside: ClaimEvidence) -> Interval | None:
+    """Where a table has the ratio."""
+    interval = beside.interval(own_name(scaled.over.metric), chosen[scaled.over], chosen[scaled.under])
+    return confidence_intervals.moved(interval, interval.ratio * scaled.factor) if interval else None
 
 
 def own_name(metric: str) -> str:
@@ -216,28 +245,35 @@ def _means(each: Leaf) -> str:
 
 
 def _numbers(each: Leaf, found: Interval, alone: bool = False) -> str:
-    """What stands beside a number with its interval; of two sides that vary, both, and their ratio.
+    """A ratio or a figure with its interval, and what is claimed of it; of other sides both, and their ratio.
 
     Geometric means: the ratio is what they give.
     """
     left, right = (math.exp(fmean(map(math.log, sides))) for sides in zip(*each.sides, strict=True))
     ordered = _ordered(each.comparison)
-    if _constant(ordered.right):
-        return _with_interval(found.ratio * right, found.low * right, found.high * right, alone)
-    if _constant(ordered.left):
-        return _with_interval(left / found.ratio, left / found.high, left / found.low, alone)
-    ratio = _with_interval(found.ratio, found.low, found.high, alone)
-    return f"{_figure(left)} against {_figure(right)}: {ratio}x"
+    if _constant(ordered.left):  # 1.6 > f says that f < 1.6
+        turned = Interval(1 / found.ratio, 1 / found.high, 1 / found.low, found.loads)
+        return _claimed(turned, _FLIPPED[ordered.sign], 1 / each.claimed if each.claimed else None, left, alone)
+    if each.claimed is not None or _constant(ordered.right):
+        return _claimed(found, ordered.sign, each.claimed, right, alone)
+    ratio = _with_interval(found.ratio, found.low, found.high, alone, TIMES)
+    return f"{_figure(left)} against {_figure(right)}: {ratio}"
+
+
+def _claimed(found: Interval, sign: str, ratio: float | None, bound: float, alone: bool) -> str:
+    """1.42× [1.38, 1.46] (claimed > 3×); of a figure that is no ratio 240 [230, 250] (claimed < 100)"""
+    of, unit = (bound, "") if ratio is None else (ratio, TIMES)
+    said = _with_interval(found.ratio * of, found.low * of, found.high * of, alone, unit)
+    return f"{said} (claimed {_SIGNS.get(sign, sign)} {of:,.10g}{unit})"
 
 
 def _constant(value: Value) -> bool:
     return not list(figures(value))
 
 
-def _with_interval(value: float, low: float, high: float, alone: bool) -> str:
-    if alone:
-        return _figure(value)
-    return f"{_figure(value)} {number_format.interval(low, high, _figure)}"
+def _with_interval(value: float, low: float, high: float, alone: bool, unit: str = "") -> str:
+    said = f"{_figure(value)}{unit}"
+    return said if alone else f"{said} {number_format.interval(low, high, _figure)}"
 
 
 def _figure(value: float) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepgrid.model import number_format
 from stepgrid.model.plan import Axis
+from stepgrid.model.status import Status
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.comparisons import builds, comparison_axes, phrases
-from stepgrid.summarize.comparisons.comparison import ABSENT, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 
 FLOOR = "floor"
@@ -35,6 +36,10 @@ class Overview:
     @property
     def heads(self) -> list[str]:
         return [comparison_axes.words(labels, self.across) or "-" for labels in self.columns[1:]]
+
+    @property
+    def compares(self) -> bool:
+        return any(map(_compares, self.rows))
 
     @property
     def table(self) -> Table:
@@ -87,12 +92,27 @@ def overviews(axes: Sequence[Axis], tables: Iterable[Comparison]) -> list[Overvi
     return [_overview(axes, group) for group in groups.values()]
 
 
+def _compares(row: Row) -> bool:
+    """Or would, had it not failed. What has only figures of its own stands among the absolute figures."""
+    base, *arms = row.entries
+    lacks = base.kind not in (BASE, ABSENT, Status.DONE) and any(entry.kind == NO_BASE for entry in arms)
+    return lacks or any(entry.kind not in (ABSENT, NO_BASE, Status.DONE) for entry in arms)
+
+
+def _compared(columns: Sequence[Labels], rows: Sequence[Row]) -> tuple[tuple[Labels, ...], tuple[Row, ...]]:
+    """The rows that compare something, and the columns in which they do."""
+    shown = [row for row in rows if _compares(row)] or rows
+    kept = [at for at in range(len(columns)) if not at or any(row.entries[at].kind != ABSENT for row in shown)]
+    cut = tuple(replace(row, entries=tuple(row.entries[at] for at in kept)) for row in shown)
+    return tuple(columns[at] for at in kept), cut
+
+
 def _overview(axes: Sequence[Axis], tables: Sequence[Comparison]) -> Overview:
     touched = {name for table in tables for name in table.layout.down}
     down = tuple(axis.name for axis in axes if axis.name in touched)
     columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
-    rows = tuple(row for table in tables for row in _rows(table, down, columns))
-    return Overview(tables[0].base, tables[0].layout.across, down, columns, rows, tuple(tables))
+    shown, rows = _compared(columns, [row for table in tables for row in _rows(table, down, columns)])
+    return Overview(tables[0].base, tables[0].layout.across, down, shown, rows, tuple(tables))
 
 
 def _rows(table: Comparison, down: Sequence[str], columns: Sequence[Labels]) -> Iterable[Row]:

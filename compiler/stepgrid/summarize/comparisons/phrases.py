@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-
 from stepgrid.model import number_format
-from stepgrid.model.status import Status
 from stepgrid.model.table import Cell
-from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.builds import AS_SHIPPED
-from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.statistics.verdicts import FASTER, ONE_LOAD, SLOWER, VERDICTS
 
 NO_VERDICT = "no verdict"
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
@@ -69,80 +62,6 @@ def fewer(point: Point) -> str | None:
 def median(point: Point) -> str:
     found = point.spread()
     return number_format.rate(found[0]) if found else point.status
-
-
-def tally(table: Comparison) -> Iterator[tuple[Weight, str]]:
-    """readww, cache=hyper against cache=lru: 1 faster (1.50x), 2 same (0.99x to 1.01x), 1 unsupported"""
-    for index, labels in enumerate(table.columns[1:], 1):
-        entries = [line.entries[index] for line in table.lines]
-        if all(
-            each.kind in (ABSENT, Status.DONE, NO_BASE) for each in entries
-        ):  # without QPS; a warning says what lacks
-            continue
-        arm = comparison_axes.words(labels, table.layout.across) or "-"
-        yield _weight(entries), f"{table.step}, {arm} against {table.base}: {_counts(entries)}"
-
-
-def _weight(entries: Sequence[Entry]) -> Weight:
-    """What is certain comes before what is only large."""
-    sizes = [(each.verdict in (FASTER, SLOWER), abs(math.log(each.ratio))) for each in entries if each.ratio]
-    return max(sizes, default=(False, 0.0))
-
-
-def _counts(entries: Sequence[Entry]) -> str:
-    ratios: dict[str, list[float | None]] = {}
-    for each in entries:
-        if each.kind != ABSENT:
-            ratios.setdefault(_word(each), []).append(each.ratio)
-    known = dict.fromkeys(word for word in (*VERDICTS, *sorted(ratios)) if word in ratios)
-    alone = sum(map(len, ratios.values())) == 1
-    return ", ".join(_count(word, ratios[word], alone) for word in known)
-
-
-def _count(word: str, found: Sequence[float | None], alone: bool) -> str:
-    said = word if alone else f"{len(found)} {_MANY.get(word, word)}"
-    ratios = sorted(each for each in found if each is not None)
-    return f"{said} ({_range(ratios)})" if ratios else said
-
-
-_MANY = {ONE_LOAD: "of one load each"}
-
-
-def _range(ratios: Sequence[float]) -> str:
-    ends = dict.fromkeys(f"{number_format.ratio(each)}x" for each in (ratios[0], ratios[-1]))
-    return " to ".join(ends)
-
-
-def _word(found: Entry) -> str:
-    if found.kind == RATIO:
-        return "without verdict" if found.caveat else found.verdict or "without verdict"
-    if found.kind == SAME_AS:
-        return f"the same run as {found.same}" if found.same else "the same run"
-    return found.kind
-
-
-def findings(tables: Sequence[Comparison]) -> list[str]:
-    """The differences that have a verdict, the largest first."""
-    found = [each for table in tables for each in _differences(table)]
-    return [text for _, text in sorted(found, key=lambda pair: -pair[0])]
-
-
-def _differences(table: Comparison) -> Iterator[tuple[float, str]]:
-    for line in table.lines:
-        for index, labels in enumerate(table.columns[1:], 1):
-            each = line.entries[index]
-            if each.verdict in (FASTER, SLOWER) and each.ratio and each.interval:
-                size = max(each.ratio, 1 / each.ratio)
-                yield size, finding(table, line, labels, each)
-
-
-def finding(table: Comparison, line: Line, labels: comparison_axes.Labels, each: Entry) -> str:
-    """cache=hyper against cache=lru, rocksdb-9.10.0, threads=2, readww: 1.12x [1.08, 1.16] faster"""
-    arm = comparison_axes.words(labels, table.layout.across)
-    where = ", ".join(part for part in (comparison_axes.words(line.labels, table.layout.down), table.step) if part)
-    figures = f"{number_format.ratio(each.ratio or 0)}x {_interval(each)}"
-    shipped = f", {AS_SHIPPED}" if each.as_shipped else ""
-    return f"{arm} against {table.base}, {where}{shipped}: {figures} {each.verdict}"
 
 
 def _interval(each: Entry) -> str:

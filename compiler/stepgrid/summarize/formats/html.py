@@ -19,10 +19,10 @@ def table(found: Table) -> str:
 def grouped(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Tables of one title under it: (what each is of, its HTML). A note below several of them stands once."""
     found: dict[str, list[tuple[str, str]]] = {}
-    said: set[tuple[str, str]] = set()
+    said: set[str] = set()
     for each in tables:
-        notes = tuple(note for note in each.notes if (each.title, note) not in said)
-        said |= {(each.title, note) for note in notes}
+        notes = tuple(note for note in each.notes if note not in said)
+        said |= set(notes)
         found.setdefault(each.title, []).append((each.block, body(replace(each, notes=notes))))
     return list(found.items())
 

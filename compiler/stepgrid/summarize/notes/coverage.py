@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons.comparison_axes import words
@@ -46,6 +47,12 @@ def status(runs: Sequence[Run]) -> Coverage:
             once.setdefault(run.place, run)
     counts = Counter(run.status for run in once.values())
     return Coverage({name: counts[name] for name in ORDER}, _troubles([*once.values()]))
+
+
+def measured(runs: Sequence[Run]) -> tuple[datetime, datetime] | None:
+    """When the first and the last measured step began."""
+    times = [run.started for run in runs if run.measured and run.started]
+    return (min(times), max(times)) if times else None
 
 
 def _troubles(runs: Sequence[Run]) -> tuple[MissingFigures, ...]:

@@ -17,6 +17,7 @@ from stepgrid.summarize.statistics import medians
 from stepgrid.summarize.statistics.timeseries import Steadiness
 
 FILES, SIZE = "files", "B"
+MOST_OWN = 12
 
 # metric, heading, what it is
 METRICS = (
@@ -52,7 +53,7 @@ GARBAGE = (
 @lru_cache(1024)  # the text and the page have the same
 def table(report: Report, section: Section) -> Table:
     """A column for each figure that some point has; a point without it shows a dash."""
-    every = [(column, [show(point) for point in section.points]) for column, show in _columns(report)]
+    every = [(column, [show(point) for point in section.points]) for column, show in _columns(report, section)]
     known = [(column, shown) for column, shown in every if any(shown)]
     rows = tuple(
         (
@@ -63,6 +64,14 @@ def table(report: Report, section: Section) -> Table:
     )
     labels = (Column(name, label=True) for name in section.names)
     return Table("absolute figures", (*labels, *(column for column, _ in known)), rows, section.step)
+
+
+def own(section: Section) -> list[str]:
+    """The metrics that its steps give their names: often all that a command says."""
+    from stepgrid.plugins.metrics import METRICS
+
+    found = dict.fromkeys(name for point in section.points for run in point.runs for name in run.metrics)
+    return [name for name in found if name not in METRICS][:MOST_OWN]
 
 
 def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
@@ -79,8 +88,9 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
 Shown = tuple[Column, Callable[[Point], Cell | None]]
 
 
-def _columns(report: Report) -> list[Shown]:
+def _columns(report: Report, section: Section) -> list[Shown]:
     return [
+        *(_metric(name, name, report.units.get(name, "")) for name in own(section)),
         (_head("QPS", "median"), _median),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the median"), _interval),

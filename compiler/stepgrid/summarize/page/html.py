@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.table import Cell, Table, columns
@@ -15,11 +15,13 @@ from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
-from stepgrid.summarize.page import absolute_figures, command_lines, findings, host, summary_text
+from stepgrid.summarize.page import absolute_figures, answer, command_lines, host, origin, summary_text
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
 
-MOST_FINDINGS = 12
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 UNFOLDED = 16  # charts over time that are shown without asking
 
 
@@ -33,7 +35,19 @@ def page(report: Report, draw: Draw = drawn) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["quoted"] = _quoted
     return environment.get_template("index.html.j2").render(_context(report, draw))
+
+
+def _quoted(text: str) -> Markup:
+    """Names in backquotes are set as code."""
+    from markupsafe import Markup
+
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a label has one of its own
+        return Markup.escape(text)
+    coded = (Markup("<code>{}</code>").format(part) if at % 2 else Markup.escape(part) for at, part in enumerate(parts))
+    return Markup("").join(coded)
 
 
 def _context(report: Report, draw: Draw) -> dict[str, Any]:
@@ -45,9 +59,10 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
         "defaults": body(report.defaults.table) if report.defaults else "",
         "artifacts": {build.id: _artifacts(build) for build in report.builds.values() if build.artifacts},
-        "answer": [text for _, text in findings.tallies(report)],
-        "headline": findings.headline(report),
-        "findings": findings.findings(report)[:MOST_FINDINGS],
+        "answer": list(answer.answers(report)),
+        "hints": answer.hints(report),
+        "most_answers": answer.MOST,
+        "origin": origin,
         "overviews": [_overview(report, table, draw) for table in report.overviews],
         "sections": [_section(report, section, draw) for section in report.sections],
         "dropped": command_lines.dropped(report),

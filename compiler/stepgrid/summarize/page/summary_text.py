@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.model.number_format import percent
 from stepgrid.model.plan import imported
 from stepgrid.model.status import Status
-from stepgrid.model.table import Table
+from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
@@ -18,7 +18,7 @@ from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, findings, host
+from stepgrid.summarize.page import absolute_figures, answer, host, origin
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 
@@ -66,13 +66,13 @@ def tables_first(report: Report) -> bool:
 
 
 def _tables(tables: Sequence[Table]) -> list[list[str]]:
-    """What is below several of one title is said once; of two of one name the second needs no title."""
+    """What is below several is said once; of two of one name the second needs no title."""
     found: list[list[str]] = []
-    said: set[tuple[str, str]] = set()
+    said: set[str] = set()
     before = None
     for table in tables:
-        notes = tuple(note for note in table.notes if (table.title, note) not in said)
-        said |= {(table.title, note) for note in notes}
+        notes = tuple(note for note in table.notes if note not in said)
+        said |= set(notes)
         lines = _lines(replace(table, notes=notes))
         if table.name == before:
             found[-1] += lines[2:]
@@ -84,23 +84,23 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 
 def _unshown(report: Report) -> list[str]:
     """A line for each title, which stands for all tables that have it."""
-    found: dict[str, list[str]] = {}
-    for name in report.unshown:
-        found.setdefault(name.partition(": ")[0], []).append(name)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, why in report.unshown:
+        found.setdefault((name.partition(": ")[0], why), []).append(name)
     named = report.plan if imported(report.spec) else report.spec
     command = f"stepgrid report {named}{f' --scale {report.scale}' if report.scale else ''}"
-    return [_asking(command, title, names) for title, names in found.items()]
+    return [_asking(command, title, why, names) for (title, why), names in found.items()]
 
 
-def _asking(command: str, title: str, names: Sequence[str]) -> str:
+def _asking(command: str, title: str, why: str, names: Sequence[str]) -> str:
     said, table = (names[0], names[0]) if len(names) == 1 else (f"{title} ({len(names)} tables)", title)
-    return f'too long for here: {said}:\n  {command} --table "{table}"'
+    return f'{why}: {said}:\n  {command} --table "{table}"'
 
 
 def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
+    lines += _entry("in short", answer.lines(report))
     lines += _entry("claims", claim_text.lines(report.claims))
-    lines += _entry("in short", findings.lines(report))
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
     lines += _entry("quiet", report.quiet)
@@ -109,6 +109,8 @@ def _head(report: Report) -> list[str]:
     lines += _entry("repeats", [repeats(report)])
     facts = next(iter(report.facts.get("host", {}).values()), {})
     lines += _entry("host", [host.line(report.hardware, facts)])
+    lines += _entry("measured", [origin.measured(report)])
+    lines += _entry("made from", [origin.line(report)])
     return lines + _entry("status", _status(report))
 
 
@@ -195,12 +197,21 @@ def _overview(found: Overview) -> list[str]:
 def _absolute(report: Report, section: Section) -> list[str]:
     """Of its columns those for which there is room; the title has their units."""
     table = absolute_figures.table(report, section)
-    shown = [index for index, column in enumerate(table.columns) if column.label or column.name in COLUMNS]
+    names = (*COLUMNS, *absolute_figures.own(section))
+    shown = [index for index, column in enumerate(table.columns) if column.label or column.name in names]
     columns = tuple(table.columns[index]._replace(unit="") for index in shown)
     rows = tuple(tuple(row[index] for index in shown) for row in table.rows)
-    units = "".join(f", {column.name} in {UNITS[column.name]}" for column in columns if column.name in UNITS)
-    title = f"{section.step}: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs{units}"
+    known = UNITS | {name: report.units[name] for name in absolute_figures.own(section) if report.units.get(name)}
+    units = "".join(f", {column.name} in {known[column.name]}" for column in columns if column.name in known)
+    title = f"{section.step}: absolute figures, medians of the loads{_microseconds(columns)}{units}"
     return _lines(Table(title, columns, rows))
+
+
+def _microseconds(columns: Sequence[Column]) -> str:
+    """Of which of them it is the unit."""
+    names = {column.name for column in columns}
+    found = [said for said, known in (("p50 to p99.9", PERCENTILES), ("CPU/op", CPU)) if names.intersection(known)]
+    return f"; {' and '.join(found)} in µs" if found else ""
 
 
 def _lines(table: Table) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, LACKING, ROWS, Table
+from stepgrid.model.table import ABSENT, LACKING, ROWS, Cell, Table
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins import drivers
 from stepgrid.plugins.layout import FIGURES, STEP
@@ -26,15 +26,18 @@ from stepgrid.summarize.tables.arrangement import Arrangement, Said, arrangement
 from stepgrid.summarize.tables.blocks import Caveat, Labels, ReportPoints, block, blocks, groups, no_caveat, words
 
 TOGETHER = ("per_operation",)  # of a table for each step, what counts is all of them
+TOO_LONG, REPEATED = "too long for here", "the same ratios, to be pasted"
+REPEATING = ("relative",)  # what the comparisons of a report have, with verdicts
 LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
 
 
 @dataclass(frozen=True, slots=True)
 class Long:
-    """A table that nobody asked for, and that is too long to be shown: it is made when someone does."""
+    """A table that nobody asked for, and that is not shown by itself: it is made when someone does."""
 
     name: str
     make: Callable[[], list[Table]]
+    why: str = TOO_LONG
 
 
 Shown = tuple[list[Table], list[Long]]
@@ -71,9 +74,11 @@ def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: R
     many = said["layout"] in TOGETHER and _is_much(chosen)
     for key, members in groups(form, chosen, whole):
         make = partial(_made, form, key, members, whole)
-        if many or (said["layout"] in LINES and _is_much(members)):
+        repeats = said["layout"] in REPEATING
+        if repeats or many or (said["layout"] in LINES and _is_much(members)):
             name = Table(form.title, (), (), words(key, form.by, form)).name
-            yield [], [Long(name, make)] if any(_has_figures(form, point, whole) for point in members) else []
+            long = Long(name, make, REPEATED if repeats else TOO_LONG)
+            yield [], [long] if any(_has_figures(form, point, whole) for point in members) else []
         else:
             yield make(), []
 
@@ -83,7 +88,7 @@ def _is_much(points: Sequence[Point]) -> bool:
 
 
 def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: ReportPoints) -> list[Table]:
-    return [table for table in form.layout.tables(block(form, key, points, whole)) if _says(table)]
+    return [table for table in form.layout.tables(block(form, key, points, whole)) if has_figures(table)]
 
 
 def _has_figures(form: Arrangement, point: Point, whole: ReportPoints) -> bool:
@@ -164,10 +169,14 @@ def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[st
     return {"base": {BUILD: most_able(axes, runs) or builds[0]}}
 
 
-def _says(table: Table) -> bool:
-    """Whether some cell has a figure: nobody asked for a table of none."""
+def has_figures(table: Table) -> bool:
+    """Whether some cell has a figure, and not all of them are 0: nobody asked for a table of none."""
     cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
-    return any(cell.kind not in (ABSENT, *LACKING) for cell in cells)
+    return any(cell.kind not in (ABSENT, *LACKING) and not _is_zero(cell) for cell in cells)
+
+
+def _is_zero(cell: Cell) -> bool:
+    return cell.value == 0 or (cell.value is None and cell.text != "" and not cell.text.strip("0.%"))
 
 
 # The steps of a table of loads: those that load, the last one before what is measured, and the last of all. Right after

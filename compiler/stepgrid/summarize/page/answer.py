@@ -1,0 +1,218 @@
+"""The answer of a report, in the text and on the page: a sentence for each arm of each base, from its verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from stepgrid.model import number_format
+from stepgrid.model.number_format import percent
+from stepgrid.model.status import Status
+from stepgrid.model.units import counted
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.builds import AS_SHIPPED
+from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.comparisons.phrases import DOUBT
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER, VERDICTS
+
+MOST = 12  # arms
+NONE, BOTH = "none", "both"
+NOT_COMPARABLE = "not comparable"
+HINTS = {
+    INCONCLUSIVE: "Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
+    ONE_LOAD: "One load gives no verdict: `repeat: 3` or more does.",
+    NOT_COMPARABLE: "Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as shipped.",
+}
+_UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
+
+
+class Answer(NamedTuple):
+    text: str
+    kind: str  # faster, slower, both or none
+    weight: tuple[bool, float]  # what is certain comes before what is only large
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A comparison of an arm, and the point that it is at."""
+
+    where: str
+    entry: Entry
+
+    @property
+    def word(self) -> str:
+        if self.entry.kind == SAME_AS and self.entry.same:
+            return f"the same run as `{self.entry.same}`"
+        if self.entry.kind != RATIO:
+            return self.entry.kind
+        if self.entry.caveat or self.entry.verdict is None:
+            return NOT_COMPARABLE
+        return ONE_LOAD if self.entry.verdict == INDICATIVE else self.entry.verdict
+
+    @property
+    def ratio(self) -> float:
+        return self.entry.ratio or 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """All comparisons of one arm with one base."""
+
+    name: str
+    base: str
+    cases: tuple[Case, ...]
+
+    def of(self, *words: str) -> list[Case]:
+        return [case for case in self.cases if case.word in words]
+
+    @property
+    def compared(self) -> list[Case]:
+        return [case for case in self.cases if case.entry.kind == RATIO]
+
+
+def lines(report: Report) -> list[str]:
+    """The heaviest arms in the order of the tables, then what would help where there is no verdict."""
+    found = list(answers(report))
+    heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST]
+    more = len(found) - len(heaviest)
+    rest = [f"and {counted(more, 'arm')} more, which differ less: the tables have them"] if more else []
+    return [*(found[at].text for at in sorted(heaviest)), *rest, *hints(report)]
+
+
+def hints(report: Report) -> list[str]:
+    words = {case.word for arm in _arms(report) for case in arm.compared}
+    return [hint for word, hint in HINTS.items() if word in words]
+
+
+def answers(report: Report) -> Iterator[Answer]:
+    for arm in _arms(report):
+        if any(case.word not in _UNCOMPARED for case in arm.cases):
+            yield Answer(sentence(arm, report.effect), _kind(arm), _weight(arm))
+
+
+def _arms(report: Report) -> list[Arm]:
+    return [arm for overview in report.overviews for arm in _of(overview)]
+
+
+def _of(overview: Overview) -> Iterator[Arm]:
+    cases: dict[comparison_axes.Labels, list[Case]] = {}
+    for table in overview.tables:
+        for line in table.lines:
+            where = ", ".join(filter(None, (table.step, comparison_axes.words(line.labels, table.layout.down))))
+            for labels, entry in zip(table.columns[1:], line.entries[1:], strict=True):
+                cases.setdefault(labels, []).append(Case(where, entry))
+    for labels, found in cases.items():
+        yield Arm(comparison_axes.words(labels, overview.across) or "-", overview.base, tuple(found))
+
+
+def _kind(arm: Arm) -> str:
+    faster, slower = arm.of(FASTER), arm.of(SLOWER)
+    return BOTH if faster and slower else FASTER if faster else SLOWER if slower else NONE
+
+
+def _weight(arm: Arm) -> tuple[bool, float]:
+    return max((case.word in (FASTER, SLOWER), _size(case)) for case in arm.compared) if arm.compared else (False, 0.0)
+
+
+def _size(case: Case) -> float:
+    return max(case.ratio, 1 / case.ratio)
+
+
+def sentence(arm: Arm, effect: float) -> str:
+    """The first of these that there is; what else there is, is counted behind it."""
+    for words, said in (
+        ((FASTER, SLOWER), _different),
+        ((SAME, INCONCLUSIVE), partial(_nothing_found, effect=effect)),
+        ((ONE_LOAD,), _too_few),
+        ((NOT_COMPARABLE,), _not_comparable),
+    ):
+        if arm.of(*words):
+            return f"{said(arm)}{_rest(arm, words)}{_marks(arm)}"
+    same = {case.word for case in arm.cases if case.entry.same}
+    if len(same) == 1 and all(case.word in same for case in arm.cases):
+        return f"`{arm.name}` is {same.pop()}"
+    return f"`{arm.name}` has no figures to compare with `{arm.base}`{_rest(arm, ())}"
+
+
+def _different(arm: Arm) -> str:
+    faster, slower = arm.of(FASTER), arm.of(SLOWER)
+    if faster and slower:
+        best, worst = max(faster, key=_size), max(slower, key=_size)
+        return (
+            f"`{arm.name}` is faster than `{arm.base}` at {_share(faster, arm)} (up to {_times(best)}: {best.where}) "
+            f"and slower at {len(slower)} (down to {_times(worst)}: {worst.where})"
+        )
+    found, word = faster or slower, FASTER if faster else SLOWER
+    strongest = max(found, key=_size)
+    begin = f"`{arm.name}` is {word} than `{arm.base}`"
+    if len(found) == 1:
+        at = "" if len(arm.compared) == 1 else f" at {_share(found, arm)}"
+        return f"{begin}{at}: {_times(strongest)} {_interval(strongest)} ({strongest.where})"
+    return f"{begin} at {_share(found, arm)}, {_range(found)}; strongest: {strongest.where}"
+
+
+def _nothing_found(arm: Arm, effect: float) -> str:
+    same, open_ = arm.of(SAME), arm.of(INCONCLUSIVE)
+    if not open_:
+        return f"`{arm.name}` is the same as `{arm.base}` within {percent(effect)} at {_share(same, arm)}"
+    counts = f": {len(same)} same, {len(open_)} inconclusive" if same else ""
+    found = [*same, *open_]
+    begin = f"`{arm.name}`: no difference from `{arm.base}` exceeds the noise"
+    return f"{begin} at {_share(found, arm)} ({_range(found)}){counts}"
+
+
+def _too_few(arm: Arm) -> str:
+    found = arm.of(ONE_LOAD)
+    hints = sum(case.entry.verdict == INDICATIVE for case in found)
+    more = f", {hints} indicative" if hints else ""
+    return f"`{arm.name}` against `{arm.base}`: one load at {_share(found, arm)}, no verdict ({_range(found)}{more})"
+
+
+def _not_comparable(arm: Arm) -> str:
+    found = arm.of(NOT_COMPARABLE)
+    why = next((f": {case.entry.caveat}" for case in found if case.entry.caveat), "")
+    return (
+        f"`{arm.name}` and `{arm.base}` are not comparable at {_share(found, arm)}, no verdict ({_range(found)}){why}"
+    )
+
+
+def _rest(arm: Arm, said: Sequence[str]) -> str:
+    """; 2 same, 1 failed"""
+    words = Counter(case.word for case in arm.cases if case.word not in (*said, *_UNCOMPARED))
+    ordered = dict.fromkeys(word for word in (*VERDICTS, ONE_LOAD, *sorted(words)) if word in words)
+    return "".join(f"{';' if not at else ','} {words[word]} {word}" for at, word in enumerate(ordered))
+
+
+def _marks(arm: Arm) -> str:
+    """As shipped; and how many differences more is to be known of."""
+    doubted = sum(bool(case.entry.doubts) for case in arm.of(FASTER, SLOWER))
+    shipped = f" ({AS_SHIPPED})" if any(case.entry.as_shipped for case in arm.compared) else ""
+    return shipped + (f"; {DOUBT} at {counted(doubted, 'difference')}" if doubted else "")
+
+
+def _share(found: Sequence[Case], arm: Arm) -> str:
+    total = len(arm.compared)
+    if total == 1:
+        return found[0].where
+    return f"{len(found)} of {total} points"
+
+
+def _range(found: Sequence[Case]) -> str:
+    ends = dict.fromkeys(
+        map(_times, (min(found, key=lambda case: case.ratio), max(found, key=lambda case: case.ratio)))
+    )
+    return " to ".join(ends)
+
+
+def _times(case: Case) -> str:
+    return number_format.times(case.ratio)
+
+
+def _interval(case: Case) -> str:
+    found = case.entry.interval
+    return number_format.ratio_interval(found.low, found.high) if found else ""
