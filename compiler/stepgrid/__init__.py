@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from stepgrid.model.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from stepgrid.api import Experiment
-
-__version__ = "0.1.0"
 
 
 def load(

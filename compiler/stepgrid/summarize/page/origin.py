@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid import __version__
+from stepgrid.model.version import __version__
 from stepgrid.summarize.report import Report
 
 
