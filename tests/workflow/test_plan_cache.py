@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build import local_pins
+from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
 from stepgrid.workflow.plan_cache import Request
@@ -32,8 +33,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     now = time.time_ns() + 10**9
     monkeypatch.setattr(time, "time_ns", lambda: now)  # the tree was written a while ago
     plan, _ = plan_cache.compiled(store, REQUEST)
-    store.plan(plan.digest).mkdir(parents=True)
-    monkeypatch.setattr(Store, "has_plan", lambda *_: True)
+    plans.publish(store, plan)
     return store
 
 

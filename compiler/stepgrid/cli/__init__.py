@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(_meant(given[0]))
     try:
         parsed = parser.parse_args(given)
-        return _called(parsed)
+        return _called(parsed, command or "")
     except KeyboardInterrupt:
         print("stopped by SIGINT before anything was started", file=sys.stderr)
         return 130
@@ -82,22 +82,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _called(parsed: argparse.Namespace) -> int:
-    """A command that writes may find the disk full; a plug-in may be missing or broken."""
+def _called(parsed: argparse.Namespace, command: str) -> int:
     try:
         return int(parsed.run(parsed))
+    except BrokenPipeError:
+        raise
     except Exception as error:
-        from stepgrid.plugins.registry import PluginError
-        from stepgrid.store import disk_reserve
-        from stepgrid.workflow import host_plan
+        return _failed(error, command)
 
-        if isinstance(error, PluginError):
-            print(error, file=sys.stderr)
-            return 2
-        if not disk_reserve.is_full(error):
-            raise
-        print(disk_reserve.sentence(host_plan.store()), file=sys.stderr)
-        return 3
+
+def _failed(error: Exception, command: str) -> int:
+    """A command that writes may find the disk full; a plug-in may be missing or broken."""
+    from stepgrid.cli.shared import internal_error
+    from stepgrid.collect.tables.table_views import NoTables
+    from stepgrid.plugins.registry import PluginError
+    from stepgrid.store import disk_reserve
+    from stepgrid.workflow import host_plan
+
+    if isinstance(error, PluginError | NoTables):
+        print(error, file=sys.stderr)
+        return 2
+    full = disk_reserve.is_full(error)
+    if (said := disk_reserve.sentence(host_plan.store()) if full else internal_error.sentence(command, error)) is None:
+        raise error
+    print(said, file=sys.stderr)
+    return 3
 
 
 def _meant(word: str) -> str:

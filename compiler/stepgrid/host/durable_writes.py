@@ -18,6 +18,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """A name to write to, which then takes the file's place: a reader sees the old or the new content, never half."""
     temporary_files.sweep(path.parent, path.name)
     new = path.with_name(f".{path.name}.{os.getpid()}")
+    _claim(new)
     try:
         yield new
         sync(new)
@@ -29,6 +30,12 @@ def replacing(path: Path) -> Iterator[Path]:
     sync(path.parent)
 
 
+def _claim(new: Path) -> None:
+    """A file of ours: a link that somebody else put there would have us write where it leads."""
+    new.unlink(missing_ok=True)
+    os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+
+
 def write_text(path: Path, text: str) -> None:
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8")
@@ -38,6 +45,7 @@ def write_cache(path: Path, text: str) -> None:
     """Whole or not there; after a power cut it may be lost, and is made again."""
     temporary_files.sweep(path.parent, path.name)
     new = path.with_name(f".{path.name}.{os.getpid()}")
+    _claim(new)
     new.write_text(text, encoding="utf-8")
     os.replace(new, path)
 

@@ -13,6 +13,8 @@ from stepgrid.host.file_reader import content
 from stepgrid.language import input_record
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
+from stepgrid.store import build_record
+from stepgrid.store.build_record import RECORD
 from stepgrid.store.history.costs import folder_bytes
 from stepgrid.store.status.reader import build_status
 from stepgrid.store.store import Store
@@ -20,7 +22,7 @@ from stepgrid.store.store import Store
 if TYPE_CHECKING:
     from stepgrid.plan.builds import ExistingBuild
 
-RECORD, LOG = "build.json", "build.log"
+LOG = "build.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def kept(store: Store, build: str) -> StoredBuild:
     node, folder = build_status(store, build), store.build(build)
     if node.status is Status.DONE:
         return StoredBuild(
-            build, node.status, file_reader.read(folder / RECORD), folder_bytes(folder), log=_log(folder)
+            build, node.status, build_record.read(folder / RECORD), folder_bytes(folder), log=_log(folder)
         )
     tried = store.attempts(build)[-1:]
     return StoredBuild(build, node.status, why=node.reason, log=_log(tried[0]) if tried else None)
@@ -62,16 +64,12 @@ def kept(store: Store, build: str) -> StoredBuild:
 
 def record(store: Store, build: str) -> dict[str, Any]:
     """build.json; nothing of a build that is not there."""
-    return file_reader.read(store.build(build) / RECORD)
+    return build_record.read(store.build(build) / RECORD)
 
 
 def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
     """The options of a build's programs; None when it cannot tell."""
-    try:
-        found: dict[str, Any] = json.loads((store.build(build) / "catalogue.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found
+    return build_record.catalogue(store.build(build) / "catalogue.json")
 
 
 def made(store: Store, build: str) -> ExistingBuild | None:
@@ -102,10 +100,16 @@ def planned(store: Store) -> dict[str, PlannedUse]:
     found: dict[str, PlannedUse] = {}
     for folder in sorted(_folders(store.plan("_").parent)):
         header = file_reader.read(folder / "plan.json")
-        for build in header.get("builds", ()):
+        for build in _builds(header):
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
             found[build["id"]] = PlannedUse(build, specs | {str(header.get("spec", ""))})
     return found
+
+
+def _builds(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = header.get("builds")
+    entries = listed if isinstance(listed, list) else ()
+    return [each for each in entries if isinstance(each, dict) and isinstance(each.get("id"), str)]
 
 
 def _log(folder: Path) -> Path | None:

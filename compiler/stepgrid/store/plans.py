@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
+from stepgrid.plan.files import integrity, plan_file
 from stepgrid.store.folders import below
 from stepgrid.store.store import Store
 
 
 def publish(store: Store, plan: Plan) -> None:
-    store.publish_plan(plan.digest, lambda folder: write(plan, folder))
+    store.publish_plan(plan.digest, lambda folder: write(plan, folder), integrity.intact)
 
 
 def write(plan: Plan, folder: Path) -> None:
     """By rename; a plan that is there already is the same plan."""
-    if (folder / plan_file.HEADER).is_file():
+    if integrity.intact(folder):
         return
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     new.mkdir(parents=True)
@@ -53,6 +53,13 @@ def stored(store: Store) -> Iterator[StoredPlan]:
     """A header that cannot be read says nothing: then there is no spec."""
     for folder in below(store.plan("_").parent):
         said = file_reader.read(folder / plan_file.HEADER)
-        hardware = said.get("hardware") or {}
-        machines = said.get("machines") or ({hardware["id"]: hardware} if "id" in hardware else {})
-        yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), machines, folder.stat().st_mtime)
+        yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), _machines(said), folder.stat().st_mtime)
+
+
+def _machines(header: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """An older version named one in `hardware` alone."""
+    hardware, machines = header.get("hardware"), header.get("machines")
+    if not machines and isinstance(hardware, dict) and "id" in hardware:
+        return {str(hardware["id"]): hardware}
+    listed = machines.items() if isinstance(machines, dict) else ()
+    return {name: facts for name, facts in listed if isinstance(facts, dict)}

@@ -33,15 +33,19 @@ def _link(path: Path, target: Path) -> None:
 
 
 class Store(StorePaths):
-    def publish_plan(self, digest: str, write: Callable[[Path], None]) -> None:
-        """`write` makes the plan's folder; a plan that is there already is the same plan."""
+    def publish_plan(
+        self, digest: str, write: Callable[[Path], None], intact: Callable[[Path], bool] = Path.is_dir
+    ) -> None:
+        """`write` makes the plan's folder; a plan that is there already is the same plan, unless it was damaged."""
         target = self.plan(digest)
-        if target.is_dir():
+        if intact(target):
             return
         staged = target.with_name(f".{digest}.{os.getpid()}~")
         make_folder(target.parent)
         write(staged)
         sync_tree(staged)
+        if target.is_dir() and not intact(target):
+            remove_tree(target)
         try:
             os.rename(staged, target)
         except OSError:  # another process published it first

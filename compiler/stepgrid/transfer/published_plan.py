@@ -27,6 +27,7 @@ from stepgrid.model.plan import (
 from stepgrid.plan import identity
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED, intact
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 
@@ -173,17 +174,19 @@ def _ordered(labels: Iterable[str]) -> tuple[str, ...]:
 def named(store: Store, digest: str) -> Plan | None:
     """None where there is no such plan, or a spec comes to it."""
     folder = store.plan(digest)
+    if not intact(folder):
+        return None
     try:
         return plan_file.read(folder) if imported(plan_file.read_header(folder)["spec"]) else None
-    except (OSError, ValueError, KeyError):
+    except DAMAGED:
         return None
 
 
 def brought(store: Store, digest: str) -> Plan | None:
     """One that came with results of another checkout, which its own spec may not come to here."""
-    if not store.texts(digest).is_dir():
+    if not store.texts(digest).is_dir() or not intact(store.plan(digest)):
         return None
     try:
         return plan_file.read(store.plan(digest))
-    except (OSError, ValueError, KeyError):
+    except DAMAGED:
         return None

@@ -21,6 +21,7 @@ from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED, intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
 from stepgrid.store.store import Store
 
@@ -54,7 +55,7 @@ class Kept(NamedTuple):
 def find(store: Store, request: Request) -> CachedPlan | None:
     try:
         kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
-        if kept["around"] == around(store) and _as_it_was(kept) and store.has_plan(kept["plan"][0]):
+        if kept["around"] == around(store) and _as_it_was(kept) and intact(store.plan(kept["plan"][0])):
             return CachedPlan(*kept["plan"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's
@@ -79,7 +80,7 @@ def _request(said: Any) -> Request | None:
 def compiled(store: Store, request: Request) -> tuple[Plan, str]:
     """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
     if found := find(store, request):
-        with suppress(OSError, ValueError, KeyError, TypeError):  # lost in the meantime
+        with suppress(*DAMAGED):  # lost in the meantime
             return plan_file.read(store.plan(found.plan)), found.said
     return _compiled(store, request)
 

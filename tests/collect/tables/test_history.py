@@ -11,6 +11,7 @@ import pytest
 from stepgrid.collect.figures import metrics_cache
 from stepgrid.collect.job import collect
 from stepgrid.collect.tables import history, part_index
+from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
 from stepgrid.summarize.data.parquet_reader import load
 from tests.summarize.synthetic import Experiment
@@ -49,7 +50,8 @@ def test_an_older_result_of_a_stage_is_history(found: Experiment) -> None:
 
 
 def test_results_of_another_plan_are_history_too(found: Experiment) -> None:
-    other = replace(found.plan, digest="p-other", spec="specs/other.yaml", stages=found.plan.stages)
+    other = replace(found.plan, digest="", spec="specs/other.yaml", stages=found.plan.stages)
+    other = replace(other, digest=plan_file.digest(other))
     plans.write(other, found.store.plan(other.digest))
     empty = replace(found.plan, cells=(), stages=())
     rows = list(history.rows(found.store, empty, {}))

@@ -130,13 +130,15 @@ def added(recipe: Mapping[str, Any]) -> str:
 def obtained(record: Mapping[str, Any]) -> str:
     """The program's own artifact comes first."""
     artifacts = record.get("artifacts") or ()
-    named = [f"{first['name']} {first['version']}".strip() for first in artifacts[:1]]
+    named = [f"{first.get('name', '')} {first.get('version', '')}".strip() for first in artifacts[:1]]
     more = [f"{counted(len(artifacts) - 1, 'artifact')} more"] if len(artifacts) > 1 else []
     commit = (record.get("facts") or {}).get("commit")
     parts = [*named, *([f"commit {commit[:12]}"] if commit else []), *more]
     if record:
-        parts += [f"{record.get('recipe') or record.get('route')}, {seconds(record['seconds'])}, {record['made'][:10]}"]
-    return "; ".join(parts)
+        took, made = record.get("seconds"), record.get("made", "")[:10]
+        said = (record.get("recipe") or record.get("route"), None if took is None else seconds(took), made)
+        parts += [", ".join(each for each in said if each)]
+    return "; ".join(part for part in parts if part)
 
 
 def quality(said: Mapping[str, Any]) -> str:

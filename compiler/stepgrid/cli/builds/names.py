@@ -47,7 +47,8 @@ def of_store(store: Store) -> dict[str, list[str]]:
     for node in builds.ids(store):
         record = builds.record(store, node)
         if record:
-            found[node] = list(dict.fromkeys((record["name"], f"{record['engine']}-{record['version']}")))
+            called = f"{record.get('engine', '')}-{record.get('version', '')}"
+            found[node] = list(dict.fromkeys((record.get("name") or node, called)))
     return found
 
 
@@ -72,7 +73,9 @@ def find(name: str, names: Names, store: Store) -> str:
 
 def _about(store: Store, node: str) -> str:
     record = builds.record(store, node)
-    return f"{record['name']} {record['version']} ({declared(record['source'])})" if record else "not built"
+    if not record:
+        return "not built"
+    return f"{record.get('name', '')} {record.get('version', '')} ({declared(record.get('source', {}))})"
 
 
 def declared(source: Mapping[str, Any]) -> str:

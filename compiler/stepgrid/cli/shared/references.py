@@ -16,14 +16,13 @@ from stepgrid.model.units import counted
 from stepgrid.plan import identity
 from stepgrid.plan.compilation import scales
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED
 from stepgrid.store import plans
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import NeededNames
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Kept, Request, requests
-
-_DAMAGED = (OSError, ValueError, KeyError, TypeError)
 
 
 class UnreadablePlan(Exception):
@@ -57,10 +56,10 @@ class References:
         try:
             self.stages.update(plan_file.ids(plan.folder))
             self.builds.update(plan_file.builds(plan.folder))
-        except _DAMAGED:
+        except DAMAGED:
             raise _unreadable(plan) from None
         self.plans.add(plan.digest)
-        with suppress(*_DAMAGED):  # of another version: what is learnt is a cache
+        with suppress(*DAMAGED):  # of another version: what is learnt is a cache
             self.add(plan_file.read(plan.folder))
 
 
@@ -169,7 +168,7 @@ def _compiled(request: Request) -> Plan:
 def _stages(plan: StoredPlan) -> Sequence[Mapping[str, Any]]:
     try:
         listed: Sequence[Mapping[str, Any]] = plan_file.read_header(plan.folder)["stages"]
-    except _DAMAGED:
+    except DAMAGED:
         raise _unreadable(plan) from None
     return listed
 

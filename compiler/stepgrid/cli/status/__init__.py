@@ -54,6 +54,7 @@ def reader(plan: Plan) -> StatusReader:
 def planned(args: argparse.Namespace) -> Plan | None:
     """As a run of the spec found it, if nothing has changed since: then it need not be compiled. Nothing is written."""
     from stepgrid.plan.files import plan_file
+    from stepgrid.plan.files.integrity import DAMAGED
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.plan_cache import Request, find
 
@@ -61,7 +62,7 @@ def planned(args: argparse.Namespace) -> Plan | None:
         spec_arguments.tell(args.spec, None, wrong)
         return None
     store = host_plan.store()
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(*DAMAGED):
         if found := find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets))):
             return plan_file.read(store.plan(found.plan))
     return spec_arguments.quietly(args, args.spec)  # warnings are left to the commands that are about figures

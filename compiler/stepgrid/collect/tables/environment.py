@@ -13,7 +13,7 @@ from stepgrid.collect.tables.parquet import Row
 from stepgrid.host import file_reader
 from stepgrid.model.plan import Option, Options, Plan, PlannedStage, Value
 from stepgrid.model.status import Result
-from stepgrid.store import retractions
+from stepgrid.store import build_record, retractions
 from stepgrid.store.store import Store
 
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
@@ -25,7 +25,7 @@ def rows(store: Store, plan: Plan) -> Iterator[Row]:
     yield from _rows("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         records = store.build_record(build.id)
-        yield from _rows("build", build.id, {"name": build.name, **file_reader.read(records / "build.json")})
+        yield from _rows("build", build.id, {"name": build.name, **build_record.read(records / "build.json")})
         yield from _rows("default", build.id, _defaults(records / "catalogue.json"))
     for node, options in requested(plan.stages).items():
         yield from _rows("requested", node, options)
@@ -49,7 +49,7 @@ def _unknown_contents(store: Store, stage: PlannedStage) -> Iterator[Row]:
 
 
 def _defaults(path: Path) -> dict[str, str]:
-    return {name: str(info.get("default", "")) for name, info in file_reader.read(path).items()}
+    return {name: str(info.get("default", "")) for name, info in (build_record.catalogue(path) or {}).items()}
 
 
 def requested(stages: Iterable[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:

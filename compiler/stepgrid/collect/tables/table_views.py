@@ -19,8 +19,18 @@ NAMES = (
 )
 
 
+_AGAIN = "`stepgrid report` makes them again"
+
+
 class NoTables(Exception):
     """Why there are none that this version reads."""
+
+
+def faults() -> tuple[type[Exception], ...]:
+    """What reading tables raises that were damaged since they were made."""
+    from duckdb import Error
+
+    return NoTables, Error
 
 
 @contextmanager
@@ -31,9 +41,14 @@ def opened(folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.con
 
 
 def create(connection: DuckDBPyConnection, folder: Path) -> None:
-    check(connection, folder)
-    for name in NAMES:
-        connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
+    from duckdb import Error
+
+    try:
+        check(connection, folder)
+        for name in NAMES:
+            connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
+    except Error as error:
+        raise NoTables(f"{folder}: its tables are damaged: {str(error).splitlines()[0]}; {_AGAIN}") from None
 
 
 def source(folder: Path, table: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from stepgrid.model.plan import Outline, Plan, PlannedBuild, PlannedStage
 from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED, intact
 from stepgrid.store.store import Store
 
 MOST = 40  # plans that are looked at, newest first
@@ -69,7 +70,7 @@ class EarlierPlan:
         """A chain of stages in full; none when an older version wrote them, in a way that is not read any more."""
         try:
             return [Link.of(self._stage(node), self._build) for node in chain]
-        except (OSError, ValueError, KeyError, TypeError):
+        except DAMAGED:
             return []
 
     def _stage(self, node: str) -> PlannedStage:
@@ -91,8 +92,9 @@ def earlier(store: Store, plan: Plan) -> list[EarlierPlan]:
 def recent(store: Store, most: int) -> Iterator[EarlierPlan]:
     """The newest plans, this one among them, each read when it is its turn."""
     for folder in _newest(store)[:most]:
-        with suppress(OSError, ValueError):
-            yield EarlierPlan(folder, plan_file.read_header(folder))
+        with suppress(*DAMAGED):
+            if intact(folder):
+                yield EarlierPlan(folder, plan_file.read_header(folder))
 
 
 def before(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outline]:
@@ -101,7 +103,7 @@ def before(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outlin
     others = (each for each in recent(store, MOST) if each.folder.name != plan.digest)
     found = (each.folder for each in others if (each.header.get("spec"), each.header.get("scale")) == own)
     for folder in islice(found, most):
-        with suppress(OSError, ValueError, KeyError, TypeError):  # an older version wrote it
+        with suppress(*DAMAGED):  # an older version wrote it
             yield plan_file.outline(folder)
 
 
@@ -126,9 +128,9 @@ def _plans(store: Store) -> Iterator[EarlierPlan]:
     for folder in _newest(store)[:MOST]:
         try:
             found = EarlierPlan(folder, plan_file.read_header(folder))
-            if found.spec[0] and found.axes and found.builds and found.stages:
+            if intact(folder) and found.spec[0] and found.axes and found.builds and found.stages:
                 yield found
-        except (OSError, ValueError, KeyError, TypeError):
+        except DAMAGED:
             continue
 
 

@@ -38,7 +38,7 @@ def build_fault(folder: Path) -> str | None:
 def unreadable(record: Path) -> str | None:
     try:
         found = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return f"{record.name} cannot be read ({error})"
     return None if isinstance(found, dict) else f"{record.name} holds no record"
 

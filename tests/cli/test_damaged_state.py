@@ -1,0 +1,90 @@
+"""Commands over an outputs/ of which a file was cut short or replaced: a sentence, or the file is made again."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.plan.files.integrity import intact
+from tests.cli import test_report
+from tests.cli.samples import SPEC
+
+Capture = pytest.CaptureFixture[str]
+WRONG = ["", "{", "[]", "null", "[" * 100_000, "[" + "1" * 5000 + "]", '{"id": {}}']
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> str:
+    """A checkout with results and a report, which is given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "a.yaml").write_text(SPEC + test_report.REPORT)
+    test_report.put(test_report.RATES)
+    assert main(["report", "a.yaml"]) == 0
+    return capsys.readouterr().out
+
+
+def plan() -> Path:
+    (found,) = (path for path in Path("outputs/plans").iterdir() if (path / "plan.json").is_file())
+    return found
+
+
+@pytest.mark.parametrize("text", WRONG)
+@pytest.mark.parametrize("name", ["plan.json", "stages.jsonl", "builds.jsonl", "cells.jsonl"])
+def test_a_file_of_a_plan(name: str, text: str, folder: str, capsys: Capture) -> None:
+    (plan() / name).write_text(text)
+    assert not intact(plan())
+    assert main(["report", "a.yaml"]) == 0
+    assert capsys.readouterr().out == folder
+    assert intact(plan())
+
+
+def test_a_plan_without_axes(capsys: Capture) -> None:
+    header = json.loads((plan() / "plan.json").read_text())
+    (plan() / "plan.json").write_text(json.dumps({name: value for name, value in header.items() if name != "axes"}))
+    for command in (["status", "a.yaml"], ["plan", "a.yaml"], ["builds"], ["gc"], ["results", "a.yaml"]):
+        assert main(command) in (0, 1), command
+        assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["steps", "series", "columns", "environment"])
+def test_a_table_is_made_again(name: str, folder: str, capsys: Capture) -> None:
+    (table,) = Path("outputs/summary").glob(f"*/tables/{name}.parquet")
+    table.write_bytes(table.read_bytes()[:100])
+    assert main(["query", "SELECT count(*) FROM steps"]) == 2
+    assert "its tables are damaged: " in capsys.readouterr().err
+    assert main(["counters", "a.yaml"]) == 2
+    assert capsys.readouterr().err.endswith("; `stepgrid report` makes them again\n")
+    assert main(["report", "a.yaml"]) == 0
+    assert capsys.readouterr().out == folder
+
+
+def test_a_build_whose_record_has_other_types(capsys: Capture) -> None:
+    (build, *_) = [json.loads(line)["id"] for line in (plan() / "builds.jsonl").read_text().splitlines()]
+    there = Path("outputs/builds") / build
+    there.mkdir(parents=True)
+    for field in ('"seconds": "x"', '"warnings": [null]', '"quality": 3', '"artifacts": [{"name": []}]'):
+        (there / "build.json").write_text(f'{{"id": "{build}", {field}}}')
+        assert main(["builds"]) == 0
+        assert f"{build}\n" in capsys.readouterr().out
+        assert main(["report", "a.yaml"]) == 0
+
+
+def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("a\nb" * 1000)
+
+    monkeypatch.setattr("stepgrid.cli.report._put", fails)
+    assert main(["report", "a.yaml"]) == 3
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("`stepgrid report` stopped at an internal error: RuntimeError: a ba ba b")
+    assert re.search(r"\(cli/report\.py:\d+\)$", first)
+    assert len(first) < 320
+    assert second == "   = a damaged file under outputs/, or a fault of stepgrid; STEPGRID_TRACEBACK=1 prints where"
+    monkeypatch.setenv("STEPGRID_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        main(["report", "a.yaml"])
