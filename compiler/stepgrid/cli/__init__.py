@@ -26,6 +26,7 @@ COMMANDS = {
     "redo": "measure stages again; their earlier results are kept",
     "results": "list all results and attempts of the stages of a spec, and which results count",
     "retract": "exclude a result from reports; its files are kept",
+    "bisect": "search for the commit or release that made a figure worse",
     "counters": "show which counters of the servers grew most, over steps or around probes",
     "query": "query the tables of the results in SQL",
     "parse": "show every figure of an existing output file",
@@ -161,7 +162,7 @@ class Parser(argparse.ArgumentParser):
 GROUPS = {
     "a spec": ("new", "check", "explain", "plan", "lock"),
     "a run": ("doctor", "builds", "run", "status", "watch"),
-    "its results": ("report", "counters", "query", "results", "redo", "retract", "export", "import", "parse"),
+    "its results": ("report", "bisect", "counters", "query", "results", "redo", "retract", "export", "import", "parse"),
     "its disk": ("images", "gc"),
     "other programs": ("schema", "snakefile", "completion"),
 }

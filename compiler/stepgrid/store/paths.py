@@ -74,6 +74,10 @@ class StorePaths:
         """How large databases became that were made alike."""
         return self.root / "learnt" / f"{shape}.json"
 
+    def bisect(self, search: str) -> Path:
+        """What `stepgrid bisect` has decided, and its report."""
+        return self.root / "bisect" / search
+
     def cache(self, kind: str) -> Path:
         """What the clients of a kind of step derive once for all stages: made again where it is missing."""
         return self.root / "cache" / kind

@@ -91,3 +91,9 @@ def complaint(done: CommandResult) -> str:
     ended = f"it was killed by signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
     said = hidden("; ".join(list(dict.fromkeys(told or lines))[:_SHOWN]) or ended).rstrip(".")
     return said + next((f": {advice}" for pattern, advice in _ADVICE.items() if re.search(pattern, done.stderr)), "")
+
+
+def place(order: Order, url: str) -> tuple[str, str]:
+    """Where it is really fetched from, and how that is told."""
+    where = order.site.mirror(url)
+    return where, url if where == url else f"{url} (by the site file: {hidden(where)})"

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
-import shutil
 from collections.abc import Mapping
 
-from stepgrid.build.command_runner import hidden
-from stepgrid.build.compilation.toolchain import require
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.git import COMMIT, Git, complaint
+from stepgrid.build.fetch.git import COMMIT, Git, complaint, place
+from stepgrid.build.fetch.git_history import commit_in, history
 from stepgrid.build.task import Order
 
-_HISTORY = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _PLACED = frozenset("^~@{")  # a commit by its place beside another
 _SHORT = re.compile(r"[0-9a-f]{4,39}")
 
@@ -29,12 +25,6 @@ def commit_of(order: Order, url: str, ref: str) -> str:
     if found is None:
         raise BuildError(f"{url} has no tag, branch or commit {ref}{_nearest(ref, listed)}")
     return found
-
-
-def place(order: Order, url: str) -> tuple[str, str]:
-    """Where it is really fetched from, and how that is told."""
-    where = order.site.mirror(url)
-    return where, url if where == url else f"{url} (by the site file: {hidden(where)})"
 
 
 def _listed(order: Order, url: str) -> dict[str, str]:
@@ -53,29 +43,8 @@ def _advertised(listed: Mapping[str, str], ref: str) -> str | None:
 
 
 def _by_history(order: Order, url: str, ref: str) -> str | None:
-    """Commits alone, without their trees, where the server can leave these out."""
-    where, told = place(order, url)
-    git = Git(order, order.folder / ".git-history")
-    git.init()
-    try:
-        git.check("config", "remote.origin.url", where)
-        git.check("config", "remote.origin.promisor", "true")  # else git misses the trees that it asked not to get
-        serving = _serving(order, where)
-        fetched = git.run("fetch", "--quiet", "--update-head-ok", "--filter=tree:0", *serving, "origin", *_HISTORY)
-        if fetched.status:
-            raise BuildError(f"git cannot read {told}: {complaint(fetched)}")
-        done = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    finally:
-        shutil.rmtree(git.folder)
-    found = done.stdout.strip()
-    return found if COMMIT.fullmatch(found) and not done.status else None
-
-
-def _serving(order: Order, where: str) -> tuple[str, ...]:
-    """The other end of a fetch from this machine is ours too: it leaves trees out only when it is told that it may."""
-    if not where.startswith(("file:", "/")):
-        return ()
-    return (f"--upload-pack={shlex.quote(require(order, 'git'))} -c uploadpack.allowFilter=true upload-pack",)
+    with history(order, url) as git:
+        return commit_in(git, ref)
 
 
 def _nearest(ref: str, listed: Mapping[str, str]) -> str:

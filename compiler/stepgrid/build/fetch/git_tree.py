@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.git import Git, complaint
-from stepgrid.build.fetch.git_refs import place
+from stepgrid.build.fetch.git import Git, complaint, place
 from stepgrid.build.task import Order
 from stepgrid.language.builds.sources import faults
 

@@ -24,7 +24,7 @@ def svg(chart: Mapping[str, Any], name: str, label: str, draw: Draw) -> str:
 def drawn(chart: Mapping[str, Any]) -> str:
     import vl_convert
 
-    if "layer" in chart:
+    if "data" not in chart or "layer" in chart:
         return vl_convert.vegalite_to_svg(dict(chart), allowed_base_urls=[])
     compiled = _compiled(json.dumps({**chart, "data": {"values": []}}))
     source, *rest = compiled["data"]

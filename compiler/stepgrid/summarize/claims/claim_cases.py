@@ -11,6 +11,7 @@ from stepgrid.model.plan import Axis, Json
 from stepgrid.model.status import Status
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.report.claim_expression import (
+    ClaimError,
     Comparison,
     Figure,
     Junction,
@@ -92,6 +93,22 @@ def _claim(
     result = cases[0].result if cases else UNDECIDED
     empty = (Case(UNDECIDED, "", ("no cell of the sweep is at these points",)),)
     return Claim(str(said["claim"]), str(said["expect"]), result, tuple(cases) or empty)
+
+
+def loads_of(said: Mapping[str, Json], points: Sequence[Point]) -> tuple[float, ...]:
+    """Of each load, by how much a claim of one comparison holds: above 1 it does. ClaimError where it says more."""
+    statement = parsed(str(said["expect"]))
+    if not isinstance(statement, Comparison) or statement.sign in ("==", "!="):
+        raise ClaimError("a claim of one comparison by <, <=, > or >= is expected")
+    where = said.get("where") or {}
+    assert isinstance(where, Mapping)
+    found = [leaf(statement, chosen, _reason, ClaimEvidence()) for _, chosen in _assignments(statement, where, points)]
+    if len(found) > 1:
+        raise ClaimError(f"the claim is about {len(found)} points of each build: one is expected")
+    sides = [pair for each in found for pair in each.sides]
+    if any(side <= 0 for pair in sides for side in pair):
+        raise ClaimError("a side of the claim is not above zero")
+    return tuple(right / left if statement.sign.startswith("<") else left / right for left, right in sides)
 
 
 def _case(

@@ -1,0 +1,1 @@
+"""Searches for the commit or release that made something slower: `stepgrid bisect`."""

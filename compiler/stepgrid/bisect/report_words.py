@@ -1,0 +1,82 @@
+"""The answer of a search in words and a table, for the terminal and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepgrid.bisect.findings import Findings, Row
+from stepgrid.model import number_format
+from stepgrid.model.table import NOTHING, Cell, Column, Table
+from stepgrid.model.units import counted
+
+_ALMOST = 0.999
+
+
+def title(found: Findings) -> str:
+    request = found.request
+    what = f"claim `{request.claim}`" if request.claim else f"{request.metric} of {request.step}"
+    kind = "commit" if request.commits else "release"
+    ends = f"{found.candidates[0].name} (good) to {found.candidates[-1].name} (bad)"
+    return f"{what}, {request.family} {ends}: {counted(len(found.candidates) - 1, kind)} after the good one"
+
+
+def answer(found: Findings) -> list[str]:
+    return list(_answer(found)) if found.found else [f"not found: {found.why_not}"]
+
+
+def _answer(found: Findings) -> Iterator[str]:
+    assert found.found
+    names = [each.name for each in found.suspects]
+    first = "the first bad one is" if len(names) == 1 else "the first bad one is among"
+    yield f"{first} {', '.join(names)} (probability {probability(found.found.probability)})"
+    if len(names) > 1:
+        yield f"{counted(len(names) - 1, 'candidate')} between the two neighbours could not be measured"
+    low, high = found.outcome.readings[found.found.low], found.outcome.readings[found.found.high]
+    if found.ratio:
+        ends = number_format.interval(found.ratio.low, found.ratio.high, number_format.ratio)
+        good, bad = found.candidates[found.found.low].name, found.candidates[found.found.high].name
+        what = "claim's ratio" if found.request.claim else found.request.metric
+        loads = counted(min(len(low.figures), len(high.figures)), "load")
+        yield f"{what} of {bad} against {good}: {number_format.ratio(found.ratio.ratio)} {ends}, {loads} each"
+    if found.odd:
+        yield f"on neither level: {', '.join(found.odd)}. There may be more changes than one"
+
+
+def cost(found: Findings) -> str:
+    builds = counted(len(found.rows), "build")
+    noise = ""
+    if found.change is not None:
+        share = number_format.percent(round(float(found.change.noise[found.change.most_probable()]), 4))
+        noise = f"; noise of a load: {share}"
+    return f"{builds} of {len(found.candidates)} tried, {counted(found.loads, 'load')} measured{noise}"
+
+
+def table(found: Findings) -> Table:
+    figure = "claim" if found.request.claim else found.request.metric
+    head = (
+        Column("candidate", label=True),
+        *(Column("date", label=True) for _ in range(found.request.commits)),
+        Column("loads"),
+        Column(figure),
+        Column("first bad one"),
+        Column("subject" if found.request.commits else "", left=True),
+    )
+    return Table("measured", head, tuple(_cells(found, row) for row in found.rows))
+
+
+def _cells(found: Findings, row: Row) -> tuple[Cell, ...]:
+    figure = NOTHING if row.figure is None else number_format.figure(row.figure)
+    texts = [row.candidate.name, *([row.candidate.date] if found.request.commits else [])]
+    texts += [str(len(row.reading.figures)), figure, probability(row.probability)]
+    return tuple(map(Cell, (*texts, _remark(row))))
+
+
+def _remark(row: Row) -> str:
+    return f"skipped: {row.reading.lacking}" if row.reading.lacking else row.candidate.subject
+
+
+def probability(share: float) -> str:
+    """Certainty is never said."""
+    if share > _ALMOST:
+        return f"over {number_format.percent(_ALMOST)}"
+    return f"under {number_format.percent(1 - _ALMOST)}" if share < 1 - _ALMOST else number_format.percent(share)

@@ -1,0 +1,48 @@
+"""What a search asks of the repository of a build: which commits there are, and what one changed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from stepgrid.bisect.request import Candidate, SearchError
+from stepgrid.build.command_runner import Commands
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch import commit_range, git_refs
+from stepgrid.build.task import Order
+from stepgrid.language.site.site_file import of_environment
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engines import engine
+
+GIT = "git"
+_DIGITS = 10  # of a commit, in a name
+_Answer = TypeVar("_Answer")
+
+
+def commit(build: PlannedBuild, ref: str) -> str:
+    return _asked(build, lambda order, url: git_refs.commit_of(order, url, ref))
+
+
+def candidates(build: PlannedBuild, good: str, bad: str) -> list[Candidate]:
+    found = _asked(build, lambda order, url: commit_range.commits(order, url, good, bad))
+    return [Candidate(each.id[:_DIGITS], each.id, each.date, each.subject) for each in found]
+
+
+def changes(build: PlannedBuild, commit: str) -> str:
+    return _asked(build, lambda order, url: commit_range.changes(order, url, commit))
+
+
+def _asked(build: PlannedBuild, ask: Callable[[Order, str], _Answer]) -> _Answer:
+    """SearchError says why there is no answer."""
+    with tempfile.TemporaryDirectory(prefix="stepgrid-bisect-") as name:
+        folder = Path(name)
+        asking = cast(Built, engine(build.engine))  # nothing is built: its planning half will do
+        order = Order(replace(build, pins={}), asking, folder, Commands(folder / "log", folder), of_environment())
+        try:
+            return ask(order, str(build.source[GIT]))
+        except (BuildError, OSError) as error:
+            raise SearchError(str(error)) from None
