@@ -16,7 +16,7 @@ class Outcome:
     answer: Found | Unanswered
     readings: Mapping[int, Reading]
     evidence: Evidence
-    question: Question
+    lower_is_better: bool
 
 
 @dataclass(slots=True)
@@ -27,12 +27,13 @@ class Bisection:
     say: Callable[[str], None]
     readings: dict[int, Reading] = field(default_factory=dict)
 
-    def run(self) -> Outcome:
+    def run(self, retry: bool = False) -> Outcome:
+        """`retry`: what failed before is tried again."""
         for decision in self._newest():
-            self._take(decision)
+            self._take(decision, retry)
         while isinstance(step := next_step(self.question, self.evidence), Measure):
             self._measure(step)
-        return Outcome(step, dict(self.readings), self.evidence, self.question)
+        return Outcome(step, dict(self.readings), self.evidence, self.lower_is_better)
 
     @property
     def question(self) -> Question:
@@ -69,8 +70,8 @@ class Bisection:
         self.state.decide(decision)
         self._take(decision)
 
-    def _take(self, decision: Decision) -> None:
-        if not self.measurement.is_over(decision):
+    def _take(self, decision: Decision, retry: bool = False) -> None:
+        if not self.measurement.is_over(decision, retry):
             self.measurement.run(decision)
         for place, reading in self.measurement.readings(decision).items():
             before = self.readings.get(place)

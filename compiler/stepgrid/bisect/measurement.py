@@ -16,8 +16,10 @@ from stepgrid.bisect.state import Decision
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, Status
+from stepgrid.model.units import counted
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims.claim_cases import loads_of
@@ -58,10 +60,10 @@ class Measurement:
     def plan(self, decision: Decision) -> Plan:
         return self._compiled(decision)[0]
 
-    def is_over(self, decision: Decision) -> bool:
-        """Everything was measured, or failed: what fails is not tried again."""
+    def is_over(self, decision: Decision, retry: bool = False) -> bool:
+        """Everything was measured, or failed: what failed is tried again only where that is asked for."""
         nodes = StatusReader(self.store, self.plan(decision)).read().nodes.values()
-        return all(node.status in (Status.DONE, *_LOST) for node in nodes)
+        return all(node.status is Status.DONE or (node.status in _LOST and not retry) for node in nodes)
 
     def run(self, decision: Decision) -> None:
         """With what the run says of its progress; the warnings of the spec were said before."""
@@ -118,8 +120,19 @@ class Measurement:
                 yield place, Reading(figures, "", "", *_seconds(own, decision.loads))
             elif lost := next((node for node in own if node.status in _LOST), None):
                 yield place, Reading((), _why(lost), str(lost.log or ""))
+            elif all(node.status is Status.DONE for node in own):
+                raise SearchError(self._without(report, label))
             else:
-                raise Stopped(f"{label} has {len(figures)} of {decision.loads} figures")
+                raise Stopped(f"{label} has {counted(len(figures), 'load')} of {decision.loads}")
+
+    def _without(self, report: Report, label: str) -> str:
+        """Why there is no figure although all of it ran."""
+        if self.claim:
+            return f"`{label}` has no figures of the claim `{self.request.claim}`"
+        points = [point for section in report.sections for point in section.points]
+        known = {name for each in points for run in each.runs if run.step == self.request.step for name in run.metrics}
+        hint = nearest(self.request.metric, known)
+        return f"`{self.request.step}` of `{label}` has no figure `{self.request.metric}`; {hint}"
 
     def _figures(self, report: Report, label: str) -> tuple[float, ...]:
         points = [point for section in report.sections for point in section.points]

@@ -8,6 +8,7 @@ from stepgrid.bisect.findings import Findings, Row
 from stepgrid.model import number_format
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
+from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 _ALMOST = 0.999
 
@@ -31,15 +32,18 @@ def _answer(found: Findings) -> Iterator[str]:
     yield f"{first} {', '.join(names)} (probability {probability(found.found.probability)})"
     if len(names) > 1:
         yield f"{counted(len(names) - 1, 'candidate')} between the two neighbours could not be measured"
-    low, high = found.outcome.readings[found.found.low], found.outcome.readings[found.found.high]
-    if found.ratio:
-        ends = number_format.interval(found.ratio.low, found.ratio.high, number_format.ratio)
+    figure = "the claim's ratio" if found.request.claim else found.request.metric
+    if found.ratio and found.neighbours:
         good, bad = found.candidates[found.found.low].name, found.candidates[found.found.high].name
-        what = "claim's ratio" if found.request.claim else found.request.metric
-        loads = counted(min(len(low.figures), len(high.figures)), "load")
-        yield f"{what} of {bad} against {good}: {number_format.ratio(found.ratio.ratio)} {ends}, {loads} each"
+        yield f"{figure} after against before the change: {_ratio(found.ratio)}, by {counted(found.loads, 'load')}"
+        yield f"{figure} of {bad} against {good}: {_ratio(found.neighbours)}"
     if found.odd:
         yield f"on neither level: {', '.join(found.odd)}. There may be more changes than one"
+
+
+def _ratio(found: Interval) -> str:
+    ends = number_format.interval(found.low, found.high, number_format.ratio)
+    return f"{number_format.ratio(found.ratio)} {ends}"
 
 
 def cost(found: Findings) -> str:

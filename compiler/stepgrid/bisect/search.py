@@ -79,9 +79,19 @@ def next_step(question: Question, evidence: Evidence) -> Step:
         return _informative(question, evidence, found) or Unanswered(
             f"{MOST} loads of each candidate do not tell which it is"
         )
-    if min(evidence.loads(low), evidence.loads(high)) < LEAST:
+    return _confirmed(evidence, found, low, high) or Found(low, high, probability)
+
+
+def _confirmed(evidence: Evidence, found: ChangePoint, low: int, high: int) -> Measure | None:
+    """None where the two neighbours themselves differ, by what all loads say of the noise."""
+    loads = min(evidence.loads(low), evidence.loads(high))
+    if loads < LEAST:
         return Measure((low, high), LEAST, "the two neighbours of the change, in turn")
-    return Found(low, high, probability)
+    good, bad = evidence.samples[low], evidence.samples[high]
+    error = float(found.noise[found.most_probable()]) * math.sqrt(1 / len(good) + 1 / len(bad))
+    if _chance((fmean(good) - fmean(bad)) / error, found.freedom) >= 1 - _TWO_SIDED or loads >= MOST:
+        return None
+    return Measure((low, high), loads + 1, "the two neighbours of the change, in turn")
 
 
 def _ends(question: Question, evidence: Evidence) -> Step | None:

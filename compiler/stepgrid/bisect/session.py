@@ -39,11 +39,11 @@ class Session:
         load = sum(each or 0.0 for each in stages) / 2
         return words(len(search.state.candidates) - 1, expected, load)
 
-    def run(self) -> tuple[str, bool]:
+    def run(self, retry: bool = False) -> tuple[str, bool]:
         """The report, and whether the change was found."""
         search = self._search()
         search.state.save()
-        outcome = search.run()
+        outcome = search.run(retry)
         found = findings(self.request, search.state.candidates, outcome)
         said = report.BisectReport(found, self._changes(found), *self._pair(found, search), self.command)
         return report.written(said, search.state.folder), found.found is not None

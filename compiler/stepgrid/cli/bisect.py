@@ -28,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--metric", metavar="NAME", default="qps", help="the figure that became worse (qps)")
     what.add_argument("--claim", metavar="TEXT", help="a claim of the spec that holds at GOOD and fails at BAD")
     parser.add_argument("--by", type=_share, default=0.05, metavar="SHARE", help="by how much it became worse (5%%)")
+    parser.add_argument("--retry", action="store_true", help="try again what could not be built or run before")
     parser.add_argument("-n", "--dry-run", action="store_true", help="say what the search would cost, measure nothing")
 
 
@@ -58,7 +59,7 @@ def _searched(args: argparse.Namespace, plan: Plan) -> int:
     if args.dry_run:
         print(session.forecast())
         return FINE
-    text, is_found = session.run()
+    text, is_found = session.run(args.retry)
     print(text)
     return FINE if is_found else FAILED
 

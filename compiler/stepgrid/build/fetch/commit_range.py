@@ -49,5 +49,6 @@ def _refuse_apart(git: Git, first: tuple[str, str], last: tuple[str, str]) -> No
         raise BuildError(f"`{first[0]}` and `{last[0]}` are the same commit, {first[1][:_DIGITS]}")
     if git.run("merge-base", "--is-ancestor", first[1], last[1]).status:
         shared = git.run("merge-base", first[1], last[1]).stdout.strip()
-        hint = f"; their last common commit is {shared[:_DIGITS]}" if shared else ""
+        hint = f": their last common commit is {shared[:_DIGITS]}" if shared else ""
+        hint = f": it comes after `{last[0]}`" if shared == last[1] else hint
         raise BuildError(f"`{first[0]}` is no ancestor of `{last[0]}`{hint}")
