@@ -20,9 +20,11 @@ from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.model.units import counted
+from stepgrid.plan.report.claim_expression import ClaimError
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims.claim_cases import loads_of
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report
 from stepgrid.workflow.plan_cache import Request as PlanRequest
@@ -134,10 +136,17 @@ class Measurement:
         hint = nearest(self.request.metric, known)
         return f"`{self.request.step}` of `{label}` has no figure `{self.request.metric}`; {hint}"
 
+    def _of_claim(self, points: Sequence[Point]) -> tuple[float, ...]:
+        assert self.claim is not None
+        try:
+            return loads_of(self.claim, points)
+        except ClaimError as error:
+            raise SearchError(f"`{self.request.claim}`: {error}") from None
+
     def _figures(self, report: Report, label: str) -> tuple[float, ...]:
         points = [point for section in report.sections for point in section.points]
         if self.claim:
-            return loads_of(self.claim, [point for point in points if point.labels[_BUILD] == label])
+            return self._of_claim([point for point in points if point.labels[_BUILD] == label])
         for point in points:
             if point.step == self.request.step and point.labels[_BUILD] == label:
                 values = point.values(self.request.metric)

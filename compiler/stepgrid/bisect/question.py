@@ -70,8 +70,8 @@ def _commits(words: Words, family: Family) -> tuple[str, str]:
     name, build = next(iter(family.builds.items()))
     if repository.GIT not in build.source:
         raise SearchError(
-            f"`{words.good}` and `{words.bad}` are not both versions of `{family.name}`, and its source is no git "
-            "repository: name two of its `versions`"
+            f"`{words.good}` and `{words.bad}` are not both versions of `{family.name}`, and its source is not git: "
+            "name two of its `versions`"
         )
     if len(family.builds) > 1:
         raise SearchError(

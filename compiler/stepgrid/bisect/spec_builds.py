@@ -9,6 +9,7 @@ from stepgrid.bisect.request import SearchError
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Axis, Plan, PlannedBuild, PlannedCell
+from stepgrid.plan.report.claim_expression import Comparison, figures, parsed
 from stepgrid.plugins import metrics
 
 BUILD = "build"
@@ -81,7 +82,17 @@ def claim(plan: Plan, asked: str) -> Mapping[str, Any]:
     found = [each for each in every if asked in (each["claim"], each["expect"])]
     found = found or [each for each in every if asked.lower() in str(each["claim"]).lower()]
     if len(found) != 1:
-        what = f"{len(found)} claims of the spec have" if found else "no claim of the spec has"
-        raise SearchError(f"{what} `{asked}` in their text: {nearest(asked, [each['claim'] for each in every])}")
+        what = f"{len(found)} claims of the spec are" if found else "no claim of the spec is"
+        raise SearchError(f"{what} about `{asked}`; {nearest('', [each['claim'] for each in found or every])}")
+    _refuse_unlike(str(found[0]["expect"]))
     where = {axis: label for axis, label in (found[0].get("where") or {}).items() if axis != BUILD}
     return {"claim": found[0]["claim"], "expect": found[0]["expect"], **({"where": where} if where else {})}
+
+
+def _refuse_unlike(expect: str) -> None:
+    statement = parsed(expect)
+    if not isinstance(statement, Comparison) or statement.sign in ("==", "!="):
+        raise SearchError(f"`{expect}`: a search needs one comparison by <, <=, > or >=")
+    named = [axis for side in (statement.left, statement.right) for each in figures(side) for axis, _ in each.labels]
+    if BUILD in named:
+        raise SearchError(f"`{expect}` names builds: a search looks at each build by itself")

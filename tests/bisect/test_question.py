@@ -1,0 +1,134 @@
+"""From the command's words to a search, and what cannot be one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stepgrid.bisect.overrides import overrides
+from stepgrid.bisect.question import Words, candidates_of, request_of
+from stepgrid.bisect.request import Candidate, SearchError
+from stepgrid.bisect.spec_builds import claim
+from stepgrid.bisect.state import Decision, State, kept
+from stepgrid.store.store import Store
+from tests.build.repository import Repository
+from tests.conftest import Compile
+
+SPEC = """\
+title: two families
+builds:
+  ours: {engine: program, versions: [1, 2, 3.10], source: {git: "URL", ref: "v{{ version }}"}, flags: {programs: p}}
+  other: {engine: program, version: 1, source: {system: sh}}
+steps:
+  - name: run
+    kind: command
+    argv: ["{program:p}", "{{ params.n }}"]
+    metrics: {ops: {pattern: '(\\d+)', better: higher}}
+  - {name: more, kind: command, argv: ["{program:p}"], metrics: {size: {pattern: '(\\d+)'}}}
+sweep: {build: [ours], n: {points: {few: {params: {n: 1}}, many: {params: {n: 2}}}}}
+claims:
+  - {claim: fast enough, expect: "ops() > 100", where: {step: run, n: few, build: ours-2}}
+  - {claim: faster than before, expect: "ops(build='ours-2') > ops(build='ours-1')", where: {step: run, n: few}}
+  - {claim: both, expect: "ops() > 100 and ops() < 200", where: {step: run, n: few}}
+"""
+WORDS = Words("a.yaml", None, None, (), "1", "3.10", None, "run", "ops", None, 0.05)
+ONE = (
+    SPEC.replace(
+        "sweep: {build: [ours], n: {points: {few: {params: {n: 1}}, many: {params: {n: 2}}}}}",
+        "params: {n: 1}\nsweep: {build: [ours]}",
+    )
+    .replace("n: few, ", "")
+    .replace(", n: few", "")
+)
+
+
+def spec(repository: Repository | None = None) -> str:
+    return ONE.replace("URL", repository.url if repository else "https://host.example/a.git")
+
+
+def test_releases_of_the_spec(compile_text: Compile):
+    plan = compile_text(spec())
+    request = request_of(WORDS, plan)
+    assert (request.commits, request.family, request.good, request.bad) == (False, "ours", "1", "3.10")
+    assert [each.name for each in candidates_of(request, plan)] == ["1", "2", "3.10"]
+    assert request_of(replace(WORDS, good="ours-1"), plan) == request
+
+
+def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
+    repository = Repository(tmp_path / "repository")
+    made = [repository.commit(tag=f"w{each}", a_c=str(each)) for each in range(3)]
+    plan = compile_text(spec(repository))
+    request = request_of(replace(WORDS, good="w0", bad="w2", build="ours-2"), plan)
+    assert (request.commits, request.good, request.bad, request.version) == (True, made[0], made[2], "2")
+    found = candidates_of(request, plan)
+    assert [each.ref for each in found] == made
+    assert overrides(request, None, found[:1], 3) == (
+        f'builds={{"ours-{made[0][:10]}": {{"extends": "ours", "version": "2", "source": {{"ref": "{made[0]}"}}}}}}',
+        f'sweep.build=["ours-{made[0][:10]}"]',
+        "repeat=3",
+        "also=null",
+        "report.base=null",
+        "report.tables=null",
+        "claims=[]",
+    )
+
+
+def test_a_claim_is_about_each_build(compile_text: Compile):
+    plan = compile_text(spec())
+    assert claim(plan, "Fast enough") == {"claim": "fast enough", "expect": "ops() > 100", "where": {"step": "run"}}
+    request = request_of(replace(WORDS, claim="ops() > 100"), plan)
+    assert (request.claim, request.metric, request.step) == ("fast enough", "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"build": "our"}, "the spec has no build `our`: name one with `--build`; did you mean `ours`?"),
+        ({"step": None}, "the spec has 2 measured steps: name one with `--step`; known here: more, run"),
+        ({"step": "rum"}, "no measured step is named `rum`: name one with `--step`; did you mean `run`?"),
+        ({"metric": "opps"}, "there is no metric `opps`: did you mean `ops`?"),
+        ({"metric": "size"}, "`size` has no better direction: search by a claim of the spec (`--claim`)"),
+        ({"claim": "slow"}, "no claim of the spec is about `slow`; known here: both, fast enough, faster than before"),
+        ({"claim": "fast"}, "2 claims of the spec are about `fast`; known here: fast enough, faster than before"),
+        ({"claim": "both"}, "`ops() > 100 and ops() < 200`: a search needs one comparison by <, <=, > or >="),
+        ({"claim": "faster than"}, "`ops(build='ours-2') > ops(build='ours-1')` names builds: a search looks at each "
+         "build by itself"),
+        ({"good": "w0"}, "`ours` has 3 versions, and commits declare one: name it, as `--build ours-1`"),
+        ({"good": "2", "bad": "1"}, "`2` does not stand before `1` in the spec: list old versions first"),
+    ],
+)  # fmt: skip
+def test_refused(compile_text: Compile, words: dict[str, str], why: str):
+    plan = compile_text(spec())
+    with pytest.raises(SearchError) as caught:
+        candidates_of(request_of(replace(WORDS, **words), plan), plan)
+    assert str(caught.value) == why
+
+
+def test_of_several_cells_one_is_chosen(compile_text: Compile):
+    plan = compile_text(SPEC.replace("URL", "https://host.example/a.git"))
+    with pytest.raises(SearchError) as caught:
+        request_of(WORDS, plan)
+    assert str(caught.value) == "`run` has 2 cells for each build: choose one, such as --only \"n == 'few'\""
+
+
+def test_no_versions_and_no_repository(compile_text: Compile):
+    plan = compile_text(spec().replace("build: [ours]", "build: [ours, other]"))
+    with pytest.raises(SearchError) as caught:
+        request_of(replace(WORDS, build="other"), plan)
+    assert str(caught.value) == (
+        "`1` and `3.10` are not both versions of `other`, and its source is not git: name two of its `versions`"
+    )
+
+
+def test_decisions_are_kept(compile_text: Compile, tmp_path: Path):
+    request = request_of(WORDS, compile_text(spec()))
+    store = Store(tmp_path / "outputs")
+    assert kept(store, request) is None
+    state = State(store.bisect(request.key), request, [Candidate("1", "1"), Candidate("2", "2", "2024-05-06", "x")])
+    state.decide(Decision((0, 1), 3, "the two ends"))
+    assert kept(store, request) == state
+    assert kept(store, replace(request, by=0.1)) is None
+    (state.folder / "search.json").write_text('{"candidates": 1}')
+    assert kept(store, request) is None
