@@ -2,7 +2,7 @@ import os
 import subprocess
 
 from stepgrid.host import temporary_files
-from stepgrid.host.durable_writes import write_text
+from stepgrid.host.durable_writes import write_cache, write_text
 from stepgrid.store.store import Store
 
 DEAD = 2**22 + 1  # no process has that number
@@ -14,6 +14,16 @@ def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp
     write_text(tmp_path / "table.json", "{}")
     kept = [f".other.json.{DEAD}", f".table.json.{os.getppid()}", ".table.json.old", "table.json"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_link_that_somebody_put_in_the_way_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("theirs")
+    for write, name in ((write_text, "a.json"), (write_cache, "b.json")):
+        (tmp_path / f".{name}.{os.getpid()}").symlink_to("victim")
+        write(tmp_path / name, "ours")
+        assert (tmp_path / name).read_text() == "ours"
+        assert not (tmp_path / name).is_symlink()
+    assert (tmp_path / "victim").read_text() == "theirs"
 
 
 def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
