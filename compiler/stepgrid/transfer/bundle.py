@@ -19,7 +19,7 @@ from stepgrid.host.durable_writes import replacing
 
 MANIFEST = "export.json"
 SUFFIXES = (".tar.gz", ".tar.zst")
-_MOST = 256 << 20  # bytes of a manifest
+MOST = 256 << 20  # bytes of a manifest
 
 
 def check_name(file: Path) -> None:
@@ -47,7 +47,7 @@ def head(file: Path, what: str) -> dict[str, Any]:
     """The manifest alone: what the file says it is. Nothing of it is verified."""
     with reading(file) as entries:
         first = next(entries, None)
-        if first is None or first.name != MANIFEST or first.content is None or first.size > _MOST:
+        if first is None or first.name != MANIFEST or first.content is None or first.size > MOST:
             raise BuildError(f"{file} is no exported {what}: it does not begin with {MANIFEST}")
         return record(first.content.read(), file, what)
 
@@ -55,7 +55,7 @@ def head(file: Path, what: str) -> dict[str, Any]:
 def record(text: bytes, file: Path, what: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise BuildError(f"{file} is no exported {what}: a record in it cannot be read")

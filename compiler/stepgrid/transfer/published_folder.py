@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +31,12 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     """Wrong says everything that keeps it from being read."""
     faults = Faults()
     each = IMPORTERS.get(name)
-    records = each.read(folder, faults)
+    _check_links(folder)
+    try:
+        records = each.read(folder, faults)
+    except (ValueError, ArithmeticError, RecursionError) as error:  # a number of too many digits, say
+        problem = ImportProblem(folder, None, f"a file in it cannot be read: {str(error).partition(':')[0]}")
+        raise FolderError([*faults, problem]) from None
     faults.stop()
     measured = [_readable(step) for step in each.measured(records)]
     _check(name, folder, measured, faults)
@@ -45,6 +51,16 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     found = _planned(name, folder, measured, told)
     legacy, beside = each.legacy(records), each.beside(records)
     return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut, refused)
+
+
+def _check_links(folder: Path) -> None:
+    """What is imported is copied, and shown: nothing that lies outside of the folder."""
+    root = os.path.realpath(folder)
+    links = [path for path in folder.rglob("*") if path.is_symlink()]
+    outside = [path for path in links if os.path.commonpath((root, os.path.realpath(path))) != root]
+    said = "is a link out of the folder: replace it by a copy of what it leads to"
+    if outside:
+        raise FolderError([ImportProblem(path, None, said) for path in sorted(outside)])
 
 
 def _readable(step: ImportedStep) -> ImportedStep:

@@ -17,6 +17,7 @@ from stepgrid.host.locks import locked
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD
 from stepgrid.store.stale_summaries import out_of_date
@@ -43,6 +44,7 @@ _PATH = re.compile(
     rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
 )
 _STAGED = "import"  # what an import that was killed leaves is below this name; one of a build may be under way
+_MOST_BYTES = 1 << 50  # of a file
 
 
 @dataclass(slots=True)
@@ -62,31 +64,34 @@ def is_one(said: Mapping[str, Any]) -> bool:
 def publish(store: Store, file: Path) -> ImportedResults:
     """A BuildError says why nothing was published."""
     said = bundle.head(file, "result")
-    _check(store, file, said)
+    largest = _check(store, file, said)
     with locked(store.lock(_STAGED)):
         for left in store.attempts(_STAGED):
             remove_tree(left)
         staged = store.new_attempt(_STAGED)
         try:
-            unpack(file, staged / "all")
+            unpack(file, staged / "all", limit=largest)
             return _published(store, _verified(file, said, staged / "all"), staged / "all" / CONTENT)
         finally:
             remove_tree(staged)
             store.drop_empty_attempts(_STAGED)
 
 
-def _check(store: Store, file: Path, said: Mapping[str, Any]) -> None:
-    """By what the manifest says, before anything is unpacked."""
+def _check(store: Store, file: Path, said: Mapping[str, Any]) -> int:
+    """By what the manifest says, before anything is unpacked; gives the bytes that it may come to."""
     form = said.get("format")
     if is_one(said) and isinstance(form, int) and form > FORMAT:
         raise BuildError(f"{file} is of a newer stepgrid: its format is {form}, this one reads up to {FORMAT}")
     if not is_one(said) or not isinstance(form, int) or not isinstance(said.get("files"), Mapping):
         raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
-    sizes = (entry.get("bytes") for entry in said["files"].values() if isinstance(entry, Mapping))
-    needed = sum(each for each in sizes if isinstance(each, int))
+    sizes: list[Any] = [entry.get("bytes", 0) for entry in said["files"].values() if isinstance(entry, Mapping)]
+    if any(not isinstance(each, int) or not 0 <= each < _MOST_BYTES for each in sizes):
+        raise BuildError(f"{file} is not imported: its manifest has a file of no size that a file can have")
+    needed = int(sum(sizes))
     free = shutil.disk_usage(next(each for each in (store.root, *store.root.absolute().parents) if each.exists())).free
     if needed > free:
         raise BuildError(f"{file} is not imported: it takes {size(needed)}, and {size(free)} are free at {store.root}")
+    return needed + bundle.MOST
 
 
 def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
@@ -112,7 +117,7 @@ def _plan(file: Path, folder: Path, digest: str) -> Plan:
         plan = plan_file.read(folder)
         if plan_file.digest(replace(plan, digest="")) == plan.digest == digest:
             return plan
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGED:
         pass
     raise BuildError(f"{file} is not imported: its plan cannot be read, or is not the one that it names")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from pathlib import Path
 
+from stepgrid.plugins import raw_output
 from stepgrid.plugins.importer import Faults
-
-GZ = ".gz"
+from stepgrid.plugins.raw_output import GZ
 
 
 def read(path: Path, faults: Faults) -> str | None:
@@ -20,10 +18,8 @@ def read(path: Path, faults: Faults) -> str | None:
     if faults.refuses(path):
         return None
     try:
-        content = path.read_bytes()
-        if path.name.endswith(GZ):
-            content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
+        content = raw_output.read(path)
+    except OSError as error:
         faults.add(path, None, f"cannot be read: {error}")
         return None
     return content.replace(b"\r\n", b"\n").decode("utf-8", errors="surrogateescape")

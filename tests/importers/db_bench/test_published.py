@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_a_cut_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> Non
     """Its name from the folder and from the builds: nothing of what was cut is there."""
     place = tmp_path / "res.iobuf"
     place.mkdir()
-    (place / "summary.tsv").symlink_to(folder / "summary.tsv")
+    shutil.copy(folder / "summary.tsv", place)
     made = read("db_bench", place).legacy
     for name in ("sum.iobuf.gcc.txt", "csum.iobuf.gcc.csv"):
         assert made[name] == (folder / name).read_text()

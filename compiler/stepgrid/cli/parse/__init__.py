@@ -34,6 +34,9 @@ def run(args: argparse.Namespace) -> int:
     except (ParseError, LookupError) as wrong:
         print(wrong.args[0], file=sys.stderr)
         return USAGE
+    except (ValueError, ArithmeticError, RecursionError) as wrong:  # a number of too many digits, say
+        print(f"{args.file} cannot be read: {str(wrong).partition(':')[0]}", file=sys.stderr)
+        return USAGE
     sys.stdout.write(_text(args.format, args.file, steps))
     if args.format == "csv":
         _tell_what_has_no_line(steps)

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from stepgrid.model.status import Result
 
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
-_WRONG = (ParseError, OSError, ValueError)  # with what a step wrote: it says so, others go on
+# with what a step wrote, whatever parser of whose plug-in met it: the step says so, others go on
+_WRONG = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import ParseError
+from stepgrid.plugins import raw_output
+from stepgrid.plugins.raw_output import RawOutputError
 
 PRINTED = ("stdout", "stderr")
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
@@ -37,9 +39,11 @@ class Outputs:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return raw_output.read(path).decode("utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except RawOutputError as error:
+        raise ParseError(f"{path.name} cannot be read: {error}") from None
 
 
 def _document(name: str, text: str) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from stepgrid.drivers.db_bench.command import REPORT
 from stepgrid.drivers.db_bench.parser import header, histogram, intervals, log, perf_context, report, result
 from stepgrid.drivers.db_bench.parser.dump import file_reads, levels, state
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
+from stepgrid.plugins import raw_output
 
 LOOKED_FOR = (
     "it has no result line (`NAME : … micros/op … ops/sec`), no compaction table (`** Compaction Stats`), no "
@@ -146,8 +145,8 @@ def read(path: Path) -> WholeLines:
 
 def _content(path: Path) -> bytes:
     try:
-        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return raw_output.read(path)
     except FileNotFoundError:
         raise ParseError(f"there is no file {path}") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise ParseError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 from stepgrid.drivers.sysbench.command import LOAD
 from stepgrid.drivers.sysbench.parser import exact, facts, fatal, parse
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins import raw_output
 
 OUTPUT = "stdout"
 
@@ -38,11 +37,11 @@ def complaint(folder: Path) -> str | None:
 
 def read(path: Path) -> str:
     try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = raw_output.read(path)
     except FileNotFoundError:
         raise ParseError(f"{path}: there is no such file, where sysbench's output was expected") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise ParseError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 

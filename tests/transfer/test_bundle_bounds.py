@@ -1,0 +1,51 @@
+"""A bundle whose manifest is nested without end, or which unpacks to more than its manifest says."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from stepgrid.build.error import BuildError
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle, result_import
+
+MANIFEST = {"kind": "results", "format": 2, "files": {"plan/plan.json": {"bytes": 2}}}
+
+
+def made(folder: Path, manifest: str, *more: tuple[str, bytes]) -> Path:
+    with tarfile.open(folder / "x.tar.gz", "w:gz") as tar:
+        for name, content in ((bundle.MANIFEST, manifest.encode()), *more):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return folder / "x.tar.gz"
+
+
+def refused(file: Path) -> str:
+    with pytest.raises(BuildError) as caught:
+        result_import.publish(Store(file.parent / "outputs"), file)
+    return str(caught.value).replace(f"{file}", "FILE")
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"kind": ' * 200_000, '{"format": ' + "9" * 5000 + "}"])
+def test_a_manifest_that_python_cannot_read(text: str, tmp_path: Path) -> None:
+    said = "FILE is no exported result: a record in it cannot be read"
+    assert refused(made(tmp_path, text)) == said
+
+
+@pytest.mark.parametrize("size", [-1, 1e9, "1", None, 2**60, 10**400])
+def test_a_size_that_no_file_has(size: object, tmp_path: Path) -> None:
+    said = "FILE is not imported: its manifest has a file of no size that a file can have"
+    assert refused(made(tmp_path, json.dumps({**MANIFEST, "files": {"a": {"bytes": size}}}))) == said
+
+
+def test_more_than_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "MOST", 1 << 20)
+    file = made(tmp_path, json.dumps(MANIFEST), ("content/plan/plan.json", bytes(4 << 20)))
+    said = "x.tar.gz holds more than an archive of its size does: nothing more is unpacked"
+    assert refused(file) == said
+    assert not [path for path in (tmp_path / "outputs").rglob("*") if path.is_file() and path.stat().st_size > 1 << 20]
