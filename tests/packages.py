@@ -11,6 +11,7 @@ PACKAGES = {
     "c++": "g++",
     "cargo": "cargo",
     "cc": "gcc",
+    "chromium": "chromium",
     "cmake": "cmake",
     "dpkg-source": "dpkg-dev",
     "iostat": "sysstat",

@@ -69,9 +69,9 @@ old|1\t12345.6\t5\t9
     "html": """\
 <section class="table"><h3>QPS: readww</h3>
 <p class="note">relative to nothing</p>
-<div class="scroll"><table>
-<thead><tr><th>build</th><th class="number">qps<br><small>operations/s</small></th>\
-<th class="number">p99</th><th class="number">p99.9</th></tr></thead>
+<div class="scroll"><table aria-label="QPS: readww">
+<thead><tr><th scope="col">build</th><th scope="col" class="number">qps<br><small>operations/s</small></th>\
+<th scope="col" class="number">p99</th><th scope="col" class="number">p99.9</th></tr></thead>
 <tbody>
 <tr><th>old|1</th><td class="number">12,346</td><td class="number">5</td><td class="number">9</td></tr>
 <tr><th>&lt;new&gt;</th><td colspan="3" class="number unsupported">unsupported</td></tr>

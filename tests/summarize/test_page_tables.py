@@ -32,5 +32,5 @@ def test_claims_come_behind_the_answer_and_what_fails_before_the_rest(page: str)
 
 
 def test_the_tables_that_were_asked_for_are_open_and_before_the_steps(page: str) -> None:
-    assert page.index('<details class="blocks" open><summary>by cache</summary>') < page.index('<section class="step">')
+    assert page.index('<details class="blocks" open><summary>by cache</summary>') < page.index('<section class="step" ')
     assert '<tr><th>hyper</th><td class="number">15,000</td></tr>' in page

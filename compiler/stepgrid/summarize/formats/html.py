@@ -42,7 +42,8 @@ def _body(found: Table) -> Iterator[str]:
     if found.before:
         yield f'<p class="note">{"<br>".join(map(escape, found.before))}</p>'
     heads = "".join(map(_head, found.columns)) if any(column.name for column in found.columns) else ""
-    yield f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>' if heads else _BEGIN
+    begin = f'<div class="scroll"><table aria-label="{escape(found.name)}">\n<thead><tr>'
+    yield f"{begin}{heads}</tr></thead>\n<tbody>" if heads else _BEGIN
     yield from (f"{tr}{''.join(_cells(found, row))}</tr>" for tr, row in zip(_begins(found), found.rows, strict=True))
     yield "</tbody></table></div>"
     yield from (f'<p class="note">{escape(note)}</p>' for note in found.notes)
@@ -58,7 +59,7 @@ def _begins(found: Table) -> Iterator[str]:
 
 def _head(column: Column) -> str:
     unit = f"<br><small>{escape(column.unit)}</small>" if column.unit else ""
-    return f"<th{_NUMBER if not column.label else ''}>{escape(column.name)}{unit}</th>"
+    return f'<th scope="col"{_NUMBER if not column.label else ""}>{escape(column.name)}{unit}</th>'
 
 
 def _cells(found: Table, row: tuple[Cell, ...]) -> Iterator[str]:
@@ -76,4 +77,5 @@ def _cell(cell: Cell, column: Column) -> str:
     if column.label:
         return f"<th>{escape(cell.text)}</th>"
     kind = f" {cell.kind.replace(' ', '-')}" if cell.kind else ""
-    return f'<td class="number{kind}">{escape(cell.text)}</td>'
+    ratio = f' data-v="{cell.value:.6g}"' if cell.verdict and cell.value is not None else ""
+    return f'<td class="number{kind}"{ratio}>{escape(cell.text)}</td>'

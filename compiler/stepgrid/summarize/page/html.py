@@ -1,4 +1,4 @@
-"""index.html: one file, no scripts, nothing loaded from anywhere."""
+"""index.html: one file with one script for its tables, readable without it; nothing is loaded from anywhere."""
 
 from __future__ import annotations
 
