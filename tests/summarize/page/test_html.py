@@ -107,8 +107,8 @@ def test_the_host_s_name_stays_out(source):
 
 
 def test_a_chart_per_comparison_with_ratios_and_per_arm_over_time(page):
-    comparisons, arms = 3 + 2, 2 + 2 * 5
-    assert page.tags.count("svg") == comparisons + arms
+    comparisons, arms, times = 3 + 2, 2 + 2 * 5, 3
+    assert page.tags.count("svg") == comparisons + arms + times
 
 
 def test_text_of_others_is_only_text(tmp_path):
@@ -134,4 +134,4 @@ def test_series_too_short_for_a_line_are_said_to_be(tmp_path):
     page = Page(summary_text.page_path(found.store, "p-synthetic").read_text(encoding="utf-8"))
     said = "QPS over time is not drawn: a run is so short that its series has 2 points."
     assert page.text.count(said) == 3
-    assert page.tags.count("svg") == 2  # the ratios
+    assert page.tags.count("svg") == 2 + 2  # the ratios, and response times

@@ -90,12 +90,12 @@ Shown = tuple[Column, Callable[[Point], Cell | None]]
 
 def _columns(report: Report, section: Section) -> list[Shown]:
     return [
-        *(_metric(name, name, report.units.get(name, "")) for name in own(section)),
         (_head("QPS", "median"), _median),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the median"), _interval),
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda each: each.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda each: each.slow)),
+        *(_metric(name, name, report.units.get(name, "")) for name in own(section)),
         *(_metric(*metric) for metric in METRICS),
         *(_whole(*metric) for metric in GARBAGE),
     ]

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
-from stepgrid.summarize.charts import client_charts, recall_chart, step_charts
+from stepgrid.summarize.charts import (
+    client_charts,
+    heat_map,
+    percentile_chart,
+    recall_chart,
+    scaling_chart,
+    step_charts,
+    trade_off_chart,
+)
 from stepgrid.summarize.charts.svg import Draw, drawn
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
@@ -93,6 +101,9 @@ def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
         "figures": body(absolute_figures.table(report, section)),
         "note": step_charts.note(report, section),
         "over_time": step_charts.over_time(report, section, draw),
+        "scaling": scaling_chart.pictures(section),
+        "times": percentile_chart.picture(section),
+        "trade_offs": trade_off_chart.pictures(section),
         "recall": recall_chart.picture(report, section, draw),
         "by_client": client_charts.multiples(report, section, draw),
         "longest": step_charts.longest(report, section),
@@ -105,6 +116,7 @@ def _overview(report: Report, found: Overview, draw: Draw) -> Mapping[str, Any]:
     return {
         "base": found.base,
         "html": body(found.table),
+        "map": heat_map.picture(found),
         "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

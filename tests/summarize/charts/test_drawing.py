@@ -1,0 +1,39 @@
+"""Scales of charts: round ticks within them, and pixels in the order of the values."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.summarize.charts import drawing
+
+VALUES = st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=20)
+
+
+@given(VALUES, st.booleans())
+def test_a_scale_holds_its_values_and_its_ticks(values: list[float], from_zero: bool) -> None:
+    found = drawing.scale(values, 10.0, 310.0, from_zero)
+    places = [found(value) for value in sorted(values)]
+    assert places == sorted(places)
+    assert all(10 <= place <= 310 for place in places)
+    assert all(found.low <= tick * (1 + 1e-9) and tick <= found.high * (1 + 1e-9) for tick in found.ticks)
+    assert len(found.ticks) <= 12
+
+
+def test_ticks_are_round() -> None:
+    assert drawing.scale([900.0], 0, 1, from_zero=True).ticks == [0, 500]
+    assert [round(tick, 9) for tick in drawing.scale([3.0, 250.0], 0, 1).ticks] == [5, 10, 20, 50, 100, 200]
+
+
+def test_what_differs_much_is_on_a_logarithmic_scale() -> None:
+    assert drawing.scale([1.0, 8.0], 0, 1).log
+    assert not drawing.scale([1.0, 7.0], 0, 1).log
+    assert not drawing.scale([0.0, 8.0], 0, 1).log
+    assert math.isclose(drawing.scale([0.0, 100.0], 0, 1, from_zero=True)(0.0), 0)
+
+
+def test_text_of_others_is_only_text() -> None:
+    assert drawing.text(0, 0, "<a & b>").count("&lt;a &amp; b&gt;") == 1
+    assert drawing.svg('"x', 1, 1).startswith('<svg class="marks" role="img" aria-label="&quot;x"')
