@@ -94,6 +94,8 @@ def _measured(fanouts: int, steps: int, seconds: int, tries: int) -> Iterator[st
         yield _line("bare ingredients: all read once", bare[-1])
         whole.append(_both(plan))
         yield _line(f"all of {len(most):,} results", whole[-1])
+    page = Path("outputs/summary", plan.digest, "index.html").stat().st_size
+    yield f"its page: {page / 1e6:.1f} MB"
     results.result(last)
     more = _both(plan)
     yield _line("one result more", more)
