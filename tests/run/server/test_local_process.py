@@ -26,15 +26,20 @@ def test_who_listens_at_a_port(tmp_path: Path) -> None:
         access = _access(tmp_path, "127.0.0.1", listening.getsockname()[1])
         assert local_process.process(access, os.getpid()) == os.getpid()
         assert local_process.process(access, None) is None
+        told, tell = os.pipe()
         child = os.fork()
         if not child:
             listening.close()
+            os.write(tell, b"1")
             os.read(os.pipe()[0], 1)
         try:
+            os.read(told, 1)  # a busy host lets it close its end later
             assert local_process.process(access, child) == os.getpid(), "a backend's parent listens"
         finally:
             os.kill(child, 9)
             os.waitpid(child, 0)
+            os.close(told)
+            os.close(tell)
     assert local_process.process(access, os.getpid()) is None
 
 
