@@ -10,7 +10,6 @@ from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found
-from stepgrid.cli.shared.plan_text import may_be_size, value
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -23,6 +22,7 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.units import counted
+from stepgrid.plan.difference.input_text import may_be_size, value
 from stepgrid.summarize.formats.text import aligned
 
 Catalogue = Mapping[str, Any] | None

@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from stepgrid.cli.compare import FINE, PROBLEMS, USAGE, put, report_of, selection
 from stepgrid.cli.shared import claim_gate, spec_arguments
+from stepgrid.cli.shared.result_sets import MEANT
+from stepgrid.store.past_store import moment
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+if TYPE_CHECKING:
+    from stepgrid.summarize.report import Report
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,41 +23,42 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
+    parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {MEANT}")
+    selection(parser)
     claim_gate.arguments(parser)
     spec_arguments.narrowing(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    return _whole(args) if args.against is None else _against(args)
+
+
+def _against(args: argparse.Namespace) -> int:
+    """A date is one of the spec."""
+    base = f"{args.spec}@{args.against}" if moment(args.against) else args.against
+    found = report_of(args, (base, args.spec))
+    return found if isinstance(found, int) else _printed(args, found, None)
+
+
+def _whole(args: argparse.Namespace) -> int:
     plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS
-    from stepgrid.summarize.page.report_formats import NoTable, table, whole
     from stepgrid.summarize.page.summary_text import page_path
     from stepgrid.summarize.refresh import current
 
     store = host_plan.store()
-    found = current(store, plan)
+    return _printed(args, current(store, plan), page_path(store, plan.digest))
+
+
+def _printed(args: argparse.Namespace, found: Report, page: Path | None) -> int:
+    from stepgrid.summarize.page.report_formats import NoTable, table, whole
+
     try:
-        text = (
-            whole(found, args.format, page_path(store, plan.digest))
-            if args.table is None
-            else table(found, args.format, args.table)
-        )
+        text = whole(found, args.format, page) if args.table is None else table(found, args.format, args.table)
     except NoTable as wrong:
         print(wrong, file=sys.stderr)
         return USAGE
-    if (status := _put(text, args.output)) != FINE:
+    if (status := put(text, args.output)) != FINE:
         return status
     return claim_gate.status(found, args.strict)
-
-
-def _put(text: str, output: Path | None) -> int:
-    if output is None:
-        print(text, end="")
-        return FINE
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        print(f"{output}: {error.strerror or error}", file=sys.stderr)
-        return FAILED
-    return FINE

@@ -28,7 +28,7 @@ def _tells(axis: str, cells: Iterable[Labels]) -> bool:
     """Each of its labels has one build, and there are several."""
     found: dict[str, set[str]] = {}
     for labels in cells:
-        if axis not in labels:
+        if axis not in labels or BUILD not in labels:
             return False
         found.setdefault(labels[axis], set()).add(labels[BUILD])
     return all(len(builds) == 1 for builds in found.values()) and len(set().union(*found.values())) > 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import integrity, plan_file
+from stepgrid.store import timestamps
 from stepgrid.store.folders import below
 from stepgrid.store.store import Store
 
@@ -47,6 +49,11 @@ class StoredPlan(NamedTuple):
     @property
     def digest(self) -> str:
         return self.folder.name
+
+
+def name_of(made: float) -> str:
+    """A time as results are named by it."""
+    return datetime.fromtimestamp(made, UTC).strftime(timestamps.NAME)
 
 
 def stored(store: Store) -> Iterator[StoredPlan]:

@@ -77,6 +77,8 @@ class Report:
     tables: tuple[Table, ...] = ()
     long: tuple[report_tables.Long, ...] = ()
     asked: bool = False  # the tables are those that the spec names
+    differs: tuple[str, ...] = ()  # of two sets of results: what they were made of
+    left_out: tuple[str, ...] = ()  # what only one of them has
 
     @property
     def shown(self) -> list[Table]:

@@ -6,18 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from stepgrid.model.number_format import exact_size, percent, size
+from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
+from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Input
-from stepgrid.plan.difference.unset import UNSET
 from stepgrid.plan.preview import MADE_BY, Node, Preview
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
 
 WIDTH = 100
 INPUTS = 6  # of a group's reason
 MANY = 100  # loads: more than anyone would run
-_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
 
 
 def told(found: Preview, most: int | None) -> Iterator[str]:
@@ -26,28 +25,6 @@ def told(found: Preview, most: int | None) -> Iterator[str]:
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield from _totals(found)
     yield from _groups(found, most)
-
-
-def value(given: Any, sized: bool = True) -> str:
-    """As the spec would write it: where it may be a size, a whole one gets its unit from 64 KiB on."""
-    if given is UNSET:
-        return "not set"
-    if given is None:
-        return "null"
-    if isinstance(given, bool):
-        return str(given).lower()
-    if sized and isinstance(given, int) and given >= 2**16:
-        return exact_size(given)
-    if isinstance(given, list | tuple):
-        return f"[{', '.join(value(each, sized) for each in given)}]"
-    return f"{given:g}" if isinstance(given, float) else str(given)
-
-
-def may_be_size(field: str) -> bool:
-    """Options may; of the settings, which are mostly counts, those that say so. Seeds and the like are none."""
-    if field.startswith("options."):
-        return not field.endswith(_NO_SIZES)
-    return field.endswith(("_rate", "_size", "memory"))
 
 
 def _totals(found: Preview) -> Iterator[str]:
@@ -166,8 +143,6 @@ def _inputs(inputs: Iterable[Input], most: int | None) -> Iterator[str]:
     listed = list(inputs)
     shown = listed if most is None else listed[:INPUTS]
     for each in shown:
-        where = f" ({each.where})" if each.where else ""
-        old, new = (value(side, may_be_size(each.field)) for side in (each.old, each.new))
-        yield f"    {each.field}: {old} -> {new}{where}"
+        yield f"    {input_text.line(each)}{f' ({each.where})' if each.where else ''}"
     if len(shown) < len(listed):
         yield f"    … and {len(listed) - len(shown):,} inputs more (--all)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,11 +17,11 @@ Pairs: TypeAlias = tuple[tuple[float, float], ...]
 
 class Series(Mapping[Place, Pairs]):
     def __init__(self, seconds: Seconds) -> None:
-        self.heard, self._seconds = dict(heard(seconds)), seconds
+        self.heard, self.seconds = dict(heard(seconds)), seconds
 
     def __getitem__(self, place: Place) -> Pairs:
-        part = self._seconds.parts[place]
-        return tuple(zip(self._seconds.times[part].tolist(), self._seconds.rates[part].tolist(), strict=True))
+        part = self.seconds.parts[place]
+        return tuple(zip(self.seconds.times[part].tolist(), self.seconds.rates[part].tolist(), strict=True))
 
     def __contains__(self, place: object) -> bool:
         return place in self.heard
@@ -37,7 +37,7 @@ class Series(Mapping[Place, Pairs]):
         known = [place for place in places if place in self.heard]
         if len(known) < 2:
             return self.heard[known[0]].relative if known else None
-        return relative(np.concatenate([self._seconds.rates[self._seconds.parts[place]] for place in known]))
+        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[place]] for place in known]))
 
     @property
     def steadiness(self) -> dict[Place, Steadiness]:
@@ -48,6 +48,15 @@ def made(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
     """Of pairs."""
     times, rates = np.array([pair for pairs in series.values() for pair in pairs], dtype=float).reshape(-1, 2).T
     return Series(Seconds(_parts((*place, len(pairs)) for place, pairs in series.items()), times, rates))
+
+
+def joined(first: Series, second: Series, renamed: Callable[[Place], Place]) -> Series:
+    """`renamed`: the place that a run of the second has beside those of the first."""
+    one, other = first.seconds, second.seconds
+    behind = len(one.times)
+    parts = {renamed(place): slice(part.start + behind, part.stop + behind) for place, part in other.parts.items()}
+    times, rates = (np.concatenate(pair) for pair in ((one.times, other.times), (one.rates, other.rates)))
+    return Series(Seconds({**parts, **one.parts}, times, rates))
 
 
 def read(folder: Path) -> Series:

@@ -19,7 +19,7 @@ class NoTable(Exception):
     """There is none of that title."""
 
 
-def whole(report: Report, form: str, where: Path) -> str:
+def whole(report: Report, form: str, where: Path | None) -> str:
     if form == "text":
         return summary_text.text(report, where)
     return page(report) if form == "html" else _joined(_parts(report, form), form)

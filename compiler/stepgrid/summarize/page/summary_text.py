@@ -49,14 +49,14 @@ def page_path(store: Store, plan: str) -> Path:
     return store.summary(plan) / PAGE
 
 
-def text(report: Report, page: Path) -> str:
+def text(report: Report, page: Path | None) -> str:
     parts = [_head(report), *map(_overview, report.overviews)]
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
     parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
-    parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)])])
+    parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)] if page else [])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
 
@@ -101,6 +101,7 @@ def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
     lines += _entry("in short", answer.lines(report))
     lines += _entry("claims", claim_text.lines(report.claims))
+    lines += _entry("differs", report.differs)
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
     lines += _entry("quiet", report.quiet)
@@ -116,7 +117,7 @@ def _head(report: Report) -> list[str]:
 
 def _left_out(report: Report) -> list[str]:
     found = dropped(report)
-    return [f"options that a binary lacks: {', '.join(found)}"] if found else []
+    return [*([f"options that a binary lacks: {', '.join(found)}"] if found else []), *report.left_out]
 
 
 def incomplete(report: Report) -> list[str]:

@@ -1,0 +1,93 @@
+"""What a person names to compare: a spec, a stored plan, either of them at some date, or a file of exported results."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from stepgrid.build.error import BuildError
+from stepgrid.cli.shared import spec_arguments
+from stepgrid.language.problems.suggestion import nearest
+from stepgrid.model.plan import Plan
+from stepgrid.plan.files import plan_file
+from stepgrid.store import plans
+from stepgrid.store.past_store import PastStore, moment
+from stepgrid.store.store import Store
+from stepgrid.summarize.refresh import current
+from stepgrid.summarize.side_by_side import result_set
+from stepgrid.summarize.side_by_side.result_set import ResultSet
+from stepgrid.transfer import bundle, result_import
+from stepgrid.workflow import host_plan
+
+_DIGEST = re.compile(r"[0-9a-f]{6,20}")
+SHOWN = 8  # letters of a plan's digest
+MEANT = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
+
+
+class UnknownResults(Exception):
+    """There are none of that name."""
+
+
+class _Asked(NamedTuple):
+    plan: Plan
+    name: str
+
+
+def read(args: argparse.Namespace, text: str, kept: ExitStack) -> ResultSet | None:
+    """None after problems were printed; `kept` holds what is made for it, until it is not needed any more."""
+    name, _, date = text.rpartition("@") if "@" in text and not Path(text).exists() else (text, "", "")
+    if not date and (file := Path(name)).is_file() and file.suffix not in (".yaml", ".yml"):
+        return _bundle(file, kept)
+    until = moment(date) if date else None
+    if date and until is None:
+        raise UnknownResults(f"`{date}` is no date: write it as 2026-11-20, or 2026-11-20T18:30 (UTC)")
+    asked = _plan(args, name)
+    if asked is None:
+        return None
+    store = host_plan.store()
+    if until is None:
+        current(store, asked.plan)
+        return result_set.stored(store, asked.plan.digest, asked.name)
+    return _past(store, asked, until, date, kept)
+
+
+def _bundle(file: Path, kept: ExitStack) -> ResultSet:
+    """Of its own: its results do not join those that are here."""
+    store = Store(kept.enter_context(tempfile.TemporaryDirectory(prefix="stepgrid-compare-")))
+    try:
+        if not result_import.is_one(bundle.head(file, "result")):
+            raise UnknownResults(f"{file} holds a build, not results")
+        plan = result_import.publish(store, file).plan
+    except BuildError as error:
+        raise UnknownResults(str(error)) from None
+    return result_set.collected(store, plan.digest, file.stem)
+
+
+def _plan(args: argparse.Namespace, name: str) -> _Asked | None:
+    if Path(name).suffix in (".yaml", ".yml"):
+        found = spec_arguments.quietly(args, name)
+        return None if found is None else _Asked(found, Path(name).stem)
+    store = host_plan.store()
+    known = {each.digest: each for each in plans.stored(store)}
+    meant = [digest for digest in known if _DIGEST.fullmatch(name) and digest.startswith(name)]
+    if len(meant) != 1:
+        few = f"several plans begin with `{name}`" if meant else f"there is no plan, spec or file `{name}`"
+        hint = nearest(name, known) if _DIGEST.fullmatch(name) else f"wanted: {MEANT}"
+        raise UnknownResults(f"{few}: {hint}")
+    return _Asked(plan_file.read(known[meant[0]].folder), meant[0][:SHOWN])
+
+
+def _past(store: Store, asked: _Asked, until: str, date: str, kept: ExitStack) -> ResultSet:
+    """The plan that its spec had then, else the one that it has now: its stages may have been measured for others."""
+    past = PastStore(store, until, Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="stepgrid-compare-"))))
+    before = [each for each in plans.stored(store) if (each.spec, each.scale) == (asked.plan.spec, asked.plan.scale)]
+    then = [each for each in sorted(before, key=lambda each: each.made) if plans.name_of(each.made) <= f"{until}~"]
+    for digest in (*(each.digest for each in reversed(then)), asked.plan.digest):
+        found = result_set.collected(past, digest, date) if store.has_plan(digest) else None
+        if found and found.is_measured:
+            return found
+    raise UnknownResults(f"nothing of {asked.plan.spec or asked.name} was measured until {date}")

@@ -1,0 +1,47 @@
+"""The results of one plan, as one side of a comparison of two: what was measured, when, and by which name it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepgrid.collect.job import collect
+from stepgrid.model.status import Status
+from stepgrid.plan.difference.stage_difference import Link
+from stepgrid.plan.files import plan_file
+from stepgrid.store.history.earlier_plans import EarlierPlan
+from stepgrid.store.store import Store
+from stepgrid.summarize.data import parquet_reader
+from stepgrid.summarize.data.parquet_reader import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSet:
+    name: str
+    header: Mapping[str, Any]  # of the plan
+    tables: Tables
+    links: Callable[[Sequence[str]], list[Link]]  # of a chain of stages
+
+    @property
+    def is_measured(self) -> bool:
+        return any(run.measured and run.status == Status.DONE for run in self.tables.runs)
+
+    @property
+    def days(self) -> str:
+        """2026-11-20, or the first and the last of them."""
+        days = sorted({f"{run.started:%Y-%m-%d}" for run in self.tables.runs if run.started and run.measured})
+        return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "not measured"
+
+
+def stored(store: Store, digest: str, name: str) -> ResultSet:
+    """As its tables are."""
+    header = plan_file.read_header(store.plan(digest))
+    tables = parquet_reader.load(store.tables(digest), [axis["name"] for axis in header["axes"]])
+    return ResultSet(name, header, tables, EarlierPlan(store.plan(digest), header).links)
+
+
+def collected(store: Store, digest: str, name: str) -> ResultSet:
+    """Of a store that has no tables of these results."""
+    collect(store, plan_file.read(store.plan(digest)))
+    return stored(store, digest, name)

@@ -1,0 +1,36 @@
+"""What the stages of two plans that are compared differ by: field by field, with the number of cells it is true of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stepgrid.model.units import counted
+from stepgrid.plan.difference import input_text
+from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.summarize.side_by_side.matching_cells import Match
+from stepgrid.summarize.side_by_side.result_set import ResultSet
+
+MOST, LOOKED_AT = 12, 200  # differences that are told, cells that are looked at
+
+
+def sentences(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str]:
+    """`params.keys: 1000 -> 2000 (4 of 6 cells)`"""
+    yield from match.differs
+    keys = match.common[:LOOKED_AT]
+    chains = [_chains(side.header) for side in (first, second)]
+    found: Counter[str] = Counter()
+    for key in keys:
+        old, new = chains[0][match.first[key]], chains[1][match.second[key]]
+        if old != new:
+            found.update(map(input_text.line, differences(first.links(old), second.links(new))))
+    for text, cells in list(found.items())[:MOST]:
+        yield text if cells == len(keys) else f"{text} ({cells} of {counted(len(keys), 'cell')})"
+    if len(found) > MOST:
+        yield f"and {len(found) - MOST} more inputs"
+
+
+def _chains(header: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Of the first load of each cell, its stages."""
+    return {cell["id"]: cell["repeats"][0]["stages"] for cell in header["cells"]}

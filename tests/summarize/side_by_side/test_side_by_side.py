@@ -1,0 +1,105 @@
+"""Two sets of results as the arms of one report, by figures that are easy to check by hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.side_by_side import result_set
+from stepgrid.summarize.side_by_side.matching_cells import NotComparable
+from stepgrid.summarize.side_by_side.result_set import ResultSet
+from stepgrid.summarize.side_by_side.side_by_side import side_by_side
+from tests.summarize.synthetic import Experiment
+
+OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
+LEVELS = (1.0, 1.01, 0.99)
+
+
+def measured(root: Path, name: str, slower: float = 1.0, levels: tuple[float, ...] = LEVELS, **said: Any) -> ResultSet:
+    """hyper is slower than in the other by a factor."""
+    found = Experiment(root, loads=len(levels), **said)
+    for build in found.builds:
+        found.add_build(build)
+        for load, level in enumerate(levels):
+            found.add_load(build, load, 300_000 * level)
+            for cache in found.caches:
+                for threads in found.threads:
+                    rate = 10_000 * level * int(threads) * (slower if cache == "hyper" else 1.0)
+                    found.add(build, cache, threads, load, {"readww": rate, "overwrite": 2 * rate})
+    return result_set.collected(found.store, found.plan.digest, name)
+
+
+def told(first: ResultSet, second: ResultSet) -> str:
+    return summary_text.text(side_by_side(first, second, ()), None)
+
+
+def test_each_point_is_compared_with_itself(tmp_path: Path) -> None:
+    text = told(measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994)))
+    assert "LRU against hyper-clock cache: now against then\n=" in text
+    assert re.search(r"^  readww +lru +2 +20,000 +0.31 % +1.00 \[1.00, 1.01\] same$", text, re.MULTILINE)
+    assert re.search(r"^  readww +hyper +2 +20,000 +0.31 % +0.80 \[0.80, 0.81\] slower$", text, re.MULTILINE)
+    assert "compared    results: then (base), now\n            build: rocksdb-7.8.3\n" in text
+    assert "relative QPS" not in text, "the comparison says it"
+
+
+def test_what_both_have_is_one_result(tmp_path: Path) -> None:
+    one = measured(tmp_path, "then")
+    found = side_by_side(one, ResultSet("now", one.header, one.tables, one.links), ())
+    entries = [entry.kind for section in found.sections for table in section.comparisons for line in table.lines
+               for entry in line.entries]  # fmt: skip
+    assert entries == []
+    assert found.status.total == 3 + 2 * 4 * 3  # each once: a load, and two steps at four points
+
+
+def test_an_axis_with_one_label_each_is_what_they_differ_by(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
+    found = side_by_side(first, second, ())
+    assert found.differs[1:3] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert [axis.name for axis in found.axes] == ["results", "cache", "threads"]
+    assert f"differs     measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
+        first, second
+    )
+    assert f"build: {OLD} -&gt; {NEW}<br>" in html.page(found)
+
+
+def test_cells_of_one_side_alone_are_counted(tmp_path: Path) -> None:
+    first = measured(tmp_path / "1", "a", threads=("1", "2", "4"))
+    second = measured(tmp_path / "2", "b", threads=("2", "1"), caches=("lru", "hyper", "clock"))
+    found = side_by_side(first, second, ())
+    alone = ("2 cells of the first alone: not compared", "2 cells of the second alone: not compared")
+    assert found.left_out == alone
+    assert {axis.name: axis.labels for axis in found.axes}["threads"] == ("2", "1")
+    assert f"left out    {alone[0]}\n            {alone[1]}\n" in told(first, second)
+
+
+def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
+    first = measured(tmp_path / "1", "a", builds=(OLD, NEW))
+    second = measured(tmp_path / "2", "b", builds=("rocksdb-9.10.0",))
+    hint = f"--where build={OLD} --where build=rocksdb-9.10.0 compares two of them"
+    why = f"no label of axis `build` is in both: {OLD}, {NEW} of the first, rocksdb-9.10.0 of the second; {hint}"
+    with pytest.raises(NotComparable) as caught:
+        side_by_side(first, second, ())
+    assert str(caught.value) == why
+    assert (
+        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[1]
+        == f"build: {NEW} -> rocksdb-9.10.0"
+    )
+
+
+def test_an_axis_of_one_side_alone_must_be_told(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "a"), measured(tmp_path / "2", "b")
+    without = {**second.header, "axes": [each for each in second.header["axes"] if each["name"] != "cache"],
+               "cells": [{**cell, "labels": {name: label for name, label in cell["labels"].items() if name != "cache"}}
+                         for cell in second.header["cells"] if cell["labels"]["cache"] == "lru"]}  # fmt: skip
+    other = ResultSet("b", without, second.tables, second.links)
+    with pytest.raises(NotComparable) as caught:
+        side_by_side(first, other, ())
+    assert str(caught.value) == (
+        "axis `cache` is of the first alone, and has the labels lru, hyper: say which is meant, such as "
+        "--where cache=lru"
+    )
+    assert side_by_side(first, other, [("cache", "lru")]).differs[1] == "cache: lru -> not an axis"
