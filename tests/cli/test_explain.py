@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.shared import plan_text
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
@@ -85,15 +84,6 @@ def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:
     assert "    cache_low_pri_pool_ratio  0: dropped, the build has no such option  a.yaml:8:48\n" in out
     assert main(["explain", "a.yaml", "build=rocksdb-7.8.3,threads=2,data=small", "--step", "ww"]) == 0
     assert "    bloom_bits                10: unsupported, the build has no such option" in capsys.readouterr().out
-
-
-def test_what_is_no_size_has_no_unit_of_one() -> None:
-    """delete_obsolete_files_period_micros of the published scripts is 60 times 2^20."""
-    named = {
-        name: plan_text.value(60 * 2**20, plan_text.may_be_size(f"options.{name}"))
-        for name in ("period_micros", "size")
-    }
-    assert named == {"period_micros": "62914560", "size": "60 MiB"}
 
 
 def test_what_is_left_to_the_build(capsys: Capture) -> None:
