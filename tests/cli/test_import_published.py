@@ -33,7 +33,7 @@ def test_it_ends_with_a_report(capsys: Capture) -> None:
     ]
     (summary,) = Path("outputs/summary").iterdir()
     assert told[5] == f"report: {summary}/summary.txt"
-    assert "my80.c8 against my56.c8" in (summary / "summary.txt").read_text()
+    assert "`my80.c8` and `my56.c8` are not comparable" in (summary / "summary.txt").read_text()
     table = Path("out/legacy-and-clean.tsv").read_text().split("\n")
     assert table[:2] == [
         "file\trow\tfigure\tlegacy\tclean\twhy",
@@ -173,7 +173,7 @@ def test_the_digest_stands_for_a_spec(folder: Path, monkeypatch: pytest.MonkeyPa
         f"`stepgrid report {digest}` prints it: the plan's digest stands for a spec that there is not\n"
     )
     assert main(["report", digest]) == 0
-    assert "my80.c8 against my56.c8" in capsys.readouterr().out
+    assert "`my80.c8` and `my56.c8` are not comparable" in capsys.readouterr().out
     assert main(["export", digest, "x.tar.gz"]) == 0
     (folder / "other").mkdir()
     monkeypatch.chdir(folder / "other")
