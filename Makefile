@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery test lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz test lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -25,6 +25,11 @@ builds-all: $(STAMP)  # every build of specs/builds: hours
 
 gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/gallery
 	@$(BIN)/python scripts/gallery.py
+
+fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: hours (docs/security.md)
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-fuzz.lock
+	@for family in $$(ls tests/fuzz/corpus); do $(BIN)/python bench/fuzz.py $$family || exit 1; done
+	@$(BIN)/python bench/fuzz_state.py
 
 test: $(STAMP)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile

@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plugins.drivers import driver, kinds, runnable, running, unrunnable
+from stepgrid.model.figures import ParseError
+from stepgrid.plugins.drivers import driver, kinds, parsed, runnable, running, unrunnable
 from stepgrid.plugins.metrics import METRICS
 
 COUNT = st.integers(1, 10**9)
@@ -163,3 +165,9 @@ def test_a_command_needs_no_heavy_import(kind: str) -> None:
 
 def test_metric_names_are_plain_words() -> None:
     assert all(name.isidentifier() and name == name.lower() for name in METRICS)
+
+
+def test_what_a_parser_meets_in_a_damaged_output_is_told(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text('{"end": 3}\n')
+    with pytest.raises(ParseError, match=r"^its output cannot be read: IndexError: list index out of range$"):
+        parsed(running("quiesce"), tmp_path, {})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.driver import (
     Client,
     DefaultTables,
@@ -85,3 +87,14 @@ def running(kind: str) -> Runner:
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:
     """Of some kinds, those that this version only checks and plans."""
     return tuple(kind for kind in dict.fromkeys(given) if runnable(kind) is None)
+
+
+_MET = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+def parsed(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -> Figures:
+    """What a step's output says; ParseError for whatever the parser of any package meets in a damaged one."""
+    try:
+        return kind.parse(folder, settings)
+    except _MET as error:
+        raise ParseError(f"its output cannot be read: {type(error).__name__}: {str(error)[:200]}") from None

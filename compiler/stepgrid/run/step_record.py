@@ -14,6 +14,7 @@ from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import FailureExplainer, Runner
+from stepgrid.plugins.drivers import parsed
 from stepgrid.run.probes import ProbeReading
 from stepgrid.run.server.client_errors import refused
 from stepgrid.run.server.server_handle import ReachedServer
@@ -51,7 +52,7 @@ def complaint(
 def wrong_output(kind: Runner, step: PlannedStep, folder: Path, data: Path, ran: Ran) -> str | None:
     """Why it cannot be read, or measures something else. `ran`: the steps from an empty database on, up to this one."""
     try:
-        found = kind.parse(folder, step.settings).metrics
+        found = parsed(kind, folder, step.settings).metrics
     except ParseError as error:
         return disk_full(data, folder) if met_full_disk(folder, data) else str(error)
     except OSError as error:

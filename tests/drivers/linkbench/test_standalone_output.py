@@ -85,3 +85,9 @@ def test_what_is_no_log(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ParseError) as caught:
         printed(path)
     assert str(caught.value) == f"{path}: {said}"
+
+
+def test_requests_of_which_there_were_none_have_no_shares(tmp_path: Path) -> None:
+    (found,) = printed(_log(tmp_path, REQUESTS.replace("1000 requests done", "0 requests done")))
+    assert found.figures.metrics["operations"] == 0
+    assert not [name for name in found.figures.metrics if name.endswith("_share_pct")]

@@ -70,3 +70,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
 def test_all_samples_can_be_read(samples: Path) -> None:
     for path in sorted((samples / "engines").glob("sysbench-*")):
         assert len(printed(path)) == 1
+
+
+def test_a_count_that_is_none_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text((HEAD + END).replace("total:                           2000", "total:  4.25"))
+    (run,) = printed(tmp_path / "a")
+    assert "qps" in run.figures.metrics

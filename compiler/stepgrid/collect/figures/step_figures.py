@@ -22,7 +22,7 @@ from stepgrid.collect.figures import (
 from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.drivers import parsed, running
 
 if TYPE_CHECKING:
     from stepgrid.collect.samples.sample_format import Array
@@ -91,7 +91,7 @@ def _said(folder: Path, step: PlannedStep) -> _Said | Exception:
     try:
         there = _names(folder)
         own = imported_figures.figures(folder) if imported_figures.NAME in there else None
-        return _Said(own or running(step.kind).parse(folder, step.settings), there)
+        return _Said(own or parsed(running(step.kind), folder, step.settings), there)
     except _WRONG as error:
         return error
 

@@ -74,6 +74,7 @@ def _latencies(part: str, total: float) -> Iterator[tuple[str, float]]:
     for name, count, rest in _OPERATION.findall(part):
         if (operation := OPERATIONS.get(name)) is None:
             continue
-        yield f"{operation}_share_pct", 100 * int(count) / total
+        if total:
+            yield f"{operation}_share_pct", 100 * int(count) / total
         for figure, value, unit in (*_PERCENTILE.findall(rest), *_OTHER.findall(rest)):
             yield f"{operation}_{'avg' if figure == 'mean' else figure}_us", float(value) * MICROSECONDS[unit]

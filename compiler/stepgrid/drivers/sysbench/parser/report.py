@@ -47,13 +47,14 @@ def report(text: str) -> Report:
     if "queries" not in rated:
         raise ParseError("no line with the rate of queries (`queries: … (… per sec.)`)")
     plain = dict(_PLAIN.findall(end))
+    counts = {name: int(value) for name, value in plain.items() if value.isdecimal()}
     latency = _latency(end)
     seconds = plain.get("total time", plain.get("time elapsed"))
     return Report(
         rated=rated,
-        queries={name: int(plain[name]) for name in ("read", "write", "other", "total") if name in plain},
+        queries={name: counts[name] for name in ("read", "write", "other", "total") if name in counts},
         seconds=float(seconds) if seconds is not None else None,
-        events=int(plain["total number of events"]) if "total number of events" in plain else None,
+        events=counts.get("total number of events"),
         latency={name: value for name, value in latency.items() if not _PERCENTILE.match(name)},
         percentiles={float(found[1]): value for name, value in latency.items() if (found := _PERCENTILE.match(name))},
     )
