@@ -20,6 +20,7 @@ from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data.client_rates import ClientRates
 from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Tables
@@ -78,6 +79,7 @@ class Report:
     long: tuple[report_tables.Long, ...] = ()
     asked: bool = False  # the tables are those that the spec names
     differs: tuple[str, ...] = ()  # of two sets of results: what they were made of
+    ladder: Ladder | None = None
     left_out: tuple[str, ...] = ()  # what only one of them has
 
     @property
@@ -143,6 +145,7 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
         tables=tuple(made),
         long=tuple(long),
+        ladder=ladder(axes, every_point, effect, beside.caveat, partial(beside.floor, axes)),
         asked=bool(said["tables"]),
     )
 

@@ -71,6 +71,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "hints": answer.hints(report),
         "most_answers": answer.MOST,
         "origin": origin,
+        "ladder": body(report.ladder.table) if report.ladder and report.ladder.changes else "",
         "overviews": [_overview(report, table, draw) for table in report.overviews],
         "sections": [_section(report, section, draw) for section in report.sections],
         "dropped": command_lines.dropped(report),

@@ -59,6 +59,7 @@ def tables(report: Report) -> Iterator[Table]:
     if report.claims:
         yield claim_text.table(report.claims)
     yield from (found.table for found in report.overviews)
+    yield from [report.ladder.table] if report.ladder else []
     if report.asked:
         yield from report.tables
     yield from (absolute_figures.table(report, section) for section in report.sections)

@@ -15,6 +15,7 @@ from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
+from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
@@ -50,7 +51,7 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
-    parts = [_head(report), *map(_overview, report.overviews)]
+    parts = [_head(report), *map(_overview, report.overviews), *_ladder(report.ladder)]
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
@@ -101,6 +102,7 @@ def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
     lines += _entry("in short", answer.lines(report))
     lines += _entry("claims", claim_text.lines(report.claims))
+    lines += _entry("changes", report.ladder.sentences if report.ladder else [])
     lines += _entry("differs", report.differs)
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
@@ -189,6 +191,10 @@ def _reading(report: Report) -> list[str]:
 
 def _has(report: Report, metric: str) -> bool:
     return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
+
+
+def _ladder(found: Ladder | None) -> list[list[str]]:
+    return [_lines(found.table)] if found and found.changes else []
 
 
 def _overview(found: Overview) -> list[str]:
