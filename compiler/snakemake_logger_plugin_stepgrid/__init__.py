@@ -11,6 +11,8 @@ from contextlib import suppress
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from stepgrid.host.terminal_output import visible
+
 ANSWER = "stepgrid_answer"  # what a record has that says what is there when nothing is to be done
 _FAILED = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
 _NOT_OVER = (LogEvent.RUN_INFO, LogEvent.ERROR)
@@ -48,7 +50,7 @@ class LogHandler(LogHandlerBase):
     def _print(self, text: str) -> None:
         with suppress(OSError):  # nobody reads any more
             print(
-                text,
+                visible(text),
                 end="\n" if text else "",
                 file=sys.stdout if self.common_settings.stdout else sys.stderr,
                 flush=True,

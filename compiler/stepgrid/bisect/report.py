@@ -11,6 +11,7 @@ from stepgrid.bisect.findings import Findings
 from stepgrid.host.durable_writes import write_text
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.summarize.formats import html, text
+from stepgrid.summarize.page import content_policy
 
 TEXT, PAGE = "summary.txt", "index.html"
 
@@ -62,6 +63,7 @@ def _page(report: BisectReport) -> str:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.get_template("bisect.html.j2").render(
+        **content_policy.context(TEMPLATES / "report", script=False),
         title=report_words.title(report.found),
         answer=report_words.answer(report.found),
         cost=report_words.cost(report.found),

@@ -7,6 +7,7 @@ import sys
 from stepgrid.build.job import make
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
+from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
@@ -39,4 +40,5 @@ def _planned(store: Store, digest: str, node: str) -> PlannedBuild | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with screened():
+        sys.exit(main(sys.argv[1:]))

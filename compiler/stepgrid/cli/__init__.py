@@ -48,6 +48,13 @@ _COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    from stepgrid.host.terminal_output import screened
+
+    with screened():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     completion = import_module("stepgrid.cli.completion") if arguments is None and _COMPLETING in os.environ else None
     given = completion.typed() if completion else sys.argv[1:] if arguments is None else list(arguments)
     command = given[0] if given and given[0] in COMMANDS else None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from stepgrid.collect.job import collect
 from stepgrid.host.processes.exit_signals import leave
+from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan.files import plan_file
@@ -58,4 +59,5 @@ def _report(plan: Plan, known: Mapping[str, NodeStatus], partial: bool) -> int:
 
 
 if __name__ == "__main__":
-    leave(main())
+    with screened():
+        leave(main())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
 from stepgrid.host.processes.signals import Interrupted, install
+from stepgrid.host.terminal_output import screened
 
 USAGE = "usage: python -m stepgrid.run PLAN STAGE"
 
@@ -52,4 +53,5 @@ def _run(plan: str, stage: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with screened():
+        sys.exit(main(sys.argv[1:]))

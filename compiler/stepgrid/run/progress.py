@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepgrid.host.terminal_output import raw, visible
 from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.status import Eta, PlanStatus, Status
@@ -95,7 +96,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
     text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
     text += "" if speed is None else f", {short_rate(speed)} ops/s"
     if _terminal():
-        _write(f"\r{text[: _width() - 1]}\x1b[K")
+        _write(f"\r{visible(text)[: _width() - 1]}\x1b[K")
     else:
         _line(text)
 
@@ -123,7 +124,7 @@ def _width() -> int:
 
 
 def _line(text: str) -> None:
-    _write(f"\r\x1b[K{_fitted(text)}\n" if _terminal() else f"{text}\n")
+    _write(f"\r\x1b[K{visible(_fitted(text))}\n" if _terminal() else f"{visible(text)}\n")
 
 
 def _fitted(text: str) -> str:
@@ -134,7 +135,7 @@ def _fitted(text: str) -> str:
 
 def _write(text: str) -> None:
     try:
-        sys.stderr.write(text)
+        raw(sys.stderr).write(text)
         sys.stderr.flush()
     except OSError:  # a terminal that went away is no reason to lose a measurement
         pass

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from stepgrid.host.processes.exit_signals import leave
+from stepgrid.host.terminal_output import screened
 from stepgrid.summarize.job import main
 
 if __name__ == "__main__":
-    leave(main())
+    with screened():
+        leave(main())

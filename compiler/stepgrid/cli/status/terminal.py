@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TextIO
 
+from stepgrid.host.terminal_output import raw, visible
+
 _STYLE = re.compile(r"\x1b\[\d+m")
 
 
@@ -25,7 +27,7 @@ class Block:
 
     def draw(self, lines: Sequence[str]) -> None:
         """In one write, each line over the one that stood there: nothing is blank in between."""
-        body = "".join(f"{line}\x1b[K\n" for line in lines)
+        body = "".join(f"{visible(line)}\x1b[K\n" for line in lines)
         self._write(f"{self._up()}{body}\x1b[J")
         self._drawn = lines
 
@@ -41,5 +43,5 @@ class Block:
         return f"\r\x1b[{up}A" if up else "\r"
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
+        raw(self._stream).write(text)
         self._stream.flush()

@@ -56,7 +56,7 @@ def to_parquet(folder: Path, sql: str, path: Path) -> None:
     folder, path = folder.resolve(), path.resolve()
     with asked(folder, path) as connection, _told(connection, sql):
         _only_reads(connection, sql)
-        connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {parquet.quoted(str(path))} (FORMAT parquet)")
+        connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {parquet.quoted(str(path))} (FORMAT parquet, USE_TMP_FILE false)")
 
 
 def _only_reads(connection: DuckDBPyConnection, sql: str) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from csv import writer
 from itertools import chain
 
-from stepgrid.model.table import Cell, Table
+from stepgrid.model.table import NOTHING, Cell, Table
 
 COMMA, TAB = ",", "\t"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?[x%]?")
 
 
 def csv(found: Table) -> str:
@@ -22,10 +25,17 @@ def tsv(found: Table) -> str:
 
 
 def delimited_text(rows: Iterable[Iterable[object]], sign: str = COMMA) -> str:
-    """Rows that are no table: of data, as they are."""
+    """Rows that are no table: of data, as they are, but for what a spreadsheet would compute."""
     out = io.StringIO()
-    writer(out, delimiter=sign, lineterminator="\n").writerows(rows)
+    writer(out, delimiter=sign, lineterminator="\n").writerows(map(_inert, row) for row in rows)
     return out.getvalue()
+
+
+def _inert(value: object) -> object:
+    """A text that is a formula to a spreadsheet, `=HYPERLINK(…)`, gets a quote before it; a number stays."""
+    if not isinstance(value, str) or not value.startswith(_FORMULA) or value == NOTHING:
+        return value
+    return value if _NUMBER.fullmatch(value) else f"'{value}"
 
 
 def _table(found: Table, sign: str, mark: str) -> str:

@@ -16,20 +16,20 @@ def table(found: Table) -> str:
 
 def _parts(found: Table) -> Iterator[str]:
     if found.name:
-        yield from (f"### {_escaped(found.name)}", "")
+        yield from (f"### {escaped(found.name)}", "")
     if found.before:
-        yield from (*(f"{_escaped(line)}  " for line in found.before), "")
-    yield _row([_escaped(column.head) for column in found.columns])
+        yield from (*(f"{escaped(line)}  " for line in found.before), "")
+    yield _row([escaped(column.head) for column in found.columns])
     yield _row(["---" if column.label else "---:" for column in found.columns])
-    yield from (_row([_escaped(cell.text) for cell in row]) for row in found.rows)
+    yield from (_row([escaped(cell.text) for cell in row]) for row in found.rows)
     if found.notes:
-        yield from ("", *(f"{_escaped(note)}  " for note in found.notes))
+        yield from ("", *(f"{escaped(note)}  " for note in found.notes))
 
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """As it is: nothing of a label is markup."""
     return " ".join(_MARKUP.sub(r"\\\g<0>", text).split())

@@ -23,7 +23,7 @@ from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
-from stepgrid.summarize.page import absolute_figures, answer, command_lines, host, origin, summary_text
+from stepgrid.summarize.page import absolute_figures, answer, command_lines, content_policy, host, origin, summary_text
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
 
@@ -61,6 +61,7 @@ def _quoted(text: str) -> Markup:
 def _context(report: Report, draw: Draw) -> dict[str, Any]:
     hosts = report.facts.get("host", {})
     return {
+        **content_policy.context(TEMPLATES / "report"),
         "report": report,
         "repeats": summary_text.repeats(report),
         "host": host.line(report.hardware, next(iter(hosts.values()), {})),

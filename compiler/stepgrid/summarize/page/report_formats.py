@@ -10,6 +10,7 @@ from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim_cases import Claim
 from stepgrid.summarize.formats import FORMATS, json_format
+from stepgrid.summarize.formats.markdown import escaped
 from stepgrid.summarize.page import absolute_figures, summary_text
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
@@ -41,8 +42,8 @@ def _joined(parts: Iterable[str], form: str) -> str:
 def _parts(report: Report, form: str) -> Iterator[str]:
     """What is incomplete is said where there is room for words."""
     if form == "markdown":
-        yield f"# {report.title}\n"
-        yield from (f"**{line}**\n" for line in summary_text.incomplete(report))
+        yield f"# {escaped(report.title)}\n"
+        yield from (f"**{escaped(line)}**\n" for line in summary_text.incomplete(report))
         yield from _claims(report.claims)
     shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
     yield from map(FORMATS[form], shown)

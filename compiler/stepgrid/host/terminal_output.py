@@ -1,0 +1,61 @@
+"""The writer of all that is printed: control characters of programs, bundles and names are shown, not sent.
+
+A terminal obeys them: they move its cursor, set its title, fill its clipboard. They appear as in JSON, `\\u001b`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO, cast
+
+# besides the control characters of ASCII and Latin-1: line ends of Unicode, what turns the direction of a line, and
+# halves of characters, which no terminal gets to see
+_HIDDEN = re.compile(
+    "(\x1b\\[(?:0|1|2|31|32|33)m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """Line breaks, tabs and the colours that we use stay as they are."""
+    return _HIDDEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[1] or f"\\u{ord(match[0]):04x}"
+
+
+class Screen:
+    """A stream of text that shows control characters; all else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.raw = stream
+
+    def write(self, text: str) -> int:
+        return self.raw.write(visible(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def raw(stream: TextIO) -> TextIO:
+    """For who moves the cursor, and makes `visible` what comes from elsewhere."""
+    return cast(TextIO, getattr(stream, "raw", None) if isinstance(stream, Screen) else stream)
+
+
+@contextmanager
+def screened() -> Iterator[None]:
+    """All that is printed meanwhile. Streams that somebody put in their place meanwhile stay."""
+    before = sys.stdout, sys.stderr
+    ours = [cast(TextIO, each if isinstance(each, Screen) else Screen(each)) for each in before]
+    sys.stdout, sys.stderr = ours
+    try:
+        yield
+    finally:
+        sys.stdout = before[0] if sys.stdout is ours[0] else sys.stdout
+        sys.stderr = before[1] if sys.stderr is ours[1] else sys.stderr

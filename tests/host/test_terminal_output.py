@@ -1,0 +1,68 @@
+"""What programs, bundles and names have in them does not reach the terminal as a command."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import TextIO, cast
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.cli.status.terminal import Block
+from stepgrid.host.terminal_output import Screen, raw, screened, visible
+
+Capture = pytest.CaptureFixture[str]
+CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (CLIPBOARD, "\\u001b]52;c;cm0gLXJmIH4K\\u0007"),
+        ("a\r\x1b[2K\x1b[1Ab\x9b31mc", "a\\u000d\\u001b[2K\\u001b[1Ab\\u009b31mc"),
+        ("user\u202egnp.exe\u2066\udcff", "user\\u202egnp.exe\\u2066\\udcff"),
+        ("a\tb\nc é 漢 😀 \x1b[32mdone\x1b[0m", "a\tb\nc é 漢 😀 \x1b[32mdone\x1b[0m"),
+    ],
+)
+def test_what_is_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown
+    assert not visible("".join(map(chr, range(0x20)))).replace("\t", "").replace("\n", "").count("\x1b")
+
+
+def test_json_stays_json() -> None:
+    text = json.dumps({"name": "a\x7f\x9b\u202e"}, ensure_ascii=False)
+    assert json.loads(visible(text)) == json.loads(text)
+
+
+def test_streams_are_put_back(capsys: Capture) -> None:
+    before = sys.stdout, sys.stderr
+    with screened():
+        with screened():
+            print(CLIPBOARD)
+            print("\udcff", file=sys.stderr)
+        assert isinstance(sys.stdout, Screen)
+        assert sys.stdout.isatty() is False
+        sys.stdout.writelines(["\x07", "\n"])
+    assert (sys.stdout, sys.stderr) == before
+    said = capsys.readouterr()
+    assert said.out == f"{visible(CLIPBOARD)}\n\\u0007\n"
+    assert said.err == "\\udcff\n"
+
+
+def test_lines_that_are_drawn_over_themselves() -> None:
+    out = io.StringIO()
+    Block(cast(TextIO, Screen(out))).draw([f"watching {CLIPBOARD}"])
+    assert out.getvalue() == f"\rwatching {visible(CLIPBOARD)}\x1b[K\n\x1b[J"
+    assert raw(cast(TextIO, Screen(out))) is out
+
+
+def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -> None:
+    name = tmp_path / f"a{CLIPBOARD}.gz"
+    name.write_bytes(b"no")
+    assert main(["parse", "db_bench", str(name)]) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert visible(CLIPBOARD) in said
