@@ -67,7 +67,7 @@ def lines(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterat
 
 
 def options() -> str:
-    return f"(FORMAT parquet, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
+    return f"(FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
 
 
 def files(paths: Iterable[Path]) -> str:

@@ -56,7 +56,8 @@ def to_parquet(folder: Path, sql: str, path: Path) -> None:
     folder, path = folder.resolve(), path.resolve()
     with asked(folder, path) as connection, _told(connection, sql):
         _only_reads(connection, sql)
-        connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {parquet.quoted(str(path))} (FORMAT parquet, USE_TMP_FILE false)")
+        target = f"{parquet.quoted(str(path))} (FORMAT parquet, USE_TMP_FILE false)"  # it may write to no other file
+        connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {target}")
 
 
 def _only_reads(connection: DuckDBPyConnection, sql: str) -> None:
