@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
+from pathlib import Path
 
 import pytest
 from snakemake.cli import parse_config
 
-from stepgrid.cli import run
+from stepgrid.cli import main, run
+from stepgrid.host.host_lock import host_lock
 
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
@@ -14,3 +18,27 @@ def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
     run.arguments(parser)
     asked = parser.parse_args(["--only", only, "--set", "params.x='1'", "s.yaml"])
     assert parse_config(run.config_of(asked)) == {"spec": "s.yaml", "only": [only], "set": ["params.x='1'"]}
+
+
+def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "s.yaml", "--until", "yesterday"]) == 2
+    assert capsys.readouterr().err == (
+        "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
+        "or a rule: build, run, collect, summarize, all; found `yesterday`\n"
+    )
+    assert run._wrong_until(["--until=run", "--until", "collect"]) is None
+
+
+def test_a_run_that_does_not_wait_for_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(
+        "title: t\nbuilds: {a: {engine: program, version: 1, source: {system: sh}}}\n"
+        "steps: [{name: s, kind: command, argv: [sh, -c, 'exit 0']}]\n"
+    )
+    with host_lock(shared=False):
+        assert main(["run", "s.yaml", "--no-wait"]) == 3
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert re.fullmatch(rf"the host is in use by process {os.getpid()} .*; `--no-wait`: nothing was started", said)
+    assert ", running for " in said

@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
+from stepgrid.model import early_interrupt
+
 COMMANDS = {
     "check": "compile a spec and show every problem in it",
     "plan": "show what a run would measure, why and for how long, and which results exist",
@@ -93,6 +95,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _called(parsed: argparse.Namespace, command: str) -> int:
+    early_interrupt.give_back()
     try:
         return int(parsed.run(parsed))
     except BrokenPipeError:

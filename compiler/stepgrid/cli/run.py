@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.shared import claim_gate, spec_arguments
+from stepgrid.host import host_lock
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+RULES = ("build", "run", "collect", "summarize", "all")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +33,9 @@ def run(args: argparse.Namespace) -> int:
 
     exit_signals.at_once(FAILED)
     args, more = _sorted(args)
+    if wrong := _wrong_until(more):
+        print(wrong, file=sys.stderr)
+        return USAGE
     if problems := spec_arguments.wrong_site(args):
         spec_arguments.tell(problems[0].where.file, None, problems)
         return PROBLEMS
@@ -49,6 +54,9 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     if work.is_over and not more:
         print(work.nothing_to_do)
         return _gated(work.plan, args)
+    if args.no_wait and (users := host_lock.users()):
+        print(f"the host is in use by {', '.join(users)}; `--no-wait`: nothing was started", file=sys.stderr)
+        return FAILED
     status = _started(asked | {"site": args.site}, args, more)
     return status if status != FINE else _gated(work.plan, args)
 
@@ -76,6 +84,7 @@ def config_of(args: argparse.Namespace) -> list[str]:
 def _options(parser: argparse.ArgumentParser) -> None:
     spec_arguments.narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
+    parser.add_argument("--no-wait", action="store_true", help="start nothing while the host is in use by another run")
     claim_gate.arguments(parser)
 
 
@@ -89,7 +98,7 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     own.site = own.site if own.site is not None else args.site
-    own.strict = own.strict or args.strict
+    own.strict, own.no_wait = own.strict or args.strict, own.no_wait or args.no_wait
     return own, [argument for argument in more if argument != "--"]
 
 
@@ -103,6 +112,18 @@ def _until(given: Sequence[str]) -> tuple[str | None, list[str]]:
             found = value
             del rest[index : index + (1 if equals else 2)]
     return found, rest
+
+
+def _wrong_until(more: Sequence[str]) -> str | None:
+    """Of a value that is neither a time nor a rule, which Snakemake would search for among its files."""
+    from stepgrid.run.run_end_time import EXPECTED
+
+    for given, after in zip(more, [*more[1:], ""], strict=False):
+        name, equals, value = given.partition("=")
+        if name == "--until" and (value if equals else after) not in RULES:
+            found = value if equals else after
+            return f"--until: expected {EXPECTED}; or a rule: {', '.join(RULES)}; found `{found}`"
+    return None
 
 
 def _time(text: str) -> str:

@@ -38,6 +38,11 @@ def holders() -> list[str]:
     return [described([pid]) for pid in lock_holders(path())]
 
 
+def users() -> list[str]:
+    """The same for a sentence, with how long each runs."""
+    return [f"{described([pid])}{_running_for([pid])}" for pid in lock_holders(path())]
+
+
 def path() -> Path:
     """The same file for every user and checkout of this host, where it has a folder for that."""
     override = os.environ.get(OVERRIDE)

@@ -50,7 +50,8 @@ class Hooks:
 
     def start(self) -> None:
         """Before the first job."""
-        fresh = not self.work.store.lock(NAME).exists()
+        store = self.work.store
+        fresh = not store.lock(NAME).exists() and not any(store.results_of("_").parent.glob("*"))
         self._take_lock()
         reserve.keep(self.work.store)
         temporary_files.everywhere(self.work.store.root)
