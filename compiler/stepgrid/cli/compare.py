@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.cli.shared.result_sets import MEANT, UnknownResults, read
+from stepgrid.cli.shared.result_arguments import MEANT, selection
 from stepgrid.summarize.formats import FORMATS
-from stepgrid.summarize.side_by_side.matching_cells import NotComparable
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
@@ -30,16 +29,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.narrowing(parser)
 
 
-def selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--where",
-        metavar="AXIS=LABEL",
-        action="append",
-        default=[],
-        help="of a side that has this label, only its cells",
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     found = report_of(args, (args.first, args.second))
     if isinstance(found, int):
@@ -51,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
 def report_of(args: argparse.Namespace, names: Sequence[str]) -> Report | int:
     """The exit status, after it was said why there is none."""
+    from stepgrid.cli.shared.result_sets import UnknownResults, read
+    from stepgrid.summarize.side_by_side.matching_cells import NotComparable
     from stepgrid.summarize.side_by_side.side_by_side import side_by_side
 
     wrong = [each for each in args.where if "=" not in each]

@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli.compare import FINE, PROBLEMS, USAGE, put, report_of, selection
+from stepgrid.cli.compare import FINE, PROBLEMS, USAGE, put, report_of
 from stepgrid.cli.shared import claim_gate, spec_arguments
-from stepgrid.cli.shared.result_sets import MEANT
-from stepgrid.store.past_store import moment
+from stepgrid.cli.shared.result_arguments import MEANT, selection
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
@@ -35,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _against(args: argparse.Namespace) -> int:
     """A date is one of the spec."""
+    from stepgrid.store.past_store import moment
+
     base = f"{args.spec}@{args.against}" if moment(args.against) else args.against
     found = report_of(args, (base, args.spec))
     return found if isinstance(found, int) else _printed(args, found, None)

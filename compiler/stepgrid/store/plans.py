@@ -70,3 +70,11 @@ def _machines(header: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         return {str(hardware["id"]): hardware}
     listed = machines.items() if isinstance(machines, dict) else ()
     return {name: facts for name, facts in listed if isinstance(facts, dict)}
+
+
+def stages(plan: StoredPlan) -> list[str]:
+    """Their ids; none of a plan that cannot be read."""
+    try:
+        return plan_file.ids(plan.folder)
+    except (OSError, ValueError):
+        return []

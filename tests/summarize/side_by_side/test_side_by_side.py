@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from stepgrid.collect.job import collect
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.side_by_side import result_set
 from stepgrid.summarize.side_by_side.matching_cells import NotComparable
@@ -30,7 +31,8 @@ def measured(root: Path, name: str, slower: float = 1.0, levels: tuple[float, ..
                 for threads in found.threads:
                     rate = 10_000 * level * int(threads) * (slower if cache == "hyper" else 1.0)
                     found.add(build, cache, threads, load, {"readww": rate, "overwrite": 2 * rate})
-    return result_set.collected(found.store, found.plan.digest, name)
+    collect(found.store, found.plan)
+    return result_set.stored(found.store, found.plan.digest, name)
 
 
 def told(first: ResultSet, second: ResultSet) -> str:

@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared.result_arguments import MEANT
+from stepgrid.collect.job import collect
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan
+from stepgrid.model.status import Status
 from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
 from stepgrid.store.past_store import PastStore, moment
@@ -25,11 +28,18 @@ from stepgrid.workflow import host_plan
 
 _DIGEST = re.compile(r"[0-9a-f]{6,20}")
 SHOWN = 8  # letters of a plan's digest
-MEANT = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
 
 
 class UnknownResults(Exception):
     """There are none of that name."""
+
+
+class Located(NamedTuple):
+    """Results whose tables are made."""
+
+    store: Store
+    plan: Plan
+    name: str
 
 
 class _Asked(NamedTuple):
@@ -39,6 +49,11 @@ class _Asked(NamedTuple):
 
 def read(args: argparse.Namespace, text: str, kept: ExitStack) -> ResultSet | None:
     """None after problems were printed; `kept` holds what is made for it, until it is not needed any more."""
+    found = located(args, text, kept)
+    return None if found is None else result_set.stored(found.store, found.plan.digest, found.name)
+
+
+def located(args: argparse.Namespace, text: str, kept: ExitStack) -> Located | None:
     name, _, date = text.rpartition("@") if "@" in text and not Path(text).exists() else (text, "", "")
     if not date and (file := Path(name)).is_file() and file.suffix not in (".yaml", ".yml"):
         return _bundle(file, kept)
@@ -49,22 +64,27 @@ def read(args: argparse.Namespace, text: str, kept: ExitStack) -> ResultSet | No
     if asked is None:
         return None
     store = host_plan.store()
-    if until is None:
-        current(store, asked.plan)
-        return result_set.stored(store, asked.plan.digest, asked.name)
-    return _past(store, asked, until, date, kept)
+    if until is not None:
+        return _past(store, asked, until, date, kept)
+    current(store, asked.plan)
+    return Located(store, *asked)
 
 
-def _bundle(file: Path, kept: ExitStack) -> ResultSet:
+def _bundle(file: Path, kept: ExitStack) -> Located:
     """Of its own: its results do not join those that are here."""
-    store = Store(kept.enter_context(tempfile.TemporaryDirectory(prefix="stepgrid-compare-")))
+    store = Store(_folder(kept))
     try:
         if not result_import.is_one(bundle.head(file, "result")):
             raise UnknownResults(f"{file} holds a build, not results")
         plan = result_import.publish(store, file).plan
     except BuildError as error:
         raise UnknownResults(str(error)) from None
-    return result_set.collected(store, plan.digest, file.stem)
+    collect(store, plan)
+    return Located(store, plan, file.stem)
+
+
+def _folder(kept: ExitStack) -> Path:
+    return Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="stepgrid-compare-")))
 
 
 def _plan(args: argparse.Namespace, name: str) -> _Asked | None:
@@ -81,13 +101,13 @@ def _plan(args: argparse.Namespace, name: str) -> _Asked | None:
     return _Asked(plan_file.read(known[meant[0]].folder), meant[0][:SHOWN])
 
 
-def _past(store: Store, asked: _Asked, until: str, date: str, kept: ExitStack) -> ResultSet:
+def _past(store: Store, asked: _Asked, until: str, date: str, kept: ExitStack) -> Located:
     """The plan that its spec had then, else the one that it has now: its stages may have been measured for others."""
-    past = PastStore(store, until, Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="stepgrid-compare-"))))
+    past = PastStore(store, until, _folder(kept))
     before = [each for each in plans.stored(store) if (each.spec, each.scale) == (asked.plan.spec, asked.plan.scale)]
     then = [each for each in sorted(before, key=lambda each: each.made) if plans.name_of(each.made) <= f"{until}~"]
-    for digest in (*(each.digest for each in reversed(then)), asked.plan.digest):
-        found = result_set.collected(past, digest, date) if store.has_plan(digest) else None
-        if found and found.is_measured:
-            return found
+    candidates = [*(each.digest for each in reversed(then)), asked.plan.digest]
+    for plan in (plan_file.read(store.plan(digest)) for digest in candidates if store.has_plan(digest)):
+        if any(each.status is Status.DONE for each in collect(past, plan).values() if not each.is_build):
+            return Located(past, plan, date)
     raise UnknownResults(f"nothing of {asked.plan.spec or asked.name} was measured until {date}")

@@ -43,11 +43,11 @@ def page(report: Report, draw: Draw = drawn) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["quoted"] = _quoted
+    environment.filters["quoted"] = quoted
     return environment.get_template("index.html.j2").render(_context(report, draw))
 
 
-def _quoted(text: str) -> Markup:
+def quoted(text: str) -> Markup:
     """Names in backquotes are set as code."""
     from markupsafe import Markup
 

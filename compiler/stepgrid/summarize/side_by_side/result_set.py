@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepgrid.collect.job import collect
-from stepgrid.model.status import Status
 from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plan.files import plan_file
 from stepgrid.store.history.earlier_plans import EarlierPlan
@@ -24,10 +22,6 @@ class ResultSet:
     links: Callable[[Sequence[str]], list[Link]]  # of a chain of stages
 
     @property
-    def is_measured(self) -> bool:
-        return any(run.measured and run.status == Status.DONE for run in self.tables.runs)
-
-    @property
     def days(self) -> str:
         """2026-11-20, or the first and the last of them."""
         days = sorted({f"{run.started:%Y-%m-%d}" for run in self.tables.runs if run.started and run.measured})
@@ -39,9 +33,3 @@ def stored(store: Store, digest: str, name: str) -> ResultSet:
     header = plan_file.read_header(store.plan(digest))
     tables = parquet_reader.load(store.tables(digest), [axis["name"] for axis in header["axes"]])
     return ResultSet(name, header, tables, EarlierPlan(store.plan(digest), header).links)
-
-
-def collected(store: Store, digest: str, name: str) -> ResultSet:
-    """Of a store that has no tables of these results."""
-    collect(store, plan_file.read(store.plan(digest)))
-    return stored(store, digest, name)
