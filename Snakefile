@@ -24,7 +24,7 @@ except Fault as fault:
 PYTHON, PLAN = sys.executable, work.plan.digest
 REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it
 QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
-hooks = Hooks(work)
+hooks = Hooks(work, config)
 if work.is_over:  # the logger of profiles/default says so, unless there are jobs all the same
     logger.info(None, extra={"stepgrid_answer": work.nothing_to_do})
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from stepgrid.cli.shared import spec_arguments
+from stepgrid.cli.shared import adaptive_loads, spec_arguments
 from stepgrid.cli.shared.resource_limits import LimitError, limited
 from stepgrid.language.lock_file import spec_of
 from stepgrid.language.problems import formats
@@ -62,4 +62,12 @@ def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) ->
 def contents(plan: Plan) -> str:
     counts = ((len(plan.cells), "cell"), (len(plan.builds), "build"), (len(plan.stages), "stage"))
     said = ", ".join(counted(count, name) for count, name in counts)
-    return f"{said}; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"
+    return f"{said}; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring{_at_most(plan)}"
+
+
+def _at_most(plan: Plan) -> str:
+    """Where loads are added: what all of them would take."""
+    if plan.until is None:
+        return ""
+    load = sum(stage.seconds for stage in plan.stages if not stage.load)
+    return f", at most {duration(load * plan.until.most)} ({adaptive_loads.limits(plan.until)})"

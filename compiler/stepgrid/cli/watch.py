@@ -32,9 +32,17 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(number, _leave)
     try:
         status = _followed(plan)
+        while (plan := _next(args, plan)) is not None:  # loads were added
+            status = _followed(plan)
     except KeyboardInterrupt:
         return LEFT
     return FAILED if status.has_failed else FINE
+
+
+def _next(args: argparse.Namespace, plan: Plan) -> Plan | None:
+    """The plan of the next round, where loads are added until it is sure."""
+    found = planned(args) if plan.until is not None else None
+    return found if found and found.digest != plan.digest else None
 
 
 def _followed(plan: Plan) -> PlanStatus:

@@ -71,7 +71,7 @@ def expand(
     spec, whole = document.spec, document.nodes
     grid = Grid(chosen, every, axes, names, problems, whole.at.get("sweep", whole.where))
     wanted = Text(only, Location("--only", 1, 1)) if only else None
-    choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.loads * spec.repeat.runs)
+    choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.highest * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, wanted, problems)
     unknown = _unknown(document, axes, items, defined)

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from stepgrid.language.builds.service import Service
 from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
 from stepgrid.language.problems.problem import Location as Place
+from stepgrid.language.repeat import Repeat
 from stepgrid.language.yaml.nodes import Map, Node
 
 
@@ -149,11 +150,6 @@ class Axis(Model):
     values: tuple[Name, ...] | None = None
     from_: Label | None = Field(default=None, alias="from")
     steps: tuple[Label, ...] | None = None
-
-
-class Repeat(Model):
-    loads: Count = 1
-    runs: Count = 1
 
 
 class Probe(Model):

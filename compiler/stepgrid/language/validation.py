@@ -130,22 +130,26 @@ def _said(root: Map, path: Sequence[str | int]) -> str:
     return above if short or isinstance(key, int) else str(key)
 
 
+_CODES = {
+    "literal_error": "not-a-choice",
+    "wrong_unit": "wrong-unit",
+    "not_both": "not-both",
+    "control_character": "control-character",
+    "needs_key": "missing-key",
+}
+
+
+_WHOLE = ("wrong_unit", "not_both", "control_character", "needs_key", "out_of_order")  # their sentence is `why`
+
+
 def _code(kind: str) -> str:
-    if kind == "literal_error":
-        return "not-a-choice"
-    if kind == "wrong_unit":
-        return "wrong-unit"
-    if kind == "not_both":
-        return "not-both"
-    if kind == "control_character":
-        return "control-character"
-    return "wrong-type" if kind in _EXPECTED else "out-of-range"
+    return _CODES.get(kind) or ("wrong-type" if kind in _EXPECTED else "out-of-range")
 
 
 def sentence(key: str, found: Any, shown: str) -> str:
     """What pydantic found at a key, in our words."""
     kind, context = found["type"], found.get("ctx", {})
-    if kind in ("wrong_unit", "not_both", "control_character"):
+    if kind in _WHOLE:
         return f"{key}: {context['why']}" if kind == "wrong_unit" else f"`{key}`: {context['why']}"
     expected = _EXPECTED.get(kind) or _bounded(kind, context)
     if expected:

@@ -20,7 +20,7 @@ def _missing(subject: Subject) -> Iterator[Finding]:
     for stages in _by_parent(subject).values():
         if len(stages) > 1:
             for step, seconds in _shared(stages):
-                saved[step] += seconds * subject.spec.repeat.loads
+                saved[step] += seconds * subject.spec.repeat.fewest
     if not saved:
         return
     step, seconds = max(saved.items(), key=lambda entry: entry[1])

@@ -106,7 +106,7 @@ _REPEAT = "`repeat: 3`; one load gives ratios and at most the word indicative"
 
 def _once(subject: Subject) -> Iterator[Finding]:
     repeat = subject.spec.repeat
-    if len(subject.cells) < 2 or repeat.loads > 1:
+    if len(subject.cells) < 2 or repeat.highest > 1:
         return
     message = f"{len(subject.cells):,} cells are compared and each is loaded once: there can be no verdict"
     if repeat.runs > 1:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+
 Value: TypeAlias = bool | int | float | str
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -188,6 +190,13 @@ class Plan:
     warnings: tuple[str, ...] = ()
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
+    until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
+
+
+def load_counts(plan: Plan) -> tuple[int, int]:
+    """Of a cell, the fewest and the most."""
+    counts = [len({repeat.load for repeat in cell.repeats}) for cell in plan.cells]
+    return min(counts, default=0), max(counts, default=0)
 
 
 class OutlinedStage(NamedTuple):

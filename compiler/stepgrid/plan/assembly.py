@@ -11,7 +11,7 @@ from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
-from stepgrid.plan import builds, identical_points, identity, stage_tree
+from stepgrid.plan import builds, identical_points, identity, load_counts, stage_tree
 from stepgrid.plan.cells import Cells
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.measurement_order import ranks
@@ -30,15 +30,17 @@ def assemble(
     narrowed: bool = False,
     made: builds.OfStore = lambda node: None,
     kept: stage_tree.OfResults = stage_tree.has_none,
+    requested: load_counts.OfStore = load_counts.NOTHING,
 ) -> Plan:
     """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
 
-    `made`: what the store has of a build; `kept`: of a stage's earlier id."""
+    `made`: what the store has of a build; `kept`: of a stage's earlier id; `requested`: which loads it
+    has, and which were asked for."""
     spec = document.spec
     every = (*expansion.builds, *expansion.clients)
     planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
     ids = {name: build.id for name, build in planned.items()}
-    tree = stage_tree.Tree(spec.seed, spec.repeat.loads, spec.repeat.runs, Setups(ids), kept)
+    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec.repeat, requested), spec.repeat.runs, Setups(ids), kept)
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     identical_points.check(_telling(expansion), cells, problems)
@@ -60,6 +62,7 @@ def assemble(
         warnings=tuple(f"{problem.where}: {problem.message}" for problem in problems.warnings),
         machines=dict(sorted(planner.machines.items())),
         share=spec.share,
+        until=spec.repeat.adaptive,
     )
     return replace(unnumbered, digest=plan_file.digest(unnumbered))
 

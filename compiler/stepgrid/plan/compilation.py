@@ -17,7 +17,7 @@ from stepgrid.language.spec_file import read
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map
 from stepgrid.model.plan import Plan
-from stepgrid.plan import builds, pins
+from stepgrid.plan import builds, load_counts, pins
 from stepgrid.plan.assembly import assemble
 from stepgrid.plan.stage_tree import OfResults, has_none
 
@@ -35,12 +35,14 @@ def compile_spec(
     differs: Differs = stands_in_for_none,
     made: builds.OfStore = lambda node: None,
     kept: OfResults = has_none,
+    requested: load_counts.OfStore = load_counts.NOTHING,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
     `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
     `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
     `kept`: whether results under an id without the contents of files count for such contents.
+    `requested`: which loads the store has, and which were asked for, where `repeat` says `until`.
     """
     found = problems or Problems()
     document = read(os.path.normpath(path), scale, found, sets)
@@ -53,7 +55,7 @@ def compile_spec(
     held = _pins(document.path, every, pin, found)
     if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
         _warn_of_unused(document.path, (build.source for build in every), found)
-    return assemble(document, expansion, held, found, bool(only), made, kept)
+    return assemble(document, expansion, held, found, bool(only), made, kept, requested)
 
 
 def check_scales(

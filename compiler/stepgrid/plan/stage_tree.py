@@ -10,6 +10,7 @@ from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.expand.steps.setup import Setup
 from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, called, contents_of
 from stepgrid.plan import identity
+from stepgrid.plan.load_counts import LoadCounts
 from stepgrid.plan.seeds import Seeding, Seeds
 
 Labels: TypeAlias = Mapping[str, str]
@@ -55,7 +56,7 @@ class Tree:
     `kept`: whether results under an id without the contents of files count for such contents.
     """
 
-    def __init__(self, seed: int, loads: int, runs: int, setups: Setups, kept: OfResults = has_none) -> None:
+    def __init__(self, seed: int, loads: LoadCounts, runs: int, setups: Setups, kept: OfResults = has_none) -> None:
         self.drafts: dict[str, Draft] = {}
         self._kept = kept
         self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
@@ -64,15 +65,24 @@ class Tree:
     def add(self, segments: Sequence[Segment], labels: Labels, root: Root) -> tuple[Repeat, ...]:
         """The stages of a cell in each repeat."""
         runs = self._runs if len(segments) > 1 else 1  # without a checkpoint there is nothing to fork
-        indices = [(load, run) for load in range(self._loads) for run in range(runs)]
+        loads = self._loads.of(lambda load: self._last(segments, root, load))
+        indices = [(load, run) for load in range(loads) for run in range(runs)]
         return tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+
+    def _last(self, segments: Sequence[Segment], root: Root, load: int) -> str:
+        """The id of a load's last stage, whether or not the load is planned."""
+        node: str | None = None
+        for position, (segment, seeds) in enumerate(zip(segments, self._seeding.of(segments, load, 0), strict=True)):
+            node = self._id(root, node, segment, seeds, *_own(position, load, 0))
+        return str(node)
 
     def _repeat(self, segments: Sequence[Segment], labels: Labels, root: Root, load: int, run: int) -> Repeat:
         chain: list[str] = []
         parent: Draft | None = None
         seeded = zip(segments, self._seeding.of(segments, load, run), strict=True)
         for position, (segment, seeds) in enumerate(seeded):
-            node = self._id(root, parent, segment, seeds, *_own(position, load, run))
+            above = None if parent is None else parent.id
+            node = self._id(root, above, segment, seeds, *_own(position, load, run))
             draft = self.drafts.get(node)
             if draft is None:
                 index = (load, run if position else 0)
@@ -85,8 +95,7 @@ class Tree:
             parent = draft
         return Repeat(load, run, tuple(chain))
 
-    def _id(self, root: Root, parent: Draft | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
-        above = None if parent is None else parent.id
+    def _id(self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
             contents = contents_of([step.setup.values for step in segment.steps])

@@ -94,6 +94,10 @@ class StorePaths:
         """Who wants it measured again, and why."""
         return self.root / "asked" / f"{stage}.json"
 
+    def load_request(self, stage: str) -> Path:
+        """How many loads were asked for of the cell whose first load ends with this stage."""
+        return self.root / "loads" / f"{stage}.json"
+
     def lock(self, name: str) -> Path:
         return self.root / "locks" / name
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from stepgrid.store.history.costs import folder_bytes
 from stepgrid.store.store import Store
 
-KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", "asked", "learnt", "contents")
-FILES = ("asked", "learnt", "contents")  # a small one each
+FILES = ("asked", "learnt", "contents", "loads")  # a small one each
+KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", *FILES)
 IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
 
 

@@ -8,11 +8,14 @@ import sys
 from stepgrid.host.durable_writes import write_text
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
+from stepgrid.store import load_requests
 from stepgrid.store.code_revision import revision
 from stepgrid.store.disk_reserve import DiskFull, with_reserve
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts.chart_cache import ChartCache
+from stepgrid.summarize.comparisons.load_decisions import requests
 from stepgrid.summarize.data import parquet_reader, table_inputs
+from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, report
 
@@ -64,7 +67,9 @@ def read(store: Store, plan: str) -> Report:
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.tables(plan)
     found = parquet_reader.load(folder, axes)
-    return report(header, found, table_inputs.load(folder, header, found))
+    until = plan_file.adaptive(header)
+    costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
+    return report(header, found, table_inputs.load(folder, header, found), costs)
 
 
 def write(store: Store, found: Report) -> None:
@@ -72,4 +77,14 @@ def write(store: Store, found: Report) -> None:
     where, charts = summary_text.page_path(store, found.plan), ChartCache(store.charts(found.plan))
     write_text(where, html.page(found, charts.drawn))
     charts.save()
+    _request_loads(store, found)
     write_text(summary_text.path(store, found.plan), summary_text.text(found, where))
+
+
+def _request_loads(store: Store, found: Report) -> None:
+    """Of what is undecided: the next plan of the spec has them."""
+    if any(each.cells for each in found.decisions):
+        cells = plan_file.read_header(store.plan(found.plan))["cells"]
+        last = {cell["id"]: cell["repeats"][0]["stages"][-1] for cell in cells}
+        for stage, (loads, why) in requests(found.decisions, last).items():
+            load_requests.ask(store, stage, loads, why)

@@ -9,19 +9,30 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from stepgrid.model.adaptive_repeat import ALPHA, AdaptiveRepeat
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.plan.arms import arms
+from stepgrid.plan.files import plan_file
 from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim_cases import Claim, claims
-from stepgrid.summarize.comparisons import builds, comparison_axes, drift, measurement_gap, multiple_comparisons
+from stepgrid.summarize.comparisons import (
+    builds,
+    comparison_axes,
+    drift,
+    load_decisions,
+    measurement_gap,
+    multiple_comparisons,
+)
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
+from stepgrid.summarize.comparisons.load_decisions import Decision
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data.client_rates import ClientRates
+from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Tables
 from stepgrid.summarize.data.series import Series
@@ -58,7 +69,7 @@ class Report:
     scale: str | None
     axes: tuple[Axis, ...]
     base: Mapping[str, str]
-    loads: int
+    loads: tuple[int, int]  # of a cell, the fewest and the most
     runs: int
     effect: float
     hardware: Mapping[str, Any]
@@ -81,6 +92,8 @@ class Report:
     differs: tuple[str, ...] = ()  # of two sets of results: what they were made of
     ladder: Ladder | None = None
     left_out: tuple[str, ...] = ()  # what only one of them has
+    until: AdaptiveRepeat | None = None
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def shown(self) -> list[Table]:
@@ -102,7 +115,12 @@ class Report:
         )
 
 
-def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = None) -> Report:
+def report(
+    header: Mapping[str, Any],
+    tables: Tables,
+    extras: Extras | None = None,
+    costs: LoadCosts = LoadCosts(),  # noqa: B008
+) -> Report:
     every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
     axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
     base = comparison_axes.chosen(axes, header["report"]["base"])
@@ -110,20 +128,23 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
     effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
+    until = plan_file.adaptive(header)
+    alpha = until.level if until else ALPHA
     shipped = header["report"].get("as_shipped")
     beside = evidence(tables, effect, header["report"].get("within"), known, shipped is not None)
-    sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside)
+    sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside, alpha)
     unlike = partial(builds.mark, known, shipped is not None)
-    intervals = ratio_intervals([table for each in sections for table in each.comparisons])
+    compared = [table for each in sections for table in each.comparisons]
+    intervals = ratio_intervals(compared, alpha)
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
-    noise = claim_judgement.ClaimEvidence(partial(beside.floor, axes), intervals.of)
+    noise = claim_judgement.ClaimEvidence(partial(beside.floor, axes), intervals.of, alpha)
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
         axes=axes,
         base=base,
-        loads=len({repeat["load"] for repeat in repeats}),
+        loads=_load_counts(header["cells"]),
         runs=len({repeat["run"] for repeat in repeats}),
         effect=effect,
         builds=known,
@@ -147,7 +168,15 @@ def report(header: Mapping[str, Any], tables: Tables, extras: Extras | None = No
         long=tuple(long),
         ladder=ladder(axes, every_point, effect, beside.caveat, partial(beside.floor, axes)),
         asked=bool(said["tables"]),
+        until=until,
+        decisions=load_decisions.decisions(compared, load_decisions.Limits(until, effect, costs)) if until else (),
     )
+
+
+def _load_counts(cells: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """The fewest and the most of a cell."""
+    counts = [len({repeat["load"] for repeat in cell["repeats"]}) for cell in cells]
+    return min(counts, default=0), max(counts, default=0)
 
 
 def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:
@@ -186,7 +215,7 @@ def _section(step: str, axes: Sequence[Axis], base: Mapping[str, str], tables: T
     return Section(step, tuple(touching), tuple(found), shown)
 
 
-def _judged(sections: Sequence[Section], beside: ComparisonEvidence) -> tuple[Section, ...]:
+def _judged(sections: Sequence[Section], beside: ComparisonEvidence, alpha: float) -> tuple[Section, ...]:
     every = [(table, beside(table.layout, each.axes)) for each in sections for table in each.comparisons]
-    found = iter(judge(every))
+    found = iter(judge(every, alpha))
     return tuple(replace(each, comparisons=tuple(islice(found, len(each.comparisons)))) for each in sections)

@@ -33,12 +33,13 @@ def compiled(
     from stepgrid.plan.compilation import compile_spec
     from stepgrid.store.builds import made
     from stepgrid.store.contents import stands_for
+    from stepgrid.store.load_requests import of_store
 
     here = store()
     facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
     differs = differing(of_environment(), facts)
     with knowing(here.checksums()):
-        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept)
+        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept, of_store(here))
 
 
 def use(given: str | None) -> Sequence[Problem]:

@@ -42,14 +42,18 @@ def work_of(config: Mapping[str, Any]) -> RemainingWork:
         raise Fault(USAGE, WRONG_CALL)
     use_until(config.get("until"))
     use_site(config.get("site"))
-    scale = config.get("scale")
-    only = next(iter(_texts(config.get("only"))), None)
-    asked = (named(str(config["spec"])), None if scale is None else str(scale), only, _texts(config.get("set")))
-    found = _looked(compiled(*asked, site=os.environ.get(GIVEN)), host_plan.store())
+    found = _looked(compiled(*request(config), site=os.environ.get(GIVEN)), host_plan.store())
     _refuse_wrong_options(found)
     _refuse_what_cannot_run(found)
     _refuse_other_hardware(found)
     return found
+
+
+def request(config: Mapping[str, Any]) -> plan_cache.Request:
+    scale = config.get("scale")
+    only = next(iter(_texts(config.get("only"))), None)
+    told = None if scale is None else str(scale)
+    return plan_cache.Request(named(str(config["spec"])), told, only, _texts(config.get("set")))
 
 
 def _texts(given: Any) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from stepgrid.host import host_lock, temporary_files
 from stepgrid.host.locks import LockBusy
@@ -30,7 +30,7 @@ from stepgrid.store import reserve, skipped_stages
 from stepgrid.store.run_lock import NAME, Record, active, run_lock
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import job_status
-from stepgrid.workflow import host_plan, run_end
+from stepgrid.workflow import host_plan, next_round, run_end
 from stepgrid.workflow.doctor import collector_tools
 from stepgrid.workflow.remaining_work import RemainingWork, ask_for_again, work
 from stepgrid.workflow.run_end import unstarted
@@ -45,6 +45,7 @@ class Hooks:
     signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
 
     work: RemainingWork
+    config: Mapping[str, Any] = field(default_factory=dict)  # the request
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
 
@@ -87,6 +88,7 @@ class Hooks:
         if now.is_over:
             if now.elsewhere:
                 say(f"measured here: {counted(len(now.results), 'stage')}{now.others}")
+            self._go_on()
             print(now.products.summary, flush=True)
         else:  # only a part of the plan was asked for: --until
             say(head(now.status))
@@ -125,11 +127,21 @@ class Hooks:
             say(late.sentence)
         if not (late and late.in_order):
             say(self._failed())
+        if done and not late:
+            self._go_on()
         if done:
             say(f"summary of what there is: {self.work.text}, {self.work.page}")
         self.lock.close()
         if late and late.in_order:
             exit_signals.leave(0)
+
+    def _go_on(self) -> None:
+        """With the loads that the report just made asks for: the same command, in this process."""
+        if more := next_round.sentence(self.work, self.config):
+            say(more)
+            if next_round.is_possible():
+                self.lock.close()
+                next_round.start()
 
     def _sweep(self) -> None:
         if any(self.work.store.leftovers()):  # seldom: of a runner that was killed

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from stepgrid.cli.shared import adaptive_loads
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
@@ -33,6 +34,8 @@ def _totals(found: Preview) -> Iterator[str]:
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
     yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
+    if plan.until is not None:
+        yield _row("loads", adaptive_loads.so_far(plan, plan.until))
     yield _row("to do", _to_do(found))
     if found.nodes:
         yield _row("status", _statuses(found.nodes))

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from stepgrid.cli.shared import adaptive_loads
 from stepgrid.cli.status.colours import Paint
+from stepgrid.model.plan import Plan
 from stepgrid.model.status import Action, ActiveRun, PlanStatus, Status
 from stepgrid.model.units import duration
 from stepgrid.plan.actions import NO_IMAGE
@@ -61,6 +63,8 @@ def lines(found: PlanStatus, width: int, paint: Paint) -> Iterator[str]:
     yield cut(f"  run      {run(found)}", width)
     if found.run and found.run.stops is not None:
         yield cut(f"  until    {_stops(found.run, found.run.stops, found.now)}", width)
+    if isinstance(found.plan, Plan) and found.plan.until is not None:
+        yield f"  loads    {adaptive_loads.so_far(found.plan, found.plan.until)}"
     yield f"  stages   {stages(found, paint)}"
     yield f"  builds   {builds(found, paint)}"
     if not found.is_complete:

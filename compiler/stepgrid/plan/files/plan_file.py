@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
 from stepgrid.model.canonical_json import encode, fields, flat, quoted
 from stepgrid.model.plan import (
     CLIENT,
@@ -31,7 +32,7 @@ from stepgrid.plan.files import json_lines, step_parts
 from stepgrid.plan.files.step_parts import Writer
 
 __all__ = [
-    "HEADER", "Header", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
+    "HEADER", "Header", "adaptive", "build", "builds", "digest", "encode", "ids", "outline", "read", "read_header",
     "stage", "texts",
 ]  # fmt: skip
 
@@ -79,6 +80,7 @@ def read(folder: Path) -> Plan:
         warnings=tuple(raw["warnings"]),
         machines=raw["machines"],
         share=raw.get("share", True),
+        until=adaptive(raw),
     )
 
 
@@ -134,14 +136,19 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _header(plan: Plan) -> dict[str, Any]:
-    """Without `share` and `as_shipped` where they are as usual: older plans keep their digests."""
-    left_out = ("cells", "stages", "share") if plan.share else ("cells", "stages")
+    """Without `share`, `until` and `as_shipped` where they are as usual: older plans keep their digests."""
+    left_out = {"cells", "stages", *(["share"] if plan.share else []), *(["until"] if plan.until is None else [])}
     found = {name: value for name, value in fields(plan).items() if name not in left_out}
     return found if plan.report.as_shipped else {**found, "report": _without(fields(plan.report), "as_shipped")}
 
 
 def _without(found: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {each: value for each, value in found.items() if each != name}
+
+
+def adaptive(raw: Mapping[str, Any]) -> AdaptiveRepeat | None:
+    """What the header says of loads until it is sure."""
+    return AdaptiveRepeat(**raw["until"]) if raw.get("until") else None
 
 
 def _cells(folder: Path) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ def _claim(
     assert isinstance(where, Mapping)
     found = list(_assignments(statement, where, points))
     leaves = [[leaf(each, chosen, _reason, beside) for each in comparisons(statement)] for _, chosen in found]
-    outcomes = decided([each for row in leaves for each in row])
+    outcomes = decided([each for row in leaves for each in row], beside.alpha)
     shown = _varying([labels for labels, _ in found], axes)
     cases = []
     for (labels, chosen), row in zip(found, leaves, strict=True):

@@ -19,7 +19,7 @@ from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
+from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, Sample
 from stepgrid.summarize.statistics.scipy_functions import special
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -36,6 +36,7 @@ class ClaimEvidence:
 
     floor: Callable[[Point, Point], float | None] = lambda _, __: None
     interval: Callable[[str, Point, Point], Interval | None] = lambda _, __, ___: None  # of the ratio of a metric
+    alpha: float = ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +161,10 @@ def _mean(runs: Sequence[float]) -> float:
     return fmean(runs)
 
 
-def decided(leaves: Sequence[Leaf]) -> dict[int, Outcome]:
+def decided(leaves: Sequence[Leaf], alpha: float = ALPHA) -> dict[int, Outcome]:
     """By the identity of the leaf."""
     samples = {id(each): sample for each in leaves if (sample := _sample(each))}
-    found = dict(zip(samples, confidence_intervals.intervals(list(samples.values())), strict=True))
+    found = dict(zip(samples, confidence_intervals.intervals(list(samples.values()), alpha), strict=True))
     return {id(each): _outcome(each, samples.get(id(each)), found.get(id(each))) for each in leaves}
 
 

@@ -13,7 +13,7 @@ from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVariance, Sample, Table
+from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, PastVariance, Sample, Table
 from stepgrid.summarize.statistics.outliers import outliers
 
 __all__ = [
@@ -104,12 +104,12 @@ def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> 
     return ", ".join(part for part in (row, arm) if part)
 
 
-def judge(tables: Sequence[tuple[Comparison, Evidence]]) -> list[Comparison]:
+def judge(tables: Sequence[tuple[Comparison, Evidence]], alpha: float = ALPHA) -> list[Comparison]:
     """All tables of a report at once: what one shows of the noise helps the others."""
     samples = [dict(_samples(table)) for table, _ in tables]
     rows = zip(tables, samples, strict=True)
     known = [Table(tuple(each.values()), _history(table, evidence)) for (table, evidence), each in rows]
-    found = confidence_intervals.of_tables(known)
+    found = confidence_intervals.of_tables(known, alpha)
     every = zip(tables, samples, found, strict=True)
     return [_judged(table, evidence, each, intervals) for (table, evidence), each, intervals in every]
 

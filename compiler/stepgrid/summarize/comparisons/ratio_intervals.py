@@ -15,7 +15,7 @@ from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table
+from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, Sample, Table
 
 At = tuple[int, int]
 Pair = tuple[Point, Point]
@@ -30,6 +30,7 @@ class RatioIntervals:
     _families: Sequence[Sequence[Pair]] = ()  # of each table of comparisons
     _of_metric: dict[str, Intervals] = field(default_factory=dict)  # of all of them
     _others: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
+    _alpha: float = ALPHA
 
     def of(self, metric: str, point: Point, base: Point) -> Interval | None:
         """Of two points of a comparison, either way round."""
@@ -49,21 +50,22 @@ class RatioIntervals:
 
     def _compared(self, metric: str) -> Intervals:
         if metric not in self._of_metric:
-            self._of_metric[metric] = _intervals(self._families, metric)
+            self._of_metric[metric] = _intervals(self._families, metric, self._alpha)
         return self._of_metric[metric]
 
     def _judge(self, family: Sequence[Pair], metric: str) -> None:
         """What no comparison has is of the table that asks for it first."""
         new = [pair for pair in family if (metric, _places(pair)) not in self._others]
-        self._others.update({(metric, places): found for places, found in _intervals([new], metric).items()})
+        judged = _intervals([new], metric, self._alpha)
+        self._others.update({(metric, places): found for places, found in judged.items()})
 
 
-def _intervals(families: Sequence[Sequence[Pair]], metric: str) -> Intervals:
+def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) -> Intervals:
     """Of all at once: those of a family hold together, and all help each other to know the noise."""
     usable = [{_places(pair): pair for pair in family if _comparable(pair, metric)} for family in families]
     tables = [Table([_sample(pair, metric) for pair in family.values()]) for family in usable]
     known: dict[Places, Interval | None] = {}
-    for family, found in zip(usable, confidence_intervals.of_tables(tables), strict=True):
+    for family, found in zip(usable, confidence_intervals.of_tables(tables, alpha), strict=True):
         for places, interval in zip(family, found, strict=True):
             known.setdefault(places, interval)
     return known
@@ -74,14 +76,14 @@ def _sample(pair: Pair, metric: str) -> Sample:
     return confidence_intervals.sample(point.values(metric), base.values(metric), base.places)
 
 
-def ratio_intervals(tables: Iterable[Comparison]) -> RatioIntervals:
+def ratio_intervals(tables: Iterable[Comparison], alpha: float = ALPHA) -> RatioIntervals:
     """Of QPS as the comparisons have them."""
     families, rates = [], dict[Places, Interval | None]()
     for table in tables:
         families.append([(point, base) for point, base, _ in _pairs(table)])
         for point, base, found in _pairs(table):
             rates.setdefault(_places((point, base)), found)
-    return RatioIntervals(families, {QPS: rates})
+    return RatioIntervals(families, {QPS: rates}, _alpha=alpha)
 
 
 def _pairs(table: Comparison) -> Iterable[tuple[Point, Point, Interval | None]]:

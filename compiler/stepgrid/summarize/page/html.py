@@ -20,6 +20,7 @@ from stepgrid.summarize.charts import (
 from stepgrid.summarize.charts.svg import Draw, drawn
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
@@ -64,6 +65,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         **content_policy.context(TEMPLATES / "report"),
         "report": report,
         "repeats": summary_text.repeats(report),
+        "decisions": list(sentences(report.decisions, report.until)),
         "host": host.line(report.hardware, next(iter(hosts.values()), {})),
         "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
         "defaults": body(report.defaults.table) if report.defaults else "",

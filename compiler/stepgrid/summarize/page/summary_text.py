@@ -14,6 +14,7 @@ from stepgrid.model.units import counted
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.formats import text as text_format
@@ -109,7 +110,7 @@ def _head(report: Report) -> list[str]:
     lines += _entry("quiet", report.quiet)
     lines += _entry("compared", _compared(report))
     lines += _entry("builds", _builds(report))
-    lines += _entry("repeats", [repeats(report)])
+    lines += _entry("repeats", [repeats(report), *sentences(report.decisions, report.until)])
     facts = next(iter(report.facts.get("host", {}).values()), {})
     lines += _entry("host", [host.line(report.hardware, facts)])
     lines += _entry("measured", [origin.measured(report)])
@@ -156,8 +157,11 @@ def _origin(version: str | None, origin: str) -> str:
 
 
 def repeats(report: Report) -> str:
-    loads = counted(report.loads, "load")
-    return loads if report.runs < 2 else f"{loads}, {report.runs} runs of each"
+    fewest, most = report.loads
+    loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
+    runs = "" if report.runs < 2 else f", {report.runs} runs of each"
+    until = f" ({report.until.goal}: {report.until.least} to {report.until.most})" if report.until else ""
+    return f"{loads}{runs}{until}"
 
 
 def _status(report: Report) -> list[str]:

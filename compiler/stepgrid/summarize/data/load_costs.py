@@ -1,0 +1,41 @@
+"""What the stages of a plan took so far, and what one more load of some cells takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stepgrid.store.record_header import head
+from stepgrid.store.status.results import seconds
+from stepgrid.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCosts:
+    spent: float = 0.0
+    _chains: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # cell -> its first load's stages
+
+    def of(self, cells: Collection[str]) -> float:
+        """Seconds; a stage that cells share runs once."""
+        stages: dict[str, float] = {}
+        for cell in cells:
+            stages |= self._chains.get(cell, {})
+        return math.fsum(stages.values())
+
+
+def load_costs(store: Store, header: Mapping[str, Any]) -> LoadCosts:
+    took = {stage: _seconds(store, stage) for cell in header["cells"] for stage in _stages(cell)}
+    chains = {cell["id"]: {stage: took[stage] for stage in _stages(cell, first=True)} for cell in header["cells"]}
+    return LoadCosts(math.fsum(took.values()), chains)
+
+
+def _stages(cell: Mapping[str, Any], first: bool = False) -> list[str]:
+    """Of its first load those of all runs."""
+    return [stage for each in cell["repeats"] if not (first and each["load"]) for stage in each["stages"]]
+
+
+def _seconds(store: Store, stage: str) -> float:
+    result = store.result(stage)
+    return (seconds(head(result / "result.json")) or 0.0) if result else 0.0

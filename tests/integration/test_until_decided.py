@@ -1,0 +1,119 @@
+"""Loads that are added until it is sure, over real runs of a program whose figures come from its seed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import waiting
+from tests.integration.conftest import Lab
+
+PROGRAM = """\
+import os, sys
+folder, factor, noise, seed, arm = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), *sys.argv[4:]
+if os.path.exists(f"{folder}/fail-{arm}"):
+    sys.exit("told to fail")
+with open(f"{folder}/seeds-{arm}", "a+") as file:  # each load has a seed of its own
+    file.seek(0)
+    seeds = file.read().split()
+    if seed not in seeds:
+        file.write(seed + " ")
+        seeds.append(seed)
+print("rate:", 100000 * factor * (1 + noise * (-1) ** seeds.index(seed)))
+"""
+SPEC = """\
+title: which is faster?
+builds: {python: {engine: program, source: {system: python3}, flags: {programs: python3}}}
+steps:
+  - name: count
+    kind: command
+    argv:
+      - "{program:python3}"
+      - FOLDER/rate.py
+      - FOLDER
+      - "{{ params.factor }}"
+      - "{{ params.noise }}"
+      - "{seed}"
+      - "{{ params.arm }}"
+    metrics: {qps: {pattern: "rate: ([0-9.]+)", required: true}}
+sweep:
+  arm:
+    points:
+      base: {params: {factor: 1, noise: 0, arm: a}}
+      fast: {params: {factor: 1.3, noise: 0.003, arm: b}}
+      near: {params: {factor: 1.05, noise: NOISE, arm: c}}
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    (tmp_path / "rate.py").write_text(PROGRAM)
+    found = Lab(tmp_path)
+    found.write(spec(found))
+    return found
+
+
+def spec(lab: Lab, repeat: str = "{until: decided}", noise: float = 0.014, more: str = "") -> str:
+    text = SPEC.replace("FOLDER", str(lab.folder)).replace("NOISE", str(noise))
+    return f"{text}{more}repeat: {repeat}\n"
+
+
+def loads(lab: Lab) -> dict[str, int]:
+    """Of each arm, those with a figure."""
+    sql = "SELECT axis_arm, count(qps) FROM steps GROUP BY 1 ORDER BY 1"
+    text = lab.execute(lab.argv("query", sql, "--spec", "spec.yaml", "--format", "csv")).stdout
+    return {arm: int(count) for arm, count in (line.split(",") for line in text.splitlines()[1:])}
+
+
+def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
+    lab.write(spec(lab, "{until: decided, most: 7}", noise=0.028))
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    assert loads(lab) == {"base": 7, "fast": 3, "near": 7}
+    assert "arm=near against arm=base, count: undecided after 3 loads\n2 stages more\n[9/11 done]" in done.stderr
+    assert done.stderr.count("stages more\n") == 3
+    assert "3 to 7 loads (until decided: 3 to 7)" in done.stdout
+    assert "2 comparisons: 1 decided, 1 undecided after the last load" in done.stdout
+    assert re.search(r"arm=near against arm=base, count: 1\.\d\dx to 1\.\d\dx after 7 loads, the most", done.stdout)
+    before = lab.results()
+    assert lab.run().stdout.startswith("nothing to do: 3 cells, 17 stages measured\n")
+    assert lab.results() == before
+    lab.write(spec(lab, "{until: decided, most: 9}", noise=0.028))
+    assert lab.run().returncode == 0
+    assert loads(lab) == {"base": 9, "fast": 3, "near": 9}
+    assert before.items() < lab.results().items()
+
+
+def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
+    """By plain Snakemake."""
+    run = lab.start(lab.snake())
+    waiting.until(lambda: len(lab.results()) >= 10)  # in the second round
+    run.kill()
+    run.wait()
+    waiting.until(lambda: not lab.processes())
+    killed = lab.results()
+    done = lab.execute(lab.snake())
+    assert done.returncode == 0, done.stderr
+    assert "2 comparisons: 2 decided" in done.stdout
+    assert killed.items() < lab.results().items()
+    found = loads(lab)
+    assert found["near"] == found["base"] > found["fast"] == 3
+
+
+def test_a_failure_holds_up_its_own_comparison_alone_and_an_arm_is_added(lab: Lab) -> None:
+    lab.write(spec(lab))
+    (lab.folder / "fail-b").touch()
+    failed = lab.run()
+    assert failed.returncode == 3
+    found, measured = loads(lab), lab.results()
+    assert found["near"] == found["base"] > 3
+    assert found["fast"] == 0
+    (lab.folder / "fail-b").unlink()
+    lab.write(spec(lab, more="      slow: {params: {factor: 0.7, noise: 0.003, arm: d}}\n"))
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    assert measured.items() < lab.results().items()
+    assert loads(lab).items() >= {"fast": 3, "slow": 3}.items()
+    assert "3 comparisons: 3 decided" in done.stdout

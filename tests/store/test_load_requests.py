@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language.input_record import watching
+from stepgrid.store import load_requests
+from stepgrid.store.store import Store
+from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "outputs")
+
+
+def test_nothing_was_asked_for(store: Store) -> None:
+    assert (load_requests.requested(store, "s-1"), load_requests.why(store, "s-1")) == (0, "")
+
+
+def test_the_most_that_was_asked_for_counts(store: Store) -> None:
+    load_requests.ask(store, "s-1", 5, "a: undecided after 4 loads")
+    load_requests.ask(store, "s-1", 4, "b: undecided after 3 loads")
+    assert load_requests.requested(store, "s-1") == 5
+    assert load_requests.why(store, "s-1") == "a: undecided after 4 loads"
+
+
+def test_a_damaged_file_asks_for_nothing(store: Store) -> None:
+    load_requests.ask(store, "s-1", 5, "")
+    store.load_request("s-1").write_text('{"loads": ')
+    assert load_requests.requested(store, "s-1") == 0
+
+
+def test_a_plan_that_was_compiled_before_knows_that_it_looked(store: Store) -> None:
+    with watching() as before:
+        load_requests.requested(store, "s-1")
+        load_requests.measured(store, "s-2")
+    assert before.files == {str(store.load_request("s-1")): None, str(store.mark("s-2")): None}
+    load_requests.ask(store, "s-1", 5, "")
+    with watching() as after:
+        load_requests.requested(store, "s-1")
+    assert after.files[str(store.load_request("s-1"))] is not None
+
+
+def test_gc_lists_what_no_spec_has(store: Store) -> None:
+    for stage in ("s-1", "s-2"):
+        load_requests.ask(store, stage, 5, "")
+    found = unreferenced(entries(store), NeededNames((), (), ("s-1",)))
+    assert [(entry.kind, entry.name) for entry in found] == [("loads", "s-2")]

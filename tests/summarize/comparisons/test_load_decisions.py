@@ -1,0 +1,103 @@
+"""What each comparison came to, of reports whose figures lie as far apart as they are made to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.load_decisions import Limits, State, decisions, requests, sentences
+from stepgrid.summarize.data.load_costs import LoadCosts
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.verdicts import verdict
+from tests.summarize import made
+from tests.summarize.statistics.test_stopping_rule import interval
+
+REPEAT = AdaptiveRepeat(3, 12)
+CHAINS = {cell: {f"load-{cell}": 50.0, f"step-{cell}": 10.0} for cell in ("lru", "hyper", "edge", "noisy")}
+
+
+def point(cell: str, loads: int, planned: int = 0) -> Point:
+    """Of which the loads beyond the first have no figure yet."""
+    runs = [made.run(cell, load, 1000.0) for load in range(max(loads, planned))]
+    return made.point(*(replace(run, metrics={}) if run.load >= loads else run for run in runs))
+
+
+def table(*arms: tuple[str, Interval], missing: Sequence[str] = ()) -> Comparison:
+    """Of an axis `cache` against lru, as judged by the intervals."""
+    entries = [Entry(BASE, point("lru", 3))]
+    for name, found in arms:
+        word = verdict(found.low, found.high, 0.02)
+        planned = found.loads + (name in missing)
+        entries.append(Entry(RATIO, point(name, found.loads, planned), found, found.ratio, word))
+    columns = (("lru",), *((name,) for name, _ in arms))
+    return Comparison("readww", Layout({"cache": "lru"}, ("cache",), ()), columns, (Line((), tuple(entries)),))
+
+
+FAST = ("hyper", interval(1.10, 0.01))
+EDGE = ("edge", interval(1.015, 0.008))
+NOISY = ("noisy", interval(1.0, 0.2, loads=6))
+
+
+def states(found: Comparison, repeat: AdaptiveRepeat = REPEAT, costs: LoadCosts | None = None) -> list[State]:
+    return [each.state for each in decisions([found], Limits(repeat, 0.02, costs or LoadCosts()))]
+
+
+def test_what_is_decided_what_is_open_what_is_given_up() -> None:
+    assert states(table(FAST, EDGE, NOISY)) == [State.DECIDED, State.OPEN, State.GIVEN_UP]
+
+
+def test_loads_are_asked_for_of_the_arm_and_its_base_alone() -> None:
+    found = decisions([table(FAST, EDGE, NOISY)], Limits(REPEAT, 0.02, LoadCosts()))
+    why = "cache=edge against cache=lru, readww: undecided after 3 loads"
+    assert requests(found, {cell: f"s-{cell}" for cell in CHAINS}) == {"s-lru": (4, why), "s-edge": (4, why)}
+
+
+def test_nothing_is_added_while_a_load_has_no_figures() -> None:
+    assert states(table(FAST, EDGE, missing=["edge"])) == [State.DECIDED, State.INCOMPLETE]
+
+
+def test_after_the_last_load_it_stays_undecided() -> None:
+    assert states(table(("edge", interval(1.015, 0.008, loads=12)))) == [State.LAST]
+
+
+def test_a_width() -> None:
+    assert states(table(FAST, EDGE), AdaptiveRepeat(3, 12, 0.03)) == [State.DECIDED, State.DECIDED]
+    assert states(table(FAST, NOISY), AdaptiveRepeat(3, 12, 0.02)) == [State.OPEN, State.GIVEN_UP]
+
+
+@pytest.mark.parametrize(
+    ("within", "expected", "wanted"),
+    [(10_000.0, State.OPEN, 4), (1000 + 120 * 3 + 1, State.OPEN, 4), (1119.0, State.LATE, 0)],
+)
+def test_time_is_a_limit_too(within: float, expected: State, wanted: int) -> None:
+    """One more load of the arm and its base takes 60 s each; 1000 s are used up."""
+    limits = Limits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
+    [found] = decisions([table(("edge", interval(1.025, 0.008)))], limits)
+    assert (found.state, found.wanted) == (expected, wanted)
+
+
+def test_stages_that_cells_share_are_paid_once() -> None:
+    costs = LoadCosts(0.0, {"a": {"load": 50.0, "a": 1.0}, "b": {"load": 50.0, "b": 2.0}})
+    assert costs.of({"a", "b"}) == 53.0
+
+
+def test_sentences() -> None:
+    late = ("late", interval(1.01, 0.008, loads=12))
+    found = decisions([table(FAST, EDGE, NOISY, late)], Limits(REPEAT, 0.02, LoadCosts()))
+    assert list(sentences(found, REPEAT)) == [
+        "4 comparisons: 1 decided, 1 undecided so far, 1 given up, 1 undecided after the last load",
+        "  cache=noisy against cache=lru, readww: 0.61x to 1.65x after 6 loads, given up: 12 would hardly decide it",
+        "  cache=late against cache=lru, readww: 0.99x to 1.03x after 12 loads, the most that `repeat` allows",
+    ]
+    assert list(sentences(found, None)) == []
+
+
+def test_an_interval_without_bounds_is_unbounded() -> None:
+    [found] = decisions([table(("noisy", interval(1.0, 3.0)))], Limits(REPEAT, 0.02, LoadCosts()))
+    assert found.range == "unbounded"
