@@ -87,6 +87,20 @@ def test_other_formats_of_the_whole(form: str, begins: str, capsys: Capture) -> 
     assert out(capsys, "--format", form).startswith(begins)
 
 
+def test_forms_for_other_programs(capsys: Capture) -> None:
+    put(RATES)
+    found = json.loads(out(capsys, "--format", "json"))
+    assert (found["schema"], found["title"], found["spec"]) == (1, "t", "a.yaml")
+    assert [claim["result"] for claim in found["claims"]] == ["holds"]
+    assert out(capsys, "--format", "junit").startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="t">')
+    assert out(capsys, "--format", "otava").startswith("time,plan,load,fillseq/")
+    assert json.loads(out(capsys, "--format", "json", "--table", "threads"))[0]["title"] == "threads"
+    assert main(["report", "a.yaml", "--format", "bencher", "--table", "threads"]) == 2
+    assert capsys.readouterr().err == "--format bencher takes the whole report: leave --table out\n"
+    assert main(["schema", "report"]) == 0
+    assert json.loads(capsys.readouterr().out)["properties"]["schema"]["const"] == 1
+
+
 def test_a_newer_result_is_in_it(capsys: Capture) -> None:
     put(RATES)
     assert "2000" in out(capsys, "--table", "threads", "--format", "csv")

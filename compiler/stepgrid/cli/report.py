@@ -16,10 +16,13 @@ from stepgrid.workflow import host_plan
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
+PROGRAMS = ("junit", "github", "bencher", "github-action-benchmark", "otava")
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
+    what = f"the output format (text); for other programs: {', '.join(PROGRAMS)}"
+    parser.add_argument("--format", choices=[*FORMATS, *PROGRAMS], default="text", help=what)
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
     parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {MEANT}")
@@ -53,13 +56,27 @@ def _whole(args: argparse.Namespace) -> int:
 
 
 def _printed(args: argparse.Namespace, found: Report, page: Path | None) -> int:
-    from stepgrid.summarize.page.report_formats import NoTable, table, whole
+    from stepgrid.summarize.page.report_formats import NoTable
 
+    if args.table is not None and args.format not in FORMATS:
+        print(f"--format {args.format} takes the whole report: leave --table out", file=sys.stderr)
+        return USAGE
     try:
-        text = whole(found, args.format, page) if args.table is None else table(found, args.format, args.table)
+        text = _text(args, found, page)
     except NoTable as wrong:
         print(wrong, file=sys.stderr)
         return USAGE
     if (status := put(text, args.output)) != FINE:
         return status
     return claim_gate.status(found, args.strict)
+
+
+def _text(args: argparse.Namespace, found: Report, page: Path | None) -> str:
+    from stepgrid.summarize.interchange import INTERCHANGE, github_summary
+    from stepgrid.summarize.page.report_formats import table, whole
+
+    if args.table is not None:
+        return table(found, args.format, args.table)
+    if args.format == "github":
+        github_summary.append(found)
+    return INTERCHANGE[args.format](found) if args.format in INTERCHANGE else whole(found, args.format, page)

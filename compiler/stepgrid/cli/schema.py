@@ -12,14 +12,14 @@ from stepgrid.language.problems.problem import Problems
 from stepgrid.language.short_form_schema import names
 from stepgrid.language.site.site_models import SiteFile
 from stepgrid.language.yaml.loader import load
-from stepgrid.model.package_data import SPECS
+from stepgrid.model.package_data import SPECS, TEMPLATES
 from stepgrid.plugins import drivers, engines
 from stepgrid.summarize.formats import json_text
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    what = "the schema of specs (the default), of library files, or of a site file"
-    parser.add_argument("of", nargs="?", choices=("spec", "library", "site"), default="spec", help=what)
+    what = "the schema of specs (the default), of library files, of a site file, or of a report as JSON"
+    parser.add_argument("of", nargs="?", choices=("spec", "library", "site", "report"), default="spec", help=what)
     own, what = SPECS / "library", "whose names complete (stepgrid's own library)"
     parser.add_argument("--library", metavar="FOLDER", default=own, type=Path, help=what)
 
@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def text(of: str, library: Path) -> str:
+    if of == "report":
+        return (TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8")
     return json_text.text(_site() if of == "site" else _of(of, library)) + "\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,9 +84,15 @@ def _seen(text: str) -> str:
 def annotation(problem: Problem) -> str:
     """For a pull request on GitHub."""
     where = problem.where
-    place = f"file={_property(where.file)},line={where.line},col={where.column}"
+    place = {"file": where.file, "line": str(where.line), "col": str(where.column), "title": problem.code}
     said = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
-    return f"::{problem.severity} {place},title={_property(problem.code)}::{_data(said)}"
+    return workflow_command(problem.severity, place, said)
+
+
+def workflow_command(level: str, properties: Mapping[str, str], text: str) -> str:
+    """A workflow command of GitHub Actions: `level` is error, warning or notice."""
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -1,0 +1,44 @@
+"""The job summary of GitHub Actions, in Markdown: the answer, the claims, the doubts and the comparisons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.formats import markdown
+from stepgrid.summarize.page import answer, origin
+from stepgrid.summarize.report import Report
+
+VARIABLE = "GITHUB_STEP_SUMMARY"  # the file that a step appends it to
+MOST = 900_000  # bytes; GitHub takes a MiB
+
+
+def append(report: Report) -> None:
+    """To the summary of the step, where this is one."""
+    if path := os.environ.get(VARIABLE):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text(report))
+
+
+def text(report: Report) -> str:
+    whole = "\n".join(_parts(report))
+    while len(whole.encode()) > MOST:
+        whole = whole[: len(whole) // 2] + "\n\n…\n"
+    return whole
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield f"# {markdown.escaped(report.title)}\n"
+    yield from (f"- {markdown.escaped(line)}" for line in answer.lines(report))
+    if report.claims:
+        yield "\n## Claims\n"
+        for claim in claim_text.ordered(report.claims):
+            yield f"- **{claim.result}**: {markdown.escaped(claim.claim)}{claim_text.at_all(claim)}"
+            yield from (f"  - {markdown.escaped(claim_text.case_words(case))}" for case in claim_text.shown(claim))
+    if report.warnings:
+        yield "\n## Before you believe it\n"
+        yield from (f"- {markdown.escaped(each)}" for each in report.warnings)
+    yield from (f"\n{markdown.table(found.table)}" for found in report.overviews)
+    yield f"\n{markdown.escaped(origin.line(report))}; measured {origin.measured(report)}\n"
