@@ -15,9 +15,11 @@ from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.number_format import size
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Plan, imported
+from stepgrid.plan import verification
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.files.integrity import DAMAGED
+from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD
 from stepgrid.store.stale_summaries import out_of_date
@@ -107,7 +109,7 @@ def _verified(file: Path, said: Mapping[str, Any], staged: Path) -> Plan:
     if strange := next((name for name in said["files"] if not _PATH.fullmatch(name)), None):
         raise BuildError(f"{file} is not imported: results have no file {strange}")
     plan = _plan(file, content / PLAN, str(said.get("plan")))
-    for wrong in _faults(content, plan):
+    for wrong in (*_wrong_ids(plan), *_faults(content, plan)):
         raise BuildError(f"{file} is not imported: {wrong}")
     return plan
 
@@ -120,6 +122,17 @@ def _plan(file: Path, folder: Path, digest: str) -> Plan:
     except DAMAGED:
         pass
     raise BuildError(f"{file} is not imported: its plan cannot be read, or is not the one that it names")
+
+
+def _wrong_ids(plan: Plan) -> Iterator[str]:
+    """Those of published results are made of the results themselves."""
+    if imported(plan.spec):
+        yield from (f"the build {each.id} was not published" for each in plan.builds if [*each.source] != ["published"])
+        return
+    try:
+        yield from verification.faults(plan)
+    except (PluginError, *DAMAGED) as error:
+        yield f"the ids of its stages cannot be verified here: {error}"
 
 
 def _faults(content: Path, plan: Plan) -> Iterator[str]:

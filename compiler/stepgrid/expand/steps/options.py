@@ -35,7 +35,7 @@ def part(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, proble
                 found[name] = option
     if faults:
         raise faults[0]
-    return OptionPart(found, {name: f"{_quoted(name)}:{_text(option)}" for name, option in found.items()})
+    return OptionPart(found, {name: f"{_quoted(name)}:{option_text(option)}" for name, option in found.items()})
 
 
 def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
@@ -65,5 +65,5 @@ def _quoted(name: str) -> str:
     return encode(name)
 
 
-def _text(option: Option) -> str:
+def option_text(option: Option) -> str:
     return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])

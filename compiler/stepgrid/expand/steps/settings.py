@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, get_origin
+from typing import TYPE_CHECKING, Any, get_origin
 
 from stepgrid.expand.axes import dependencies
 from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Entry, Scope
@@ -22,6 +22,9 @@ from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.drivers import client, driver, with_inputs
 from stepgrid.plugins.quantity import Quantity
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
 FAULTY = object()  # a value of which is said already what is wrong
 _STEP_KEYS = (
     "use", "name", "as", "kind", "when", "times", "for", "warmup", "measured", "mutates", "params", "options",
@@ -39,10 +42,14 @@ def resolve(
     if found is None or any(value is FAULTY for value, _ in given.values()):
         return None
     kind, complete = driver(item.kind), PlacedValues(found.model_dump(mode="json"), places)
-    named = {CLIENT} if client(item.kind) else set()  # a label: its build is what decides
-    named |= {FILES} if with_inputs(item.kind) else set()  # names: what is in the files decides
-    text = encode(found.model_dump(mode="json", exclude_defaults=True, exclude=named))
-    return Settings(complete, text, kind.seed_key(complete), kind.estimate(complete))
+    return Settings(complete, identity_text(item.kind, found), kind.seed_key(complete), kind.estimate(complete))
+
+
+def identity_text(kind: str, settings: BaseModel) -> str:
+    """What identity has of settings: those that are not the driver's defaults."""
+    named = {CLIENT} if client(kind) else set()  # a label: its build is what decides
+    named |= {FILES} if with_inputs(kind) else set()  # names: what is in the files decides
+    return encode(settings.model_dump(mode="json", exclude_defaults=True, exclude=named))
 
 
 def mentioned(item: StepEntry) -> Iterator[dependencies.Name]:

@@ -47,7 +47,7 @@ class Setup(NamedTuple):
         sums |= {name: each.checksum for name, each in inputs.items()}
         values = {**self.values, FILES: sums}
         places: dict[str, Json] = {name: each.path for name, each in inputs.items()}
-        return self._replace(values={**values, INPUTS: places}, text=_identity(values), without_inputs=self.text)
+        return self._replace(values={**values, INPUTS: places}, text=identity_text(values), without_inputs=self.text)
 
     def along(self, client: Build | None, files: Mapping[str, str]) -> Setup:
         """The same with what the step brings along: of files identity has the checksums."""
@@ -55,7 +55,7 @@ class Setup(NamedTuple):
             return self._replace(client=client)
         sums: dict[str, Json] = {name: _sum(text) for name, text in files.items()}
         values = {**self.values, FILES: sums}
-        return Setup(values, _identity(values), client, files)
+        return Setup(values, identity_text(values), client, files)
 
 
 def resolve(
@@ -72,10 +72,11 @@ def resolve(
         "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
     }
     said = {name: value for name, value in values.items() if value}
-    return Setup(said, _identity(said) if said else "")
+    return Setup(said, identity_text(said) if said else "")
 
 
-def _identity(values: Mapping[str, Json]) -> str:
+def identity_text(values: Mapping[str, Json]) -> str:
+    """What identity has of a setup, without the places of files."""
     found = values.get(SERVICE)
     return encode({**values, SERVICE: service.identity(found)} if isinstance(found, dict) else values)
 
