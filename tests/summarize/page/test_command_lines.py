@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stepgrid.summarize.page.command_lines import command
+from stepgrid.summarize.page.command_lines import MANY, command, shortened
 
 BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
 
@@ -40,3 +40,12 @@ def test_a_program_of_somebody_else_keeps_its_words() -> None:
     assert said(argv, {"PYTHONPATH": "/opt/lib"}) == (
         "PYTHONPATH=/opt/lib /opt/python -m their.client /data/attempts/today /data/builds/b-1"
     )
+
+
+def test_of_many_commands_the_first_is_whole_and_the_others_say_what_differs() -> None:
+    few = [(f"bits={bits}", f"db_bench --bits={bits} --db='my data' --n=1") for bits in range(MANY)]
+    assert shortened(few) == few
+    (first, *others) = shortened([*few, ("more", "db_bench --bits=1 --db='my data' --n=2"), ("other", "db_bench")])
+    assert first == few[0]
+    assert others[0] == ("bits=1", "… --bits=1 …")
+    assert others[-2:] == [("more", "… --bits=1 … --n=2 …"), ("other", "db_bench")]

@@ -12,6 +12,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.report import Report, Section
 
 NONE = "[]"
+MANY = 24  # commands of a step that are shown whole
 _BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|attempts/s)-[0-9a-f]{20})")  # what comes before our folders
 
 
@@ -25,6 +26,23 @@ def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
                 arm = comparison_axes.words(comparison_axes.key(point, names), names)
                 yield arm or section.step, command(found)
                 break
+
+
+def shortened(found: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Of many commands the first as it is, and of the others the words in which they differ from it."""
+    if len(found) <= MANY:
+        return found
+    (arm, whole), *others = found
+    words = whole.split(" ")
+    return [(arm, whole), *((name, _differing(words, text.split(" ")) or text) for name, text in others)]
+
+
+def _differing(words: Sequence[str], others: Sequence[str]) -> str:
+    """… --cache_size=8388608 … --bloom_bits=10 …; nothing where they do not stand at the same places."""
+    if len(words) != len(others):
+        return ""
+    found = [other for word, other in zip(words, others, strict=True) if word != other]
+    return f"… {' … '.join(found)} …" if found else "…"
 
 
 def command(found: Mapping[str, str]) -> str:

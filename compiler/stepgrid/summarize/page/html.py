@@ -73,6 +73,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "answer": list(answer.answers(report)),
         "hints": answer.hints(report),
         "most_answers": answer.MOST,
+        "many_commands": command_lines.MANY,
         "origin": origin,
         "ladder": body(report.ladder.table) if report.ladder and report.ladder.changes else "",
         "overviews": [_overview(report, table, draw) for table in report.overviews],
@@ -111,7 +112,7 @@ def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
         "recall": recall_chart.picture(report, section, draw),
         "by_client": client_charts.multiples(report, section, draw),
         "longest": step_charts.longest(report, section),
-        "commands": list(command_lines.commands(report, section)),
+        "commands": command_lines.shortened(list(command_lines.commands(report, section))),
     }
 
 
