@@ -44,7 +44,7 @@ def test_the_numbers_that_the_page_suggests(compile_example: Callable[..., Plan]
     assert len(compile_example("one load, two ways on").stages) == 3
     assert len(compile_example("large, or small for a try", "smoke").cells) == 1
     grid = compile_example("four runs on one database, three times the same, one that is warmed up")
-    assert len(grid.cells[0].steps) == 1 + 4 + 3 + 2
+    assert len(grid.cells[0].steps) == 1 + 4 + 3 + 2 + 6
     assert len(compile_example("generated points, and a machine of each point").cells) == 3 * 4 * 2
     # builds x (points of cache that they have) x data x fanout x rate x threads, less the excluded, plus one
     assert len(compile_example("every form of axis").cells) == 3 * 2 * 2 * 2 * 2 - 3 * 2 * 2 + 1

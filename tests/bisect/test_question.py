@@ -12,9 +12,10 @@ from stepgrid.bisect.question import Words, candidates_of, request_of
 from stepgrid.bisect.request import Candidate, SearchError
 from stepgrid.bisect.spec_builds import claim
 from stepgrid.bisect.state import Decision, State, kept
+from stepgrid.plan.compilation import compile_spec
 from stepgrid.store.store import Store
 from tests.build.repository import Repository
-from tests.conftest import Compile
+from tests.conftest import HOST, Compile
 
 SPEC = """\
 title: two families
@@ -67,12 +68,27 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
     assert overrides(request, None, found[:1], 3) == (
         f'builds={{"ours-{made[0][:10]}": {{"extends": "ours", "version": "2", "source": {{"ref": "{made[0]}"}}}}}}',
         f'sweep.build=["ours-{made[0][:10]}"]',
-        "repeat=3",
+        "repeat.until=null",
+        "repeat.least=null",
+        "repeat.most=null",
+        "repeat.within=null",
+        "repeat.loads=3",
         "also=null",
         "report.base=null",
         "report.tables=null",
         "claims=[]",
     )
+
+
+@pytest.mark.parametrize("repeat", ["", "repeat: 2\n", "repeat: {until: decided, most: 4, within: 1h}\n"])
+def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeat: str):
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(spec() + repeat)
+    request = request_of(WORDS, compile_spec("a.yaml", None, HOST))
+    sets = overrides(request, None, candidates_of(request, compile_spec("a.yaml", None, HOST))[:2], 3)
+    plan = compile_spec("a.yaml", None, HOST, sets=sets)
+    assert plan.until is None
+    assert [(cell.labels["build"], len(cell.repeats)) for cell in plan.cells] == [("ours-1", 3), ("ours-2", 3)]
 
 
 def test_a_claim_is_about_each_build(compile_text: Compile):

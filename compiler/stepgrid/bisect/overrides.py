@@ -8,6 +8,7 @@ from typing import Any
 
 from stepgrid.bisect.request import Candidate, Request
 
+_FIXED = tuple(f"repeat.{key}=null" for key in ("until", "least", "most", "within"))  # the search says how many loads
 _WITHOUT = ("also=null", "report.base=null", "report.tables=null")  # they may name builds that take no part
 
 
@@ -20,7 +21,8 @@ def overrides(
         *request.sets,
         *([f"builds={json.dumps(_builds(request, candidates))}"] if request.commits else []),
         f"sweep.build={json.dumps(labels)}",
-        f"repeat={loads}",
+        *_FIXED,
+        f"repeat.loads={loads}",
         *_WITHOUT,
         f"claims={json.dumps([claim] if claim else [])}",
     )

@@ -18,9 +18,11 @@ from stepgrid.build.option_difference import DEFAULT, Catalogue, default, differ
 from stepgrid.model.plan import Plan
 from stepgrid.store.builds import catalogue
 from stepgrid.store.store import Store
+from stepgrid.summarize.formats.text import cut
 from stepgrid.workflow.run_preview import outlook
 
 _MOST = 3  # suspects whose changes are shown
+_WIDTH = 40  # of a default: some are long lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Session:
 def _defaults(low: Catalogue, high: Catalogue) -> Iterator[str]:
     for each in differences(low, high):
         if each.kind == DEFAULT and each.first and each.second:
-            yield f"{each.option}: {default(each.first)} -> {default(each.second)}"
+            yield f"{each.option}: {cut(default(each.first), _WIDTH)} -> {cut(default(each.second), _WIDTH)}"
 
 
 def _say(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from stepgrid.language.models import Step
 from stepgrid.language.problems.problem import Location
 from stepgrid.language.yaml.nodes import Text
+from stepgrid.model.axis_search import AxisSearch
 
 UNKNOWN = ""  # the name of what could not be read
 
@@ -26,6 +27,8 @@ class StepEntry:
     base: str = ""  # the name without what `times` and `for` add to it
     shown: str = ""  # the name in tables, where the variables of a live grid have columns of their own
     variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
+    search: AxisSearch | None = None  # of which it is one point
+    search_at: Location | None = None  # where its objective stands
 
     @property
     def whens(self) -> tuple[Text, ...]:

@@ -79,6 +79,15 @@ class OptionSet(Model):
     options: Given = {}
 
 
+class Search(Model):
+    """A variable of a live grid whose values are chosen while it runs."""
+
+    param: Name | None = None
+    search: Annotated[tuple[Label, ...], Field(min_length=2, max_length=2)]
+    for_: Label = Field(alias="for")
+    points: Count = 8
+
+
 class Step(Model):
     """A step or its use; the keys that are not named here are settings of the step's kind."""
 
@@ -91,7 +100,7 @@ class Step(Model):
     as_: Name | None = Field(default=None, alias="as")
     when: Label | None = None
     times: Count | None = None
-    for_: dict[str, tuple[Label, ...]] | None = Field(default=None, alias="for")
+    for_: dict[str, Search | tuple[Label, ...]] | None = Field(default=None, alias="for")
     warmup: Duration | None = None
     measured: bool | None = None
     mutates: bool | None = None

@@ -51,7 +51,12 @@ def _repeat(node: Node) -> Node:
 
 
 def _step(node: Node) -> Node:
-    return _single("use", node) if isinstance(node, Text) else _keys(node, {"options": _listed, "for": _each(_listed)})
+    return _single("use", node) if isinstance(node, Text) else _keys(node, {"options": _listed, "for": _each(_values)})
+
+
+def _values(node: Node) -> Node:
+    """Of a variable of a live grid; a map is a search."""
+    return _listed(node) if isinstance(node, Text) else node
 
 
 def _sweep(node: Node) -> Node:

@@ -191,6 +191,7 @@ class Plan:
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
+    searches: tuple[Mapping[str, Json], ...] = ()  # on live grids: step, variable, param, range, what each is for
 
 
 def load_counts(plan: Plan) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from stepgrid.language.problems.problem import Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
 from stepgrid.plan import builds, identical_points, identity, load_counts, stage_tree
+from stepgrid.plan.axis_searches import searches
 from stepgrid.plan.cells import Cells
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.measurement_order import ranks
@@ -63,6 +64,7 @@ def assemble(
         machines=dict(sorted(planner.machines.items())),
         share=spec.share,
         until=spec.repeat.adaptive,
+        searches=tuple(searches(cells, {node: draft.steps for node, draft in tree.drafts.items()})),
     )
     return replace(unnumbered, digest=plan_file.digest(unnumbered))
 

@@ -10,6 +10,7 @@ from stepgrid.host.disk_errors import disk_full, is_disk_full, met_full_disk, re
 from stepgrid.host.failure import FOUND_NOTHING
 from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.processes.supervision import ProcessEnd
+from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins import hit_rate
@@ -71,8 +72,9 @@ def record(
     dropped: Iterable[str],
     timed: Mapping[str, ProbeReading],
     seen: Mapping[str, Any],
+    value: int | None = None,
 ) -> Mapping[str, Any]:
-    """step.json; `seen`: how the program was found to run."""
+    """step.json; `seen`: how the program was found to run; `value`: that a search tried."""
     counted = {name: dict(probed.counters) for name, probed in timed.items() if probed.counters}
     return {
         "name": step.name,
@@ -92,6 +94,7 @@ def record(
         **({"counters": counted} if counted else {}),
         **({"launch": dict(seen)} if seen else {}),
         **({"client": step.client} if step.client else {}),
+        **({SEARCH: value} if value is not None else {}),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -22,14 +22,16 @@ from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.searched_step import with_value
 from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
 from stepgrid.plugins.engines import engine, served
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.server_request import forget_password
-from stepgrid.run import inputs, progress, step_record, step_timeout
+from stepgrid.run import axis_search, inputs, progress, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
+from stepgrid.run.axis_search import Done
 from stepgrid.run.collector_drawings import draw
 from stepgrid.run.collectors import ActiveCollectors, collecting
 from stepgrid.run.probes import AFTER, BEFORE, ProbeReading, ProbeRunner
@@ -56,11 +58,14 @@ class Bench:
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.BEFORE)
         try:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
-                records = [self._step(index, options, server) for index, options in enumerate(accepted)]
+                done: list[Done] = []
+                for index, options in enumerate(accepted):
+                    done.append(self._step(index, options, server, done))
         finally:
             kill_marked(MARK, self.attempt.folder)  # daemons, where no cgroup holds them
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.MEANWHILE)
         draw(self.folder, self.attempt.job.site)
+        records = [each.record for each in done]
         return [server.noted(record) for record in records] if server else records
 
     def until(self, step: PlannedStep) -> list[PlannedStep]:
@@ -76,14 +81,15 @@ class Bench:
                 said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
                 raise StageError(said, step.name)
 
-    def _step(self, index: int, accepted: AcceptedOptions, server: ReachedServer | None) -> Mapping[str, Any]:
+    def _step(self, index: int, accepted: AcceptedOptions, server: ReachedServer | None, done: Sequence[Done]) -> Done:
         step = self.stage.steps[index]
+        value = axis_search.chosen(step, done)
         folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', step.name)}"
         folder.mkdir(parents=True)
         about = {"kind": step.kind, "index": index, "of": len(self.stage.steps), "declared": declared(step)}
         self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)), **about)
         with nullcontext() if self.replay else progress.step(self.stage, index, folder):
-            return _Step(self, step, folder, accepted, server).run()
+            return Done(step, _Step(self, step, folder, accepted, server, value).run(), folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,11 @@ class _Step:
     folder: Path
     accepted: AcceptedOptions
     server: ReachedServer | None
+    value: int | None = None  # of a search
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return (self.step if self.value is None else with_value(self.step, self.value)).settings
 
     def run(self) -> Mapping[str, Any]:
         try:
@@ -105,7 +116,7 @@ class _Step:
     def _run(self) -> Mapping[str, Any]:
         kind = running(self.step.kind)
         done, seen = self._command(kind), dict[str, Any]()
-        deadline = step_timeout.seconds_allowed(done.command, kind.estimate(self.step.settings))
+        deadline = step_timeout.seconds_allowed(done.command, kind.estimate(self.settings))
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
         data = None if isinstance(self.server, ExternalServer) else self.bench.data
@@ -119,7 +130,7 @@ class _Step:
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
         dropped, said = self.accepted.dropped, lost.message if lost else message
-        record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen)
+        record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen, self.value)
         write_json(self.folder / "step.json", record)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
@@ -143,11 +154,11 @@ class _Step:
 
     def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float, kept: Sequence[str]) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""
-        folder, data = self.folder, self.bench.data
+        folder, data, ran = self.folder, self.bench.data, partial(self.bench.until, self.step)
         return (
             step_record.complaint(ended, deadline, folder, data, self.server, kind, kept)
             or complaint(self._launch, folder / "stderr")
-            or step_record.wrong_output(kind, self.step, folder, data, partial(self.bench.until, self.step))
+            or step_record.wrong_output(kind, replace(self.step, settings=self.settings), folder, data, ran)
         )
 
     def _lost(self, failed: bool) -> StageError | None:
@@ -183,7 +194,7 @@ class _Step:
 
     def _command(self, kind: Runner) -> LaunchPlan:
         try:
-            made = kind.command(self.step.settings, self.accepted.options, self._context())
+            made = kind.command(self.settings, self.accepted.options, self._context())
             done = launched(made, self._launch)
         except RefusedError as error:
             raise StageError(str(error), self.step.name) from None

@@ -31,10 +31,12 @@ from stepgrid.summarize.comparisons.load_decisions import Decision
 from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
+from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.client_rates import ClientRates
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point, points
-from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.parquet_reader import Run, Tables
+from stepgrid.summarize.data.searches import Searched, SearchedAxis
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
@@ -94,6 +96,7 @@ class Report:
     left_out: tuple[str, ...] = ()  # what only one of them has
     until: AdaptiveRepeat | None = None
     decisions: tuple[Decision, ...] = ()
+    searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
 
     @property
     def shown(self) -> list[Table]:
@@ -121,7 +124,11 @@ def report(
     extras: Extras | None = None,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
 ) -> Report:
-    every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in header["axes"])
+    searched = searches.axes(header)
+    tables, all_runs = replace(tables, runs=_compared(searched, tables.runs)), tables.runs
+    hidden = {axis.variable for axis in searched}
+    listed = [each for each in header["axes"] if each["name"] not in hidden]
+    every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in listed)
     axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
     base = comparison_axes.chosen(axes, header["report"]["base"])
     said = header["report"]
@@ -153,8 +160,8 @@ def report(
         client_rates=tables.client_rates,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
-        status=coverage.status(tables.runs),
-        measured=coverage.measured(tables.runs),
+        status=coverage.status(all_runs),
+        measured=coverage.measured(all_runs),
         units=tables.units,
         warnings=(
             *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
@@ -170,6 +177,7 @@ def report(
         asked=bool(said["tables"]),
         until=until,
         decisions=load_decisions.decisions(compared, load_decisions.Limits(until, effect, costs)) if until else (),
+        searches=tuple(searches.searches(searched, all_runs)),
     )
 
 
@@ -177,6 +185,11 @@ def _load_counts(cells: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """The fewest and the most of a cell."""
     counts = [len({repeat["load"] for repeat in cell["repeats"]}) for cell in cells]
     return min(counts, default=0), max(counts, default=0)
+
+
+def _compared(searched: Sequence[SearchedAxis], runs: Sequence[Run]) -> tuple[Run, ...]:
+    """What a search tried differs from load to load: nothing compares its points."""
+    return tuple(run for run in runs if not any(axis.has(run) for axis in searched)) if searched else tuple(runs)
 
 
 def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from stepgrid.cli.shared import adaptive_loads
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
+from stepgrid.plan.axis_searches import words
 from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.preview import MADE_BY, Node, Preview
@@ -34,6 +35,8 @@ def _totals(found: Preview) -> Iterator[str]:
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
     yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
+    for search in plan.searches:
+        yield _row("search", words(search))
     if plan.until is not None:
         yield _row("loads", adaptive_loads.so_far(plan, plan.until))
     yield _row("to do", _to_do(found))

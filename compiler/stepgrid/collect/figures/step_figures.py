@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect.figures import (
     client_stalls,
@@ -16,12 +16,14 @@ from stepgrid.collect.figures import (
     lookups,
     metrics_cache,
     rate_targets,
+    search_trials,
     series,
     server,
 )
 from stepgrid.collect.samples.resource_usage import Usage, Window, measured, usages
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.searched_step import as_run
 from stepgrid.plugins.drivers import parsed, running
 
 if TYPE_CHECKING:
@@ -57,19 +59,25 @@ def figures(result: Result, steps: Sequence[PlannedStep]) -> list[StepFigures]:
 
 
 def every(results: Sequence[tuple[Result, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
-    """Of several results. One kind of work after the other takes less CPU than one result after the other."""
-    folders = [folder for result, _ in results for folder in result.folders]
-    planned = [step for _, steps in results for step in steps]
-    said = list(map(_said, folders, planned))
-    used = usages(folders, [record for result, _ in results for record in result.steps])
-    parts = iter(measured(*_readable(said, used)))
-    of = [None if isinstance(each, Exception) else next(parts) for each in used]
-    whole = [_whole(*each) for each in zip(folders, planned, said, used, of, strict=True)]
-    left = iter(whole)
-    found = [list(islice(left, len(steps))) for _, steps in results]
+    """Of several results; their metrics are kept beside them."""
+    found = read(results)
     for (result, steps), own in zip(results, found, strict=True):
         _keep(result, steps, own)
     return found
+
+
+def read(results: Sequence[tuple[Result, Sequence[PlannedStep]]]) -> list[list[StepFigures]]:
+    """One kind of work after the other takes less CPU than one result after the other."""
+    folders = [folder for result, _ in results for folder in result.folders]
+    records = [record for result, _ in results for record in result.steps]
+    planned = list(map(as_run, [step for _, steps in results for step in steps], records))
+    said = list(map(_said, folders, planned))
+    used = usages(folders, records)
+    parts = iter(measured(*_readable(said, used)))
+    of = [None if isinstance(each, Exception) else next(parts) for each in used]
+    whole = [_whole(*each) for each in zip(folders, planned, records, said, used, of, strict=True)]
+    left = iter(whole)
+    return [list(islice(left, len(steps))) for _, steps in results]
 
 
 def _keep(result: Result, steps: Sequence[PlannedStep], found: Sequence[StepFigures]) -> None:
@@ -106,12 +114,19 @@ def _readable(
 
 
 def _whole(
-    folder: Path, step: PlannedStep, said: _Said | Exception, used: Usage | Exception, part: Usage | None
+    folder: Path,
+    step: PlannedStep,
+    record: Mapping[str, Any],
+    said: _Said | Exception,
+    used: Usage | Exception,
+    part: Usage | None,
 ) -> StepFigures:
     if isinstance(used, Exception) or isinstance(said, Exception) or part is None:
         return StepFigures(error=f"{step.name}: {used if isinstance(used, Exception) else said}")
     try:
-        return _figures(folder, step, said, used, part)
+        found = _figures(folder, step, said, used, part)
+        tried = search_trials.figures(step, record, found.metrics)
+        return replace(found, metrics={**found.metrics, **tried}) if tried else found
     except _WRONG as error:
         return StepFigures(error=f"{step.name}: {error}")
 

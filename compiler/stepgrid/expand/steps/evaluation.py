@@ -16,7 +16,7 @@ from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import AlreadyReported, Scope
 from stepgrid.expand.step_entry import StepEntry
-from stepgrid.expand.steps import option_layers, options, service, settings, setup
+from stepgrid.expand.steps import axis_searches, option_layers, options, service, settings, setup
 from stepgrid.expand.steps.files import AttachedFiles
 from stepgrid.expand.steps.inputs import Inputs
 from stepgrid.expand.steps.option_layers import Entries, Layers
@@ -97,7 +97,10 @@ class Frame:
 
     def _given(self, choice: Choice) -> Settings | None:
         ground = self._ground
-        return settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, self._build.reached)
+        found = settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, self._build.reached)
+        if found is not None:
+            axis_searches.check_names(self._item, found.values, ground.problems)
+        return found
 
     def _set_up(self, choice: Choice) -> setup.Setup:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
@@ -149,7 +152,9 @@ class Frame:
             said = option_layers.by_name(*(entries for _, entries in self._option_layers(enumerate(chosen))))
             given = option_layers.by_name(*(entries for _, entries in self._param_layers(enumerate(chosen))))
             names = self._ground.names.of(choice, self._positions)
-            names |= {name: Label(value) for name, value in self._item.variables.items()}
+            searched = self._item.search.variable if self._item.search else None
+            variables = {name: Label(value) for name, value in self._item.variables.items() if name != searched}
+            names |= variables
             scope = Scope(names, given, said, self._ground.problems)
             self._latest = choice, scope
             if engine(self._build.engine).server:

@@ -9,9 +9,11 @@ from math import prod
 
 from stepgrid.expand.axes.points import RESERVED
 from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
-from stepgrid.language.models import Step
+from stepgrid.expand.steps import axis_searches
+from stepgrid.language.models import Search, Step
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import Map, Text, key_place
+from stepgrid.model.axis_search import AxisSearch
 from stepgrid.plugins.drivers import driver
 
 MOST_STEPS = 1000  # that one may stand for
@@ -21,19 +23,50 @@ Grid = Mapping[str, Sequence[Text]]
 
 
 def written_out(item: StepEntry, problems: Problems) -> Iterator[StepEntry | Checkpoint]:
-    grid: Grid = next((link.for_ for link in reversed(item.links) if link.for_ is not None), {})
+    said = next((link.for_ for link in reversed(item.links) if link.for_ is not None), {})
+    searches = _searches(said, problems)
+    grid = _grid(item, said, searches, problems)
     times = next((link.times for link in reversed(item.links) if link.times is not None), 0)
     if not _is_sound(item, grid, max(times, 1), problems):
         yield Checkpoint(UNKNOWN, item.position, item.where)
         return
     warmup = _warmup(item, problems)
     for values in product(*(dict.fromkeys(values) for values in grid.values())):
-        one = _bound(item, dict(zip(grid, values, strict=True)))
+        one = _bound(item, dict(zip(grid, values, strict=True)), searches)
         for ending in [f".{n + 1}" for n in range(times)] or [""]:
             step = replace(one, name=one.name + ending, shown=one.base + ending)
             if warmup is not None:
                 yield _warming(step, warmup)
             yield step
+
+
+def _grid(
+    item: StepEntry,
+    said: Mapping[str, Search | Sequence[Text]],
+    searches: Mapping[str, AxisSearch],
+    problems: Problems,
+) -> Grid:
+    """A search that is wrong has no points."""
+    found: dict[str, Sequence[Text]] = {}
+    for name, values in said.items():
+        if not isinstance(values, Search):
+            found[name] = values
+        elif name in searches:
+            found[name] = _numbered(searches[name], values)
+    if len(searches) > 1:
+        message = f"step `{item.name}` searches on {len(searches)} axes: one at a time"
+        problems.add("search-form", item.where, message, "give the others values", len(item.name))
+    return found
+
+
+def _searches(grid: Mapping[str, Search | Sequence[Text]], problems: Problems) -> dict[str, AxisSearch]:
+    found = {name: axis_searches.read(name, said, problems) for name, said in grid.items() if isinstance(said, Search)}
+    return {name: search for name, search in found.items() if search is not None}
+
+
+def _numbered(search: AxisSearch, said: Search) -> Sequence[Text]:
+    """The points of a search, by their numbers."""
+    return [Text(f"#{number + 1}", said.for_.where) for number in range(search.points)]
 
 
 def _is_sound(item: StepEntry, grid: Grid, times: int, problems: Problems) -> bool:
@@ -79,11 +112,18 @@ def _check_twice(grid: Grid, problems: Problems) -> None:
                 problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
 
 
-def _bound(item: StepEntry, variables: Mapping[str, Text]) -> StepEntry:
+def _bound(item: StepEntry, variables: Mapping[str, Text], searches: Mapping[str, AxisSearch]) -> StepEntry:
     if not variables:
         return item
     name = f"{item.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
-    return replace(item, name=name, variables=variables, links=(*item.links, Step.model_validate(variables)))
+    given = {name: value for name, value in variables.items() if name not in searches}
+    bound = replace(item, name=name, variables=variables, links=(*item.links, Step.model_validate(given)))
+    for variable, search in searches.items():
+        point = variables[variable]
+        link = Step.model_validate(axis_searches.lowest(item.kind, search, point.where))
+        numbered = replace(search, number=int(point.removeprefix("#")))
+        bound = replace(bound, search=numbered, search_at=point.where, links=(*bound.links, link))
+    return bound
 
 
 def _warmup(item: StepEntry, problems: Problems) -> Text | None:

@@ -17,6 +17,7 @@ from stepgrid.expand.steps.evaluation import EvaluationContext, Frame
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.yaml.nodes import place
+from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.plan import SERVICE
 
 
@@ -41,6 +42,8 @@ class Sequences:
         names = [step.head.name for segment in segments for step in segment.steps]
         if len(set(names)) < len(names):
             self._twice(names)
+        for step in (step for segment in segments[:-1] for step in segment.steps if SEARCH in step.setup.values):
+            self._before_a_checkpoint(step.head.name)
         return segments
 
     def _segmented(self, build: Build, points: Sequence[Sequence[Point]]) -> list[EvaluationCache[Segment]]:
@@ -52,6 +55,15 @@ class Sequences:
                 segments[-1].append(Frame(item, build, self._reach.axes(item), points, self._ground))
         once = _once_on_a_server if build.reached else _once
         return [once(frames, build, self._ground.problems) for frames in segments]
+
+    def _before_a_checkpoint(self, name: str) -> None:
+        """A database that is made again must be the same."""
+        steps = (item for item in self._items if isinstance(item, StepEntry) and item.name == name)
+        where = next(item.search_at or item.where for item in steps)
+        message = (
+            f"step `{name}` searches before a checkpoint: what follows would start from another database each time"
+        )
+        self._ground.problems.add("search-form", where, message, "put the search after the last checkpoint")
 
     def _twice(self, names: Sequence[str]) -> None:
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):

@@ -101,7 +101,9 @@ def _check_placeholders(
 ) -> None:
     kind = driver(item.kind)
     if isinstance(kind, Placeholders):
-        for name, known in kind.placeholders(server).items():
+        searched = (item.search.param,) if item.search else ()
+        for name, taken in kind.placeholders(server).items():
+            known = (*taken, *searched)
             words, where = given.get(name, ((), item.where))
             if isinstance(words, list | tuple):
                 placeholders.check(f"step `{item.base}`: `{name}`", words, where, known, problems)

@@ -15,6 +15,7 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import collectors, probes, service
 from stepgrid.language.models import Launch, Probe, Spec
 from stepgrid.language.problems.problem import Problems
+from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import FILES, INPUTS, SERVICE, Json
 from stepgrid.plugins.engines import engine
@@ -71,6 +72,8 @@ def resolve(
         "after": [_probe(probe) for probe in taken if probes.times(item, probe.after)],
         "collectors": [collectors.said(found) for found in spec.collectors if collectors.watches(found, item)],
     }
+    if item.search is not None:
+        values[SEARCH] = item.search.to_json()
     said = {name: value for name, value in values.items() if value}
     return Setup(said, identity_text(said) if said else "")
 

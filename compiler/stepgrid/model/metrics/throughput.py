@@ -53,6 +53,10 @@ ANSWERS = (
            "1: the clients sustained the rate that they were asked for (inserts_per_s of target_inserts_per_s): at "
            "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was "
            "no target.", STEP),
+    Metric("tried_value", "", None,
+           "The value that a search on an axis tried: of a rate in bytes per second (docs/search.md).", STEP),
+    Metric("tried_holds", "1", None,
+           "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
     Metric("recall", "1", "higher",
            "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most "
            "0.001 farther than the k-th true one counts. The mean over queries.", STEP),

@@ -79,6 +79,7 @@ def read(folder: Path) -> Plan:
         report=Report(**{**raw["report"], **{name: tuple(raw["report"][name]) for name in ("tables", "claims")}}),
         warnings=tuple(raw["warnings"]),
         machines=raw["machines"],
+        searches=tuple(raw.get("searches", ())),
         share=raw.get("share", True),
         until=adaptive(raw),
     )
@@ -136,8 +137,9 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _header(plan: Plan) -> dict[str, Any]:
-    """Without `share`, `until` and `as_shipped` where they are as usual: older plans keep their digests."""
-    left_out = {"cells", "stages", *(["share"] if plan.share else []), *(["until"] if plan.until is None else [])}
+    """Without `share`, `searches`, `until` and `as_shipped` where they are as usual: older plans keep their digests."""
+    usual = {"share": plan.share, "searches": not plan.searches, "until": plan.until is None}
+    left_out = {"cells", "stages", *(name for name, is_usual in usual.items() if is_usual)}
     found = {name: value for name, value in fields(plan).items() if name not in left_out}
     return found if plan.report.as_shipped else {**found, "report": _without(fields(plan.report), "as_shipped")}
 

@@ -14,6 +14,7 @@ from stepgrid.summarize.charts import (
     percentile_chart,
     recall_chart,
     scaling_chart,
+    search_chart,
     step_charts,
     trade_off_chart,
 )
@@ -27,6 +28,7 @@ from stepgrid.summarize.notes import database_origin
 from stepgrid.summarize.page import absolute_figures, answer, command_lines, content_policy, host, origin, summary_text
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.tables import search_tables
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -78,6 +80,8 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "ladder": body(report.ladder.table) if report.ladder and report.ladder.changes else "",
         "overviews": [_overview(report, table, draw) for table in report.overviews],
         "sections": [_section(report, section, draw) for section in report.sections],
+        "searches": grouped(list(search_tables.tables(report.searches))),
+        "curves": list(search_chart.pictures(report.searches, draw)),
         "dropped": command_lines.dropped(report),
         "claims": claim_text.ordered(report.claims),
         "claim_words": claim_text,

@@ -23,6 +23,7 @@ from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, answer, host, origin
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.tables import search_tables
 
 _FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
 _AMPLIFICATION = (
@@ -53,6 +54,7 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path | None) -> str:
     parts = [_head(report), *map(_overview, report.overviews), *_ladder(report.ladder)]
+    parts += _tables(list(search_tables.tables(report.searches)))
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
