@@ -1,0 +1,77 @@
+"""What a plan's run would be on several equal machines: its jobs and groups, from what the store lacks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepgrid.model.plan import Plan, PlannedCell
+from stepgrid.plan.base_stages import BUILD, chosen
+from stepgrid.plan.fleet.schedule import Group, Job, Schedule, schedule
+from stepgrid.plan.preview import Node, Preview
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    schedule: Schedule
+    alone: Schedule  # on one machine
+    more: Schedule  # with one machine more
+    groups: int
+    unknown: int  # jobs of unknown length: they count as nothing
+
+    @property
+    def faster(self) -> float:
+        return self.alone.seconds / self.schedule.seconds if self.schedule.seconds else 1.0
+
+
+def fleet(found: Preview, machines: int) -> Fleet:
+    running = found.running
+    jobs, groups = [*_jobs(found.plan, running)], [*_groups(found.plan, {node.status.id for node in running})]
+    alone, here, more = (schedule(jobs, groups, count) for count in (1, machines, machines + 1))
+    return Fleet(here, alone, more, len(groups), sum(node.seconds is None for node in running))
+
+
+def _jobs(plan: Plan, running: Sequence[Node]) -> Iterator[Job]:
+    stages = {stage.id: stage for stage in plan.stages}
+    for node in running:
+        said, stage = node.status, stages.get(node.status.id)
+        rank, parent = (stage.rank, stage.parent) if stage else (0, None)
+        yield Job(said.id, said.title, node.seconds or 0.0, parent, said.is_build, rank)
+
+
+def _groups(plan: Plan, running: set[str]) -> Iterator[Group]:
+    """Of each load the cells that the report compares: those that differ on the axes of its base, and in builds."""
+    apart = {BUILD, *chosen(plan.axes, plan.report.base)}
+    found: dict[tuple[tuple[tuple[str, str], ...], int], dict[str, None]] = {}
+    for cell in plan.cells:
+        key = tuple((axis, label) for axis, label in cell.labels.items() if axis not in apart)
+        for load, stages in _stages(cell).items():
+            found.setdefault((key, load), {}).update(dict.fromkeys(each for each in stages if each in running))
+    for (key, load), jobs in found.items():
+        if jobs:
+            yield Group(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
+
+
+def _stages(cell: PlannedCell) -> Mapping[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for repeat in cell.repeats:
+        found.setdefault(repeat.load, []).extend(repeat.stages)
+    return found
+
+
+def to_json(found: Fleet) -> dict[str, Any]:
+    here = found.schedule
+    return {
+        "machines": here.machines,
+        "seconds": here.seconds,
+        "seconds_alone": found.alone.seconds,
+        "seconds_with_one_more": found.more.seconds,
+        "shortest_possible": here.bound,
+        "seconds_unknown": found.unknown,
+        "jobs": [
+            {"id": each.job.id, "title": each.job.title, "machine": each.machine + 1, "start": each.start,
+             "seconds": each.job.seconds, "made_elsewhere_too": each.again}
+            for each in here.placed
+        ],
+    }  # fmt: skip
