@@ -46,6 +46,7 @@ def main() -> None:
         f"-runs={options.runs}",
     ]
     places = [str(found), str(CORPUS / options.family)]
+    bounds += [f"-max_total_time={options.seconds}"] if options.seconds else []
     more = ["-print_final_stats=1", f"-seed={options.seed}", f"-artifact_prefix={options.keep}/"]
     atheris.Setup([sys.argv[0], *bounds, *more, *places], once)
     atheris.Fuzz()
@@ -55,6 +56,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("family", choices=sorted(path.name for path in CORPUS.iterdir()))
     parser.add_argument("--runs", type=int, default=1_000_000, help="inputs (1,000,000)")
+    parser.add_argument("--seconds", type=int, default=0, help="when to stop at the latest (never)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", default=".", help="the folder for an input that failed")
     return parser.parse_args()

@@ -195,3 +195,14 @@ def test_one_that_cannot_be_moved_refuses_the_export(capsys: Capture) -> None:
     assert capsys.readouterr().err == (
         f"the result {result} is broken: `attempt.json` is missing; the next run measures it again\n"
     )
+
+
+def test_what_it_tells_of_the_host(one: Path, capsys: Capture) -> None:
+    stage = planned().stages[0]
+    step = next(Store().results(stage.id)[0].glob("steps/*"))
+    (step / "command.json").write_text('{"argv": ["x"], "env": {"PATH": "/home/me/bin", "HOME": "/home/me"}}')
+    assert main(["export", "a.yaml", str(one.parent / "x.tar.gz")]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "  it names the host bench-7",
+        "  it has variables of the environment of commands: HOME, PATH",
+    ]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stepgrid.store.store import Store
 
 FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+SHOWN = 8  # variables that are named
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,17 @@ def run(args: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return FAILED
     _tell(args, plan, said)
+    _tell_of_hosts(result_export.host_facts(host_plan.store(), plan))
     return FINE
+
+
+def _tell_of_hosts(found: result_export.HostFacts) -> None:
+    """Whoever publishes the file publishes this."""
+    if found.names:
+        print(f"  it names the host{'s' if len(found.names) > 1 else ''} {', '.join(found.names)}")
+    if found.variables:
+        more = ", …" if len(found.variables) > SHOWN else ""
+        print(f"  it has variables of the environment of commands: {', '.join(found.variables[:SHOWN])}{more}")
 
 
 def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: InputRecord) -> Mapping[str, Any]:

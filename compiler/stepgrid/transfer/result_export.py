@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.quarantine import quarantine
+from stepgrid.host import file_reader
 from stepgrid.language.input_record import InputRecord
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
@@ -64,6 +65,21 @@ def _move_damaged(store: Store, plan: Plan) -> None:
             broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
             if broken.why and not quarantine(store, broken):
                 raise BuildError(broken_text(result, broken.why))
+
+
+class HostFacts(NamedTuple):
+    """What results tell of the hosts that they were measured on."""
+
+    names: Sequence[str]
+    variables: Sequence[str]  # of the environment of their commands
+
+
+def host_facts(store: Store, plan: Plan) -> HostFacts:
+    folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
+    hosts = (file_reader.read(folder / "attempt.json").get("host") for folder in folders)
+    names = {str(host["hostname"]) for host in hosts if isinstance(host, dict) and "hostname" in host}
+    commands = (file_reader.read(path).get("env") for folder in folders for path in folder.glob("**/command.json"))
+    return HostFacts(sorted(names), sorted({name for env in commands if isinstance(env, dict) for name in env}))
 
 
 def has_results(store: Store, plan: Plan) -> bool:
