@@ -69,3 +69,15 @@ def test_a_plan_is_read_back_as_it_was(compile_text: Any, tmp_path: Any, repeat:
         (tmp_path / name).write_text("".join(lines), encoding="utf-8")
     assert plan_file.read(tmp_path).until == plan.until
     assert ('"until"' in (tmp_path / "plan.json").read_text()) is (plan.until is not None)
+
+
+def test_a_claim_may_add_fresh_loads_to_a_fixed_number(compile_text: Any) -> None:
+    """Only where they were asked for: what is measured already is not taken for them."""
+    claim = "claims: [{claim: c, expect: \"qps(cache='hyper') > qps(cache='lru')\", confirm: 2}]"
+    none = OfStore(lambda node: 0, lambda node: True)
+    assert load_counts(planned(compile_text, f"3\n{claim}", none)) == (3, 3)
+    asked = OfStore(lambda node: 9, lambda node: False)
+    found = planned(compile_text, f"3\n{claim}", asked)
+    assert (load_counts(found), found.adds_loads) == ((5, 5), True)
+    assert found.report.claims[0]["confirm"] == {"first": 3, "fresh": 2}
+    assert not planned(compile_text, "3").adds_loads

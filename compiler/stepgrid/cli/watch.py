@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _next(args: argparse.Namespace, plan: Plan) -> Plan | None:
     """The plan of the next round, where loads are added until it is sure."""
-    found = planned(args) if plan.until is not None else None
+    found = planned(args) if plan.adds_loads else None
     return found if found and found.digest != plan.digest else None
 
 

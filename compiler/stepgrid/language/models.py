@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from stepgrid.language.builds.service import Service
 from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
 from stepgrid.language.problems.problem import Location as Place
-from stepgrid.language.repeat import Repeat
+from stepgrid.language.repeat import Loads, Repeat
 from stepgrid.language.yaml.nodes import Map, Node
 
 
@@ -222,6 +222,7 @@ class Claim(Model):
     claim: Annotated[str, Field(min_length=1)]
     expect: Label
     where: Where = {}
+    confirm: Loads | None = None  # fresh loads that must fail it, too
 
 
 class Report(Model):

@@ -193,6 +193,11 @@ class Plan:
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
     searches: tuple[Mapping[str, Json], ...] = ()  # on live grids: step, variable, param, range, what each is for
 
+    @property
+    def adds_loads(self) -> bool:
+        """A report of it may ask for more."""
+        return self.until is not None or any(claim.get("confirm") for claim in self.report.claims)
+
 
 def load_counts(plan: Plan) -> tuple[int, int]:
     """Of a cell, the fewest and the most."""

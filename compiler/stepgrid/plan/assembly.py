@@ -41,7 +41,7 @@ def assemble(
     every = (*expansion.builds, *expansion.clients)
     planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
     ids = {name: build.id for name, build in planned.items()}
-    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec.repeat, requested), spec.repeat.runs, Setups(ids), kept)
+    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec, requested), spec.repeat.runs, Setups(ids), kept)
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     identical_points.check(_telling(expansion), cells, problems)

@@ -13,7 +13,6 @@ from stepgrid.store.code_revision import revision
 from stepgrid.store.disk_reserve import DiskFull, with_reserve
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts.chart_cache import ChartCache
-from stepgrid.summarize.comparisons.load_decisions import requests
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.page import html, summary_text
@@ -83,8 +82,8 @@ def write(store: Store, found: Report) -> None:
 
 def _request_loads(store: Store, found: Report) -> None:
     """Of what is undecided: the next plan of the spec has them."""
-    if any(each.cells for each in found.decisions):
+    if asked := found.load_requests:
         cells = plan_file.read_header(store.plan(found.plan))["cells"]
         last = {cell["id"]: cell["repeats"][0]["stages"][-1] for cell in cells}
-        for stage, (loads, why) in requests(found.decisions, last).items():
-            load_requests.ask(store, stage, loads, why)
+        for cell, loads, why in asked:
+            load_requests.ask(store, last[cell], loads, why)

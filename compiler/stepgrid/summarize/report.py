@@ -15,7 +15,8 @@ from stepgrid.model.table import Table
 from stepgrid.plan.arms import arms
 from stepgrid.plan.files import plan_file
 from stepgrid.summarize.claims import claim_judgement
-from stepgrid.summarize.claims.claim_cases import Claim, claims
+from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims.claim_cases import claims
 from stepgrid.summarize.comparisons import (
     builds,
     comparison_axes,
@@ -99,6 +100,15 @@ class Report:
     searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
 
     @property
+    def load_requests(self) -> list[tuple[str, int, str]]:
+        """Cell, loads, why: of what is undecided, and of what is to be confirmed."""
+        asked = load_decisions.requests(self.decisions)
+        for claim in self.claims:
+            why = f"claim `{claim.claim}` is to be confirmed"
+            asked += [(cell, case.wanted, why) for case in claim.cases if case.wanted for cell in case.cells]
+        return asked
+
+    @property
     def shown(self) -> list[Table]:
         """Those that were asked for, and of the others what a reader would look at."""
         return [table for table in self.tables if self.asked or not table.is_long]
@@ -145,7 +155,9 @@ def report(
     intervals = ratio_intervals(compared, alpha)
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
     every_point = [point for each in sections for point in each.points]
-    noise = claim_judgement.ClaimEvidence(partial(beside.floor, axes), intervals.of, alpha)
+    noise = claim_judgement.ClaimEvidence(
+        partial(beside.floor, axes), intervals.of, alpha, lambda some: intervals.of_loads(some).of
+    )
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],

@@ -23,7 +23,7 @@ ELSEWHERE = ("-d", "--directory")  # of Snakemake: from there, the same command 
 
 def sentence(work: RemainingWork, config: Mapping[str, Any]) -> str:
     """What is added and why; nothing where all is decided."""
-    if work.plan.until is None or not config:
+    if not work.plan.adds_loads or not config:
         return ""
     plan, _ = plan_cache.compiled(host_plan.store(), run_request.request(config))
     known = {stage.id for stage in work.plan.stages}

@@ -1,6 +1,6 @@
 """`repeat`, where loads are added until it is sure."""
 
-from tests.language.bad import BASE, Said
+from tests.language.bad import BASE, SWEEP, Said
 
 EXPECTED = "expected `decided`, or the width of an interval such as 2%"
 
@@ -50,5 +50,23 @@ CASES: dict[str, Said] = {
     "a misspelt limit": (
         BASE + "repeat: {until: decided, atmost: 5}\n",
         [("9:26", "unknown-key", "`atmost` is not a key here", "did you mean `most`?")],
+    ),
+    "a claim to confirm, and no number of first loads": (
+        BASE
+        + SWEEP
+        + "repeat: {until: decided}\n"
+        + "claims: [{claim: c, expect: \"qps(cache='hyper') > qps(cache='lru')\", confirm: 3}]\n",
+        [
+            (
+                "14:29",
+                "not-both",
+                "a claim with `confirm` needs a fixed number of loads, and `repeat` says `until`: keep one",
+                "",
+            )
+        ],
+    ),
+    "too few loads to confirm": (
+        BASE + SWEEP + "claims: [{claim: c, expect: \"qps(cache='hyper') > qps(cache='lru')\", confirm: 1}]\n",
+        [("13:79", "out-of-range", "`confirm`: expected at least 2, found `1`", "")],
     ),
 }

@@ -10,7 +10,8 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_cases import Claim, claims
+from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims.claim_cases import claims
 from stepgrid.summarize.claims.claim_judgement import ClaimEvidence
 from stepgrid.summarize.comparisons.builds import mark
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals

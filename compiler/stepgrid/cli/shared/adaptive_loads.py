@@ -1,4 +1,4 @@
-"""How commands speak of loads that are added until it is sure."""
+"""How commands speak of loads that are added until it is sure, or to confirm a claim that fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ def limits(until: AdaptiveRepeat) -> str:
     return f"{until.goal}: {until.least} to {until.most} loads{within}"
 
 
-def so_far(plan: Plan, until: AdaptiveRepeat) -> str:
+def so_far(plan: Plan) -> str:
+    """Nothing of a plan whose number of loads is fixed."""
     fewest, most = load_counts(plan)
+    if not plan.adds_loads:
+        return ""
     loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
-    return f"{loads} of a cell so far ({limits(until)})"
+    return f"{loads} of a cell so far ({limits(plan.until) if plan.until else 'more to confirm a claim that fails'})"

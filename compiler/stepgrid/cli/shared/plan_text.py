@@ -37,8 +37,8 @@ def _totals(found: Preview) -> Iterator[str]:
     yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
     for search in plan.searches:
         yield _row("search", words(search))
-    if plan.until is not None:
-        yield _row("loads", adaptive_loads.so_far(plan, plan.until))
+    if loads := adaptive_loads.so_far(plan):
+        yield _row("loads", loads)
     yield _row("to do", _to_do(found))
     if found.nodes:
         yield _row("status", _statuses(found.nodes))

@@ -63,8 +63,8 @@ def lines(found: PlanStatus, width: int, paint: Paint) -> Iterator[str]:
     yield cut(f"  run      {run(found)}", width)
     if found.run and found.run.stops is not None:
         yield cut(f"  until    {_stops(found.run, found.run.stops, found.now)}", width)
-    if isinstance(found.plan, Plan) and found.plan.until is not None:
-        yield f"  loads    {adaptive_loads.so_far(found.plan, found.plan.until)}"
+    if isinstance(found.plan, Plan) and (loads := adaptive_loads.so_far(found.plan)):
+        yield f"  loads    {loads}"
     yield f"  stages   {stages(found, paint)}"
     yield f"  builds   {builds(found, paint)}"
     if not found.is_complete:

@@ -31,7 +31,8 @@ def plan(
     if said.tables or document.spec.claims:
         _check(document, Vocabulary(document, axes, cells, stages), problems)
     base = {axis: str(label) for axis, label in said.base.items()}
-    tables, asserted = tuple(map(_plain, said.tables)), tuple(map(_plain, document.spec.claims))
+    tables = tuple(map(_plain, said.tables))
+    asserted = tuple(_claim(claim, document.spec.repeat.loads) for claim in document.spec.claims)
     as_shipped = document.spec.allow.get(MIXED_QUALITY)
     return Report(base, said.smallest_effect, tables, asserted, document.spec.compare_within, as_shipped)
 
@@ -42,6 +43,9 @@ def _check(document: Document, known: Vocabulary, problems: Problems) -> None:
     for claim in document.spec.claims:
         _conditions("where", claim.where, known.labels, problems)
         claim_check.check(claim.expect, known.labels, known.figures, problems)
+        if claim.confirm is not None and document.spec.repeat.until is not None:
+            message = "a claim with `confirm` needs a fixed number of loads, and `repeat` says `until`: keep one"
+            problems.add("not-both", claim.expect.where, message, width=len(claim.expect))
 
 
 def _table(table: Table, known: Vocabulary, problems: Problems) -> None:
@@ -116,6 +120,12 @@ def _conditions(
             if label not in known[axis]:
                 message = f"{what}: axis `{axis}` has no cell at `{label}`"
                 problems.add("undefined-name", label.where, message, nearest(label, known[axis]), len(label))
+
+
+def _claim(said: Claim, loads: int) -> Mapping[str, Json]:
+    """`confirm`: so many loads first, then so many fresh ones."""
+    fresh: Mapping[str, Json] = {} if said.confirm is None else {"confirm": {"first": loads, "fresh": said.confirm}}
+    return {**_plain(said), **fresh}
 
 
 def _plain(said: Table | Claim) -> Mapping[str, Json]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from stepgrid.expand.axes.label import Label
@@ -22,6 +22,8 @@ from stepgrid.plan.report.claim_expression import (
     parsed,
 )
 from stepgrid.plugins.layout import MARK, STEP
+from stepgrid.summarize.claims.claim import Assignment, Case, Claim, with_cases
+from stepgrid.summarize.claims.claim_confirmation import Confirmation, confirmed
 from stepgrid.summarize.claims.claim_judgement import (
     FAILS,
     HOLDS,
@@ -38,31 +40,7 @@ from stepgrid.summarize.tables import point_filter
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
 from stepgrid.summarize.tables.point_filter import label
 
-Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
 Chosen = Mapping[Figure, Point]
-ORDER = (FAILS, UNDECIDED, HOLDS)
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A claim at one of the points that it is about."""
-
-    result: str
-    where: str
-    said: tuple[str, ...]  # the numbers of each comparison, or why there are none
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    claim: str
-    expect: str
-    result: str
-    cases: tuple[Case, ...]  # the worst first
-
-    @property
-    def worst(self) -> tuple[Case, ...]:
-        """Those that make it what it is."""
-        return tuple(case for case in self.cases if case.result == self.result)
 
 
 def claims(
@@ -79,6 +57,24 @@ def claims(
 def _claim(
     said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: ClaimEvidence
 ) -> Claim:
+    """One that is to be confirmed is judged by the first loads, and where it fails by fresh ones alone."""
+    confirmation = Confirmation.of(said)
+    if confirmation is None:
+        return _judged(said, axes, points, caveat, beside)
+    first, fresh = (
+        _judged(said, axes, _points(points, some), caveat, beside.some(some))
+        for some in (confirmation.is_first, confirmation.is_fresh)
+    )
+    return with_cases(first, [confirmed(case, fresh.cases, confirmation) for case in first.cases])
+
+
+def _points(points: Sequence[Point], some: Callable[[int], bool]) -> list[Point]:
+    return [found for point in points if (found := point.of_loads(some)).runs]
+
+
+def _judged(
+    said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: ClaimEvidence
+) -> Claim:
     statement, where = parsed(str(said["expect"])), said.get("where") or {}
     assert isinstance(where, Mapping)
     found = list(_assignments(statement, where, points))
@@ -88,11 +84,11 @@ def _claim(
     cases = []
     for (labels, chosen), row in zip(found, leaves, strict=True):
         case = _case(statement, labels, row, outcomes, shown)
-        cases.append(_marked(case, _unlike(list(chosen.values()), caveat)))
-    cases.sort(key=lambda case: ORDER.index(case.result))
-    result = cases[0].result if cases else UNDECIDED
-    empty = (Case(UNDECIDED, "", ("no cell of the sweep is at these points",)),)
-    return Claim(str(said["claim"]), str(said["expect"]), result, tuple(cases) or empty)
+        cells = tuple(dict.fromkeys(point.runs[0].cell for point in chosen.values()))
+        marked = _marked(case, _unlike(list(chosen.values()), caveat))
+        cases.append(replace(marked, labels=labels, cells=cells))
+    empty = [Case(UNDECIDED, "", ("no cell of the sweep is at these points",))]
+    return with_cases(Claim(str(said["claim"]), str(said["expect"]), UNDECIDED, ()), cases or empty)
 
 
 def loads_of(said: Mapping[str, Json], points: Sequence[Point]) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -30,13 +30,21 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 ONE_LOAD = 0.25  # a single load is assumed to be this close to what many would say, or as close as the noise floor
 
 
+IntervalOf = Callable[[str, Point, Point], Interval | None]
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimEvidence:
     """What the report knows of two points beside their figures."""
 
     floor: Callable[[Point, Point], float | None] = lambda _, __: None
-    interval: Callable[[str, Point, Point], Interval | None] = lambda _, __, ___: None  # of the ratio of a metric
+    interval: IntervalOf = lambda _, __, ___: None  # of the ratio of a metric
     alpha: float = ALPHA
+    of_loads: Callable[[Callable[[int], bool]], IntervalOf] = lambda _: lambda _, __, ___: None
+
+    def some(self, loads: Callable[[int], bool]) -> ClaimEvidence:
+        """As if no other loads had been measured."""
+        return replace(self, interval=self.of_loads(loads))
 
 
 @dataclass(frozen=True, slots=True)

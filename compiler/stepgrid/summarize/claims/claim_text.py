@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.claims.claim_cases import ORDER, Case, Claim
+from stepgrid.summarize.claims.claim import ORDER, Case, Claim
 from stepgrid.summarize.claims.claim_judgement import HOLDS
 
 MOST = 3  # cases of a claim that are shown: the rest is said to be more

@@ -3,7 +3,7 @@ is sure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -140,11 +140,7 @@ def _why(state: State, repeat: AdaptiveRepeat) -> str:
     return "the most that `repeat` allows"
 
 
-def requests(found: Sequence[Decision], last: Mapping[str, str]) -> dict[str, tuple[int, str]]:
-    """Cell, as the last stage of its first load -> loads and why. `last`: of each cell that stage."""
-    asked: dict[str, tuple[int, str]] = {}
-    for each in found:
-        why = f"{each.where}: undecided after {counted(each.loads, 'load')}"
-        for cell in each.cells:
-            asked[last[cell]] = max(asked.get(last[cell], (0, "")), (each.wanted, why))
-    return asked
+def requests(found: Sequence[Decision]) -> list[tuple[str, int, str]]:
+    """Cell, loads, why."""
+    whys = {each.where: f"{each.where}: undecided after {counted(each.loads, 'load')}" for each in found}
+    return [(cell, each.wanted, whys[each.where]) for each in found for cell in each.cells]

@@ -6,7 +6,7 @@ family of the table that they were first asked for by.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -31,6 +31,12 @@ class RatioIntervals:
     _of_metric: dict[str, Intervals] = field(default_factory=dict)  # of all of them
     _others: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
     _alpha: float = ALPHA
+
+    def of_loads(self, some: Callable[[int], bool]) -> RatioIntervals:
+        """As if no other loads had been measured."""
+        families = [[(point.of_loads(some), base.of_loads(some)) for point, base in each] for each in self._families]
+        known = [[pair for pair in each if all(point.runs for point in pair)] for each in families]
+        return RatioIntervals(known, _alpha=self._alpha)
 
     def of(self, metric: str, point: Point, base: Point) -> Interval | None:
         """Of two points of a comparison, either way round."""

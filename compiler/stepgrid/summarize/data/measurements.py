@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -56,6 +56,10 @@ class Point:
             return None if only is None else (only, only, only)
         loads = [fmean(runs) for runs in self.values(metric).values()]
         return (median(loads), min(loads), max(loads)) if loads else None
+
+    def of_loads(self, some: Callable[[int], bool]) -> Point:
+        """The same point, as if no other loads had been measured."""
+        return Point(self.step, self.labels, tuple(run for run in self.runs if some(run.load)))
 
     @cached_property
     def loads(self) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_cases import Case, Claim
+from stepgrid.summarize.claims.claim import Case, Claim
 from stepgrid.summarize.claims.claim_judgement import FAILS, UNDECIDED
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.report import Report

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.model.version import __version__
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_cases import Claim
+from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.formats import json_format, json_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_cases import Claim
+from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.summarize.formats.markdown import escaped
 from stepgrid.summarize.page import absolute_figures, summary_text
