@@ -134,7 +134,7 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "file").write_bytes(b"x" * 1_000_000)
     (tmp_path / "empty").touch()
-    assert page_cache.residency(tmp_path) == {"bytes": 1_000_000, "resident": 1_000_000}
+    assert page_cache.residency(tmp_path) == {"files": 2, "bytes": 1_000_000, "resident": 1_000_000}
     cold = page_cache.set_up(tmp_path, "cold")
     assert cold["before"]["resident"] == 1_000_000
     if _has_a_device(tmp_path):  # the pages of tmpfs are the file

@@ -33,11 +33,15 @@ def set_up(data: Path, start: Any) -> dict[str, Any]:
 
 
 def residency(data: Path) -> dict[str, int | None]:
-    """Bytes of the files and how many of them are in memory; None where the kernel does not say."""
+    """The files, their bytes and how many of these are in memory; None where the kernel does not say."""
     files = scan(data).files
     counts = [held(data / name) for name in files]
     known = [count for count in counts if count is not None]
-    return {"bytes": sum(files.values()), "resident": sum(known) if len(known) == len(counts) else None}
+    return {
+        "files": len(files),
+        "bytes": sum(files.values()),
+        "resident": sum(known) if len(known) == len(counts) else None,
+    }
 
 
 def _every(data: Path, prepare: Callable[[int], None]) -> None:

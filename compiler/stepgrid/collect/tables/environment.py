@@ -80,6 +80,8 @@ def attempt(subject: str, result: Result, said: Sequence[Mapping[str, str]]) -> 
     found = file_reader.read(f"{result.folder}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     yield from _rows("image", subject, found.get("image") or {})
+    start = found.get("cache") or {}
+    yield from _rows("start", subject, {name: start.get(name) for name in ("start", "bytes", "files", "resident")})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, (step, folder) in enumerate(zip(result.steps, result.folders, strict=True)):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from stepgrid.collect.figures.series import NOT_STEADY
 from stepgrid.model.plan import Axis
@@ -14,10 +15,16 @@ from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.comparison_verdict import Caveat, Evidence
 from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
+from stepgrid.summarize.comparisons.starting_state import StartingState
 from stepgrid.summarize.data import client_cpu, missed_lookups
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run, Tables
 from stepgrid.summarize.data.series import Series
+
+
+class Marks(Protocol):
+    def __call__(self, point: Point, base: Point, again: bool) -> Sequence[str]:
+        """`again`: the arms share their loads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +35,14 @@ class ComparisonEvidence:
     effect: float
     caveat: Caveat
     noise: Floors
-    marks: Callable[[Point, Point], Sequence[str]]
+    marks: Marks
     as_shipped: bool = False
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
         again = shares_loads(form, axes)
         floor, history = partial(self.noise.floor, again=again), partial(self.noise.history, again=again)
-        return Evidence(self.series, self.effect, self.caveat, floor, self.marks, history, self.as_shipped)
+        marks = partial(self.marks, again=again)
+        return Evidence(self.series, self.effect, self.caveat, floor, marks, history, self.as_shipped)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""
@@ -49,8 +57,10 @@ def evidence(
     noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
     around = EnvironmentDifference(hosts, within)
 
-    def marks(point: Point, base: Point) -> Sequence[str]:
-        return tuple(_marks(around, point, base))
+    began = StartingState(tables.facts.get("start", {}))
+
+    def marks(point: Point, base: Point, again: bool) -> Sequence[str]:
+        return (*_marks(around, point, base), *began.marks(point, base, again))
 
     return ComparisonEvidence(tables.series, effect, partial(builds.caveat, known), noise, marks, as_shipped)
 
