@@ -16,7 +16,7 @@ from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
-from stepgrid.transfer import bundle, result_export
+from stepgrid.transfer import bundle, result_export, signature
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
     parser.add_argument("file", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed")
     parser.add_argument("--attempts", action="store_true", help="also failed and interrupted attempts")
+    parser.add_argument("--sign", metavar="KEY", type=Path, help="sign it with a key of ssh, into FILE.sig")
     spec_arguments.narrowing(parser)
 
 
@@ -46,10 +47,13 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     try:
         said = _export(args, host_plan.store(), plan, seen)
+        signed = signature.sign(args.file, args.sign) if args.sign else None
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return FAILED
     _tell(args, plan, said)
+    if signed:
+        print(f"  signed: {signed} goes along with it")
     _tell_of_hosts(result_export.host_facts(host_plan.store(), plan))
     return FINE
 

@@ -43,6 +43,7 @@ class Site:
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
     servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name
+    signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
 
     def tool(self, name: str) -> str:

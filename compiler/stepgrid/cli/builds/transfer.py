@@ -15,8 +15,10 @@ from stepgrid.build.error import BuildError
 from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
+from stepgrid.transfer import signature
 from stepgrid.transfer.build_export import export
 from stepgrid.transfer.build_import import publish, read
 from stepgrid.workflow import host_plan
@@ -55,6 +57,8 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
             if (node := read(file)["id"]) not in ids:
                 there = ", ".join(ids)
                 raise BuildsError(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
+        if signers := of_environment().signers:
+            print(f"signed by {signature.signer(file, signers)}")
         record = publish(store, file, partial(_may_run, file, args.may_run))
     except SpecIsWrong:
         return PROBLEMS

@@ -35,6 +35,7 @@ class SiteFile(Model):
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
+    signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
     roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 
 
@@ -55,6 +56,7 @@ def read(path: str, problems: Problems) -> Site:
         disk=said.disk,
         image_checksums=said.image_checksums,
         servers=look.servers(said.servers),
+        signers=None if said.signers is None else look.file(said.signers, "signers"),
         roots=tuple(map(look.root, said.roots)),
     )
 
@@ -87,6 +89,12 @@ class _Look(NamedTuple):
         path = self._path(given)
         if not Path(path).is_dir():
             self._missing(given, f"`roots`: there is no folder `{path}`")
+        return path
+
+    def file(self, given: Text, key: str) -> str:
+        path = self._path(given)
+        if not Path(path).is_file():
+            self._missing(given, f"`{key}`: there is no file `{path}`")
         return path
 
     def program(self, given: Text) -> str:

@@ -1,0 +1,79 @@
+"""Bundles that are signed by a key of ssh, and a site file that takes no others."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.store.store import Store
+from tests.cli import bundles
+from tests.needs import needs
+
+Capture = pytest.CaptureFixture[str]
+pytestmark = needs("ssh-keygen")
+
+
+def key(folder: Path, name: str) -> Path:
+    path = folder / name
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)], check=True)
+    return path
+
+
+@pytest.fixture
+def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Her key; the site file takes what she signed."""
+    found = key(tmp_path, "alice")
+    (tmp_path / "signers").write_text(f"alice@lab {found.with_suffix('.pub').read_text()}")
+    (tmp_path / "site.yaml").write_text("signers: signers\n")
+    return found
+
+
+def site(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPGRID_SITE", str(folder / "site.yaml"))
+
+
+def refused(file: Path, capsys: Capture) -> str:
+    assert main(["import", str(file)]) == 3
+    return capsys.readouterr().err.strip().removeprefix(f"{file} is not imported: ")
+
+
+def test_what_she_signed(
+    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = one.parent / "x.tar.gz"
+    assert main(["export", "a.yaml", str(file), "--sign", str(alice)]) == 0
+    assert f"  signed: {file}.sig goes along with it\n" in capsys.readouterr().out
+    two()
+    site(one.parent, monkeypatch)
+    assert main(["import", str(file)]) == 0
+    assert "\nsigned by alice@lab\n" in capsys.readouterr().out
+
+
+def test_what_nobody_or_somebody_else_signed_or_what_changed_since(
+    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = bundles.export(capsys)
+    two()
+    site(one.parent, monkeypatch)
+    assert refused(file, capsys) == "there is no x.tar.gz.sig, and the site file names `signers`"
+    mallory = key(one.parent, "mallory")
+    sign = ["ssh-keygen", "-q", "-Y", "sign", "-n", "stepgrid"]
+    subprocess.run([*sign, "-f", str(mallory), str(file)], check=True)
+    assert refused(file, capsys) == "x.tar.gz.sig is of none of the `signers` of the site file"
+    file.with_name("x.tar.gz.sig").unlink()
+    subprocess.run([*sign, "-f", str(alice), str(file)], check=True)
+    file.write_bytes(file.read_bytes() + b"\0")
+    assert refused(file, capsys) == "it is not what alice@lab signed"
+    file.with_name("x.tar.gz.sig").unlink()
+    subprocess.run([*sign[:-1], "another purpose", "-f", str(alice), str(file)], check=True)
+    assert refused(file, capsys) == "it is not what alice@lab signed"
+
+
+def test_a_key_that_is_not_there(one: Path, capsys: Capture) -> None:
+    file = one.parent / "x.tar.gz"
+    assert main(["export", "a.yaml", str(file), "--sign", "nowhere"]) == 3
+    assert capsys.readouterr().err.startswith(f"{file} is written, and not signed: ")
