@@ -47,6 +47,13 @@ QPS relative to cache=lru, 95 % intervals
   overwrite  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.11] faster
   overwrite  rocksdb-7.8.3   2        36,200         failed
 
+why: differences from cache=lru
+-------------------------------
+  cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50 → 33.3 (0.67×) µs per operation, 50 %
+    of the time
+  cache=hyper, overwrite, rocksdb-7.8.3, threads=1: 1.10×: no cause among CPU, device, context
+    switches, misses and stalls
+
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
   step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4

@@ -16,7 +16,7 @@ from tests.summarize.synthetic import Experiment
 pytestmark = needs("chromium")
 NEW = "rocksdb-7.8.3"
 RATES = {"lru": 1000.0, "hyper": 1500.0, "tiny": 600.0}
-ROWS = "[...document.querySelectorAll('#against-1 tbody tr:not([hidden])')].map(row => "
+ROWS = "[...document.querySelectorAll('#against-1 > .scroll tbody tr:not([hidden])')].map(row => "
 TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.textContent).join(' | '))"
 
 
@@ -128,7 +128,7 @@ def test_each_entry_of_the_contents_leads_somewhere(page: Page) -> None:
 def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
     tab.open(path, scripts=False)
     assert tab.run("document.querySelector('.bar')") is None
-    assert tab.run("document.querySelectorAll('#against-1 tbody tr').length") == 6
+    assert tab.run("document.querySelectorAll('#against-1 > .scroll tbody tr').length") == 6
     assert tab.run("document.querySelector('#answer').innerText").count("is faster than") == 1
 
 

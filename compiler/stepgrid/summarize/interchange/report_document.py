@@ -14,8 +14,9 @@ from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.formats import json_format, json_text
-from stepgrid.summarize.page import absolute_figures, answer, report_formats
+from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
 from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
 VERSION = 1  # raised when a key goes or changes its meaning; new keys do not raise it
 
@@ -37,7 +38,7 @@ def document(report: Report) -> dict[str, Any]:
         "answer": [{"text": each.text, "kind": each.kind} for each in answer.answers(report)],
         "claims": [_claim(each) for each in claim_text.ordered(report.claims)],
         "warnings": list(report.warnings),
-        "comparisons": [each for section in report.sections for each in _comparisons(section)],
+        "comparisons": [each for section in report.sections for each in _comparisons(report, section)],
         "figures": [_figures(report, section, point) for section in report.sections for point in section.points],
         "tables": [json.loads(json_format.table(each)) for each in report_formats.tables(report)],
     }
@@ -48,12 +49,13 @@ def _claim(claim: Claim) -> Mapping[str, Any]:
     return {"claim": claim.claim, "expect": claim.expect, "result": claim.result, "cases": cases}
 
 
-def _comparisons(section: Section) -> Iterator[Mapping[str, Any]]:
+def _comparisons(report: Report, section: Section) -> Iterator[Mapping[str, Any]]:
     for table in section.comparisons:
         for line in table.lines:
             for index, entry in enumerate(line.entries):
                 if entry.kind == RATIO and entry.ratio is not None:
-                    yield _comparison(table, line, index, entry)
+                    found = why.of(report, table, line, entry) if entry.verdict in DIFFERENCES else []
+                    yield {**_comparison(table, line, index, entry), "why": found}
 
 
 def _comparison(table: Comparison, line: Line, index: int, entry: Entry) -> Mapping[str, Any]:

@@ -25,7 +25,16 @@ from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
 from stepgrid.summarize.notes import database_origin
-from stepgrid.summarize.page import absolute_figures, answer, command_lines, content_policy, host, origin, summary_text
+from stepgrid.summarize.page import (
+    absolute_figures,
+    answer,
+    command_lines,
+    content_policy,
+    host,
+    origin,
+    summary_text,
+    why,
+)
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.tables import search_tables
@@ -126,6 +135,7 @@ def _overview(report: Report, found: Overview, draw: Draw) -> Mapping[str, Any]:
         "base": found.base,
         "html": body(found.table),
         "map": heat_map.picture(found),
+        "why": body(table) if (table := why.table(report, found)) else "",
         "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

@@ -11,7 +11,7 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.summarize.formats.markdown import escaped
-from stepgrid.summarize.page import absolute_figures, summary_text
+from stepgrid.summarize.page import absolute_figures, summary_text, why
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
 
@@ -59,7 +59,8 @@ def tables(report: Report) -> Iterator[Table]:
     """In the order of the text; then what is too long for it."""
     if report.claims:
         yield claim_text.table(report.claims)
-    yield from (found.table for found in report.overviews)
+    for found in report.overviews:
+        yield from (each for each in (found.table, why.table(report, found)) if each)
     yield from [report.ladder.table] if report.ladder else []
     if report.asked:
         yield from report.tables

@@ -20,7 +20,7 @@ from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, answer, host, origin
+from stepgrid.summarize.page import absolute_figures, answer, host, origin, why
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.tables import search_tables
@@ -40,6 +40,7 @@ PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
 LEFT = tuple(head for _, head, _ in absolute_figures.GARBAGE)
 CPU = ("CPU/op", "client CPU", "server CPU")
 COLUMNS = ("QPS", "lowest-highest", *PERCENTILES, *CPU, "w-amp", *UNITS, "L0 debt", *LEFT)  # in the text
+MOST_CAUSES = 12
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
 
@@ -53,7 +54,10 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
-    parts = [_head(report), *map(_overview, report.overviews), *_ladder(report.ladder)]
+    parts = [_head(report)]
+    for each in report.overviews:
+        parts += [_overview(each), *_why(report, each)]
+    parts += _ladder(report.ladder)
     parts += _tables(list(search_tables.tables(report.searches)))
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
@@ -89,16 +93,16 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 def _unshown(report: Report) -> list[str]:
     """A line for each title, which stands for all tables that have it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, why in report.unshown:
-        found.setdefault((name.partition(": ")[0], why), []).append(name)
+    for name, reason in report.unshown:
+        found.setdefault((name.partition(": ")[0], reason), []).append(name)
     named = report.plan if imported(report.spec) else report.spec
     command = f"stepgrid report {named}{f' --scale {report.scale}' if report.scale else ''}"
-    return [_asking(command, title, why, names) for (title, why), names in found.items()]
+    return [_asking(command, title, reason, names) for (title, reason), names in found.items()]
 
 
-def _asking(command: str, title: str, why: str, names: Sequence[str]) -> str:
+def _asking(command: str, title: str, reason: str, names: Sequence[str]) -> str:
     said, table = (names[0], names[0]) if len(names) == 1 else (f"{title} ({len(names)} tables)", title)
-    return f'{why}: {said}:\n  {command} --table "{table}"'
+    return f'{reason}: {said}:\n  {command} --table "{table}"'
 
 
 def _head(report: Report) -> list[str]:
@@ -205,6 +209,19 @@ def _ladder(found: Ladder | None) -> list[list[str]]:
 
 def _overview(found: Overview) -> list[str]:
     return _lines(replace(found.table, title=f"{found.table.title}, 95 % intervals"))
+
+
+def _why(report: Report, found: Overview) -> Iterator[list[str]]:
+    """A sentence for each difference, the largest first."""
+    if table := why.table(report, found):
+        lines = [table.title, "-" * len(table.title)]
+        for row in table.rows[:MOST_CAUSES]:
+            step, *labels, arm, ratio, said = (cell.text for cell in row)
+            known = tuple(None if label == "-" else label for label in labels)
+            at = ", ".join(filter(None, (arm, step, comparison_axes.words(known, found.down))))
+            lines += text_format.wrapped(f"{at}: {ratio}: {said}", "  ", "    ", WIDTH)
+        more = len(table.rows) - MOST_CAUSES
+        yield [*lines, *([f'  and {counted(more, "difference")} more: `--table "{table.title}"`'] if more > 0 else [])]
 
 
 def _absolute(report: Report, section: Section) -> list[str]:

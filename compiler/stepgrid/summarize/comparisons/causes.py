@@ -1,0 +1,140 @@
+"""Why an arm is faster or slower than its base: what it used more or less of per operation, ranked by what that costs.
+
+What a cause leads to stands behind it: more misses of a cache mean more reads and more CPU, more waiting for each other
+more context switches and more CPU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stepgrid.model import number_format
+from stepgrid.summarize.data.measurements import QPS, Point
+
+LEAST = 1.1  # times more or less: a smaller change is no cause
+SHARE = 0.05  # of the time that an operation takes longer, or less long
+MOST = 3  # that are named
+SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
+CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
+SHOWN = 0.995  # of the time: what is more than all of it is not told
+
+
+class Used(NamedTuple):
+    """The figures of an arm and its base, medians of the loads."""
+
+    arm: float
+    base: float
+
+    @property
+    def times(self) -> float:
+        return self.arm / self.base if self.arm > 0 and self.base > 0 else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    text: str
+    microseconds: float  # per operation that it costs more; below 0 it saves
+    first: bool = False  # what others follow from
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    arm: Point
+    base: Point
+
+    def used(self, metric: str) -> Used | None:
+        found = self.arm.spread(metric), self.base.spread(metric)
+        return Used(found[0][0], found[1][0]) if found[0] and found[1] else None
+
+    @property
+    def longer(self) -> float | None:
+        """Microseconds that an operation takes more, of the client that asks for it."""
+        found = self.used("avg_us")
+        return found.arm - found.base if found else None
+
+
+def causes(arm: Point, base: Point) -> list[str]:
+    """The strongest first, of those that go the way of the difference."""
+    pair = Pair(arm, base)
+    rate = pair.used(QPS)
+    if rate is None or rate.arm == rate.base:
+        return []
+    sign = 1 if rate.arm < rate.base else -1
+    found = [each for kind in KINDS for each in kind(pair) if each.microseconds * sign > 0]
+    least = SHARE * abs(pair.longer or 0.0)
+    kept = [each for each in found if each.first or abs(each.microseconds) >= least]
+    ranked = sorted(kept, key=lambda each: (not each.first, -abs(each.microseconds)))
+    return [f"{each.text}{_share(each, pair.longer)}" for each in ranked[:MOST]]
+
+
+def _share(each: Cause, longer: float | None) -> str:
+    if each.first or not longer or each.microseconds / longer <= 0:
+        return ""
+    share = each.microseconds / longer
+    return f", {number_format.percent(round(share, 2))} of the time" if share < SHOWN else ", all of the time"
+
+
+def _misses(pair: Pair) -> Iterator[Cause]:
+    if hits := pair.used("block_cache_hit_pct"):
+        arm, base = 100 - hits.arm, 100 - hits.base
+        if abs(arm - base) >= MISSES and max(arm, base) > LEAST * min(arm, base):
+            yield Cause(f"block cache misses {base:.3g} % → {arm:.3g} %", arm - base, first=True)
+    if (found := pair.used("cache_misses_per_op")) and _changed(found, 0.001):
+        yield Cause(f"cache misses {_change(found)} per operation", found.arm - found.base, first=True)
+
+
+def _stalls(pair: Pair) -> Iterator[Cause]:
+    found, rate = pair.used("stall_pct"), pair.used(QPS)
+    if found and rate and _changed(found, 1.0):
+        cost = (found.arm / rate.arm - found.base / rate.base) * 1e4
+        yield Cause(f"write stalls {_change(found)} % of the time", cost, first=True)
+
+
+def _device(pair: Pair) -> Iterator[Cause]:
+    """What the requests of an operation wait: more of them, or each longer."""
+    for count, wait, word in (
+        ("reads_per_op", "device_read_await_ms", "read"),
+        ("writes_per_op", "device_write_await_ms", "write"),
+    ):
+        requests, await_ms = pair.used(count), pair.used(wait)
+        if requests and await_ms:
+            cost = 1000 * (requests.arm * await_ms.arm - requests.base * await_ms.base)
+            if await_ms.times > requests.times and _changed(await_ms, 0.05):
+                yield Cause(f"each {word} of the device waits {_change(await_ms)} ms", cost)
+            elif _changed(requests, 0.001):
+                yield Cause(f"device {word}s {_change(requests)} per operation", cost)
+
+
+def _contention(pair: Pair) -> Iterator[Cause]:
+    found = pair.used("context_switches_per_op")
+    if found and _changed(found, 0.01):
+        much = max(found.times, 1 / found.times) >= CONTENTION and abs(found.arm - found.base) >= 0.1
+        cost = SWITCH * (found.arm - found.base)
+        yield Cause(f"context switches {_change(found)} per operation", cost, first=much)
+
+
+def _cpu(pair: Pair) -> Iterator[Cause]:
+    """Of client and server where they are told apart."""
+    parts = (("client", "client_cpu_us_per_op"), ("server", "server_cpu_us_per_op"))
+    known = [(f"{name} CPU", found) for name, metric in parts if (found := pair.used(metric))]
+    whole = pair.used("cpu_us_per_op")
+    for name, found in known if len(known) == len(parts) else [("CPU", whole)] if whole else []:
+        if _changed(found, 0.01):
+            yield Cause(f"{name} {_change(found)} µs per operation", found.arm - found.base)
+
+
+KINDS: tuple[Callable[[Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu)
+
+
+def _changed(found: Used, least: float) -> bool:
+    """`least`: a change that is worth telling whatever it is a multiple of."""
+    times = found.times if found.base else math.inf
+    return abs(found.arm - found.base) >= least and (times >= LEAST or times <= 1 / LEAST)
+
+
+def _change(found: Used) -> str:
+    times = f" ({number_format.times(found.times)})" if math.isfinite(found.times) else ""
+    return f"{number_format.figure(found.base)} → {number_format.figure(found.arm)}{times}"

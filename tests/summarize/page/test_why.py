@@ -1,0 +1,59 @@
+"""Why: beside each difference of a report, in the text and on the page, with what the builds differ in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.summarize.page import html, why
+from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
+
+OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
+CPU = "CPU 1,998 → 4,000 (2.00×) µs per operation, all of the time"
+ALIKE = {"route": "debian", "suite": "trixie"}
+DEFAULTS = {"block_size": "4096", "bloom_bits": "-1", "verify_checksum": "true", "max_open_files": "-1"}
+
+
+def report(root: Path, **new: str) -> Report:
+    """The newer build has other defaults, and reads at half the rate."""
+    found = Experiment(root, builds=(OLD, NEW), caches=("lru",), threads=("1",), base={"build": OLD}, seconds=1)
+    found.add_build(OLD, ALIKE, defaults=DEFAULTS)
+    found.add_build(NEW, ALIKE, defaults={**DEFAULTS, **new})
+    for load in range(3):
+        for build, rate in ((OLD, 1000.0), (NEW, 500.0)):
+            found.add_load(build, load)
+            found.add(build, "lru", "1", load, {"readww": rate * (1 + load / 1000), "overwrite": 1000.0})
+    return scenario.report(found)
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ({"block_size": "65536"}, f"default block_size 4096 -> 65536; {CPU}"),
+        ({}, CPU),
+        (
+            {"block_size": "1", "bloom_bits": "10", "verify_checksum": "false"},
+            f"{CPU}; 3 defaults of the builds differ",
+        ),
+    ],
+)  # fmt: skip
+def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str, str], said: str) -> None:
+    found = report(tmp_path, **new)
+    (overview,) = found.overviews
+    table = why.table(found, overview)
+    assert table is not None
+    assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", said]]
+    assert said.replace(">", "&gt;") in html.page(found)
+
+
+def test_the_text_has_a_sentence_for_each_difference(tmp_path: Path) -> None:
+    scenario.report(found := scenario.experiment(tmp_path))
+    text = " ".join(scenario.text(found).split())
+    assert (
+        "why: differences from cache=lru ------------------------------- "
+        "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50 → 33.3 (0.67×) µs per operation, 50 % of the "
+        "time cache=hyper, overwrite, rocksdb-7.8.3, threads=1: 1.10×: no cause among CPU, device, "
+    ) in text
