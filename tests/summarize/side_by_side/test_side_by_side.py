@@ -60,9 +60,9 @@ def test_what_both_have_is_one_result(tmp_path: Path) -> None:
 def test_an_axis_with_one_label_each_is_what_they_differ_by(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     found = side_by_side(first, second, ())
-    assert found.differs[1:3] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert found.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
     assert [axis.name for axis in found.axes] == ["results", "cache", "threads"]
-    assert f"differs     measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
+    assert f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
         first, second
     )
     assert f"build: {OLD} -&gt; {NEW}<br>" in html.page(found)
@@ -87,7 +87,7 @@ def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
         side_by_side(first, second, ())
     assert str(caught.value) == why
     assert (
-        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[1]
+        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[2]
         == f"build: {NEW} -> rocksdb-9.10.0"
     )
 
@@ -104,4 +104,13 @@ def test_an_axis_of_one_side_alone_must_be_told(tmp_path: Path) -> None:
         "axis `cache` is of the first alone, and has the labels lru, hyper: say which is meant, such as "
         "--where cache=lru"
     )
-    assert side_by_side(first, other, [("cache", "lru")]).differs[1] == "cache: lru -> not an axis"
+    assert side_by_side(first, other, [("cache", "lru")]).differs[2] == "cache: lru -> not an axis"
+
+
+def test_what_was_reproduced_is_counted(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994))
+    assert side_by_side(first, second, ()).differs[:2] == (
+        "reproduced at 5 of 9 points",
+        "not reproduced at 4: readww, cache=hyper, threads=1 0.80×; readww, cache=hyper, threads=2 0.80×; "
+        "overwrite, cache=hyper, threads=1 0.80×; and 1 more",
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stepgrid.summarize.report import Report, report
-from stepgrid.summarize.side_by_side import what_differs
+from stepgrid.summarize.side_by_side import reproduction, what_differs
 from stepgrid.summarize.side_by_side.joined_tables import AXIS, joined
 from stepgrid.summarize.side_by_side.matching_cells import Chosen, Match, matched
 from stepgrid.summarize.side_by_side.result_set import ResultSet
@@ -17,9 +17,10 @@ def side_by_side(first: ResultSet, second: ResultSet, chosen: Chosen) -> Report:
     """NotComparable says why there is none."""
     match = matched(first.header, second.header, chosen)
     found = report(_header(first, second, match), joined(first, second, match))
+    again = reproduction.sentences(table for section in found.sections for table in section.comparisons)
+    differs = (*again, *_differs(first, second, match))
     # tables that nobody asked for would say the ratios once more
-    said = tuple(_differs(first, second, match)), tuple(match.left_out)
-    return replace(found, differs=said[0], left_out=said[1], tables=(), long=())
+    return replace(found, differs=differs, left_out=tuple(match.left_out), tables=(), long=())
 
 
 def _differs(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str]:
