@@ -57,3 +57,12 @@ def test_the_text_has_a_sentence_for_each_difference(tmp_path: Path) -> None:
         "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50 → 33.3 (0.67×) µs per operation, 50 % of the "
         "time cache=hyper, overwrite, rocksdb-7.8.3, threads=1: 1.10×: no cause among CPU, device, "
     ) in text
+
+
+def test_the_page_has_no_more_than_anybody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scenario.report(scenario.experiment(tmp_path))
+    monkeypatch.setattr(why, "ROWS", 1)
+    short = why.short(found, found.overviews[0])
+    assert short is not None
+    assert len(short.rows) == 1
+    assert short.notes == ('and 1 difference more: `--table "why: differences from cache=lru"`',)

@@ -135,7 +135,7 @@ def _overview(report: Report, found: Overview, draw: Draw) -> Mapping[str, Any]:
         "base": found.base,
         "html": body(found.table),
         "map": heat_map.picture(found),
-        "why": body(table) if (table := why.table(report, found)) else "",
+        "why": body(table) if (table := why.short(report, found)) else "",
         "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stepgrid.model import number_format
-from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.table import ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.causes import causes
@@ -28,6 +29,15 @@ def table(report: Report, found: Overview) -> Table | None:
     columns = tuple(Column(name, label=True) for name in heads)
     title = f"{TITLE}: differences from {found.base}"
     return Table(title, columns, tuple(tuple(map(Cell, texts)) for _, texts in rows))
+
+
+def short(report: Report, found: Overview) -> Table | None:
+    """No longer than anybody reads."""
+    whole = table(report, found)
+    if whole is None or len(whole.rows) <= ROWS:
+        return whole
+    more = f'and {counted(len(whole.rows) - ROWS, "difference")} more: `--table "{whole.title}"`'
+    return replace(whole, rows=whole.rows[:ROWS], notes=(more,))
 
 
 def _rows(report: Report, found: Overview) -> Iterator[tuple[float, tuple[str, ...]]]:
