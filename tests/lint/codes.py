@@ -49,9 +49,13 @@ def _texts(node: ast.expr, tree: ast.Module) -> Iterator[str]:
 
 
 def _leading_to(node: ast.expr, tree: ast.Module) -> list[ast.expr]:
-    """What an expression may be: both sides of a choice, what a name was given, what a function returns."""
+    """What an expression may be: each side of a choice, entries of a table, what a name was given, a function returns."""
     if isinstance(node, ast.IfExp):
         return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp | ast.Dict):
+        return list(node.values)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        return [node.func.value]
     if isinstance(node, ast.Name):
         given = [one for one in ast.walk(tree) if isinstance(one, ast.Assign)]
         return [one.value for one in given if any(getattr(target, "id", "") == node.id for target in one.targets)]
