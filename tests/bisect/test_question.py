@@ -66,7 +66,7 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
     found = candidates_of(request, plan)
     assert [each.ref for each in found] == made
     assert overrides(request, None, found[:1], 3) == (
-        f'builds={{"ours-{made[0][:10]}": {{"extends": "ours", "version": "2", "source": {{"ref": "{made[0]}"}}}}}}',
+        f'builds={{"ours-{made[0][:10]}": {{"extends": "ours", "source": {{"ref": "{made[0]}"}}, "version": "2"}}}}',
         f'sweep.build=["ours-{made[0][:10]}"]',
         "repeat.until=null",
         "repeat.least=null",

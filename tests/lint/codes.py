@@ -49,7 +49,7 @@ def _texts(node: ast.expr, tree: ast.Module) -> Iterator[str]:
 
 
 def _leading_to(node: ast.expr, tree: ast.Module) -> list[ast.expr]:
-    """What an expression may be: each side of a choice, entries of a table, what a name was given, a function returns."""
+    """What an expression may be: each side of a choice, entries of a table, what a name was given."""
     if isinstance(node, ast.IfExp):
         return [node.body, node.orelse]
     if isinstance(node, ast.BoolOp | ast.Dict):

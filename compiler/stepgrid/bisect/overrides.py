@@ -29,7 +29,11 @@ def overrides(
 
 
 def _builds(request: Request, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    version = {"version": request.version} if request.version else {}
-    return {
-        request.label(each): {"extends": request.family, **version, "source": {"ref": each.ref}} for each in candidates
-    }
+    """Along a branch the version changes: where the trees say theirs, that is what a build declares."""
+    return {request.label(each): _build(request, each) for each in candidates}
+
+
+def _build(request: Request, candidate: Candidate) -> dict[str, Any]:
+    version = candidate.version or request.version
+    found = {"extends": request.family, "source": {"ref": candidate.ref}}
+    return {**found, "version": version} if version else found

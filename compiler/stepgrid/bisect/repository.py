@@ -15,7 +15,7 @@ from stepgrid.build.fetch import commit_range, git_refs
 from stepgrid.build.task import Order
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engine import Built, VersionedTrees
 from stepgrid.plugins.engines import engine
 
 GIT = "git"
@@ -28,8 +28,10 @@ def commit(build: PlannedBuild, ref: str) -> str:
 
 
 def candidates(build: PlannedBuild, good: str, bad: str) -> list[Candidate]:
-    found = _asked(build, lambda order, url: commit_range.commits(order, url, good, bad))
-    return [Candidate(each.id[:_DIGITS], each.id, each.date, each.subject) for each in found]
+    of = engine(build.engine)
+    versions = of if isinstance(of, VersionedTrees) else None
+    found = _asked(build, lambda order, url: commit_range.commits(order, url, good, bad, versions))
+    return [Candidate(each.id[:_DIGITS], each.id, each.date, each.subject, each.version) for each in found]
 
 
 def changes(build: PlannedBuild, commit: str) -> str:

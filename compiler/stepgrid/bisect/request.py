@@ -21,6 +21,7 @@ class Candidate(NamedTuple):
     ref: str
     date: str = ""
     subject: str = ""
+    version: str = ""  # of a commit, as its tree says it
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,17 @@ class DeclaredBuilds(Protocol):
 
 
 @runtime_checkable
+class VersionedTrees(Protocol):
+    """An engine whose source trees say in a file which version they are, whatever tag or branch they are of."""
+
+    version_file: str
+
+    def version_in(self, text: str) -> str:
+        """Empty where the file does not say it."""
+        ...
+
+
+@runtime_checkable
 class Published(Protocol):
     """An engine of which ready libraries are published: a build compiles its program against one."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.commit_range import changes, commits
+from stepgrid.engines.rocksdb import RocksDB
 from tests.build.ordering import order
 from tests.build.repository import DATE, Repository
 
@@ -28,7 +29,7 @@ def test_from_the_first_to_the_last(tmp_path: Path, repository: Repository):
     made = [repository.commit(tag=f"v{each}", a_c=str(each)) for each in range(4)]
     assert listed(tmp_path, repository, "v1", "v3") == made[1:]
     asking = order(tmp_path / "more", {"git": repository.url, "ref": "main"})
-    assert commits(asking, repository.url, made[2], "main")[0] == (made[2], DAY, "x")
+    assert commits(asking, repository.url, made[2], "main")[0] == (made[2], DAY, "x", "")
 
 
 def test_a_branch_that_was_merged_is_its_merge(tmp_path: Path, repository: Repository):
@@ -54,6 +55,18 @@ def test_what_a_commit_changed(tmp_path: Path, repository: Repository):
     asking = order(tmp_path / "attempt", {"git": repository.url, "ref": "main"})
     said = changes(asking, repository.url, made)
     assert said.splitlines()[-3:] == [" a.c | 2 +-", " b.c | 1 +", " 2 files changed, 2 insertions(+), 1 deletion(-)"]
+
+
+def test_the_version_that_each_tree_says(tmp_path: Path, repository: Repository):
+    """RocksDB's; between two changes of the file it stays."""
+    header = "#define ROCKSDB_MAJOR 9\n#define ROCKSDB_MINOR {}\n#define ROCKSDB_PATCH 0\n"
+    repository.commit(tag="first", include__rocksdb__version_h=header.format(9))
+    repository.commit(a_c="1")
+    repository.commit(include__rocksdb__version_h=header.format(10))
+    repository.commit(tag="last", a_c="2")
+    asking = order(tmp_path / "attempt", {"git": repository.url, "ref": "main"})
+    found = commits(asking, repository.url, "first", "last", RocksDB())
+    assert [each.version for each in found] == ["9.9.0", "9.9.0", "9.10.0", "9.10.0"]
 
 
 @pytest.mark.parametrize(

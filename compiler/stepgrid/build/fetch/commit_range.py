@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.git import Git, place
 from stepgrid.build.fetch.git_history import commit_in, history
 from stepgrid.build.task import Order
+from stepgrid.plugins.engine import VersionedTrees
 
 _FIELDS = "%H%x09%cs%x09%s"
 _DIGITS = 12
@@ -17,16 +19,30 @@ class Commit(NamedTuple):
     id: str
     date: str
     subject: str
+    version: str = ""  # as its tree says it
 
 
-def commits(order: Order, url: str, first: str, last: str) -> list[Commit]:
+def commits(order: Order, url: str, first: str, last: str, versions: VersionedTrees | None = None) -> list[Commit]:
     """From `first` to `last`, oldest first; of a branch that was merged, its merge alone."""
-    with history(order, url) as git:
+    with history(order, url, "blob:none" if versions else "tree:0") as git:
         start, end = _known(git, order, url, first), _known(git, order, url, last)
         _refuse_apart(git, (first, start), (last, end))
         walk = ("log", "--first-parent", "--reverse", f"--format={_FIELDS}", f"{start}..{end}")
         said = [git.check("log", "--no-walk", f"--format={_FIELDS}", start, quiet=True), git.check(*walk, quiet=True)]
-    return [Commit(*line.split("\t", 2)) for line in "".join(said).splitlines()]
+        found = [Commit(*line.split("\t", 2)) for line in "".join(said).splitlines()]
+        return list(_with_versions(git, found, versions)) if versions else found
+
+
+def _with_versions(git: Git, commits: Sequence[Commit], versions: VersionedTrees) -> Iterator[Commit]:
+    """Only where the file changes it is read."""
+    walk = ("log", "--first-parent", "--format=%H", f"{commits[0].id}..{commits[-1].id}", "--", versions.version_file)
+    changing = {commits[0].id, *git.check(*walk, quiet=True).split()}
+    version = ""
+    for commit in commits:
+        if commit.id in changing:
+            shown = git.run("show", f"{commit.id}:{versions.version_file}", quiet=True)
+            version = "" if shown.status else versions.version_in(shown.stdout)
+        yield commit._replace(version=version)
 
 
 def changes(order: Order, url: str, commit: str) -> str:

@@ -16,8 +16,8 @@ _REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 
 
 @contextmanager
-def history(order: Order, url: str) -> Iterator[Git]:
-    """What is asked of a file of it is fetched then. It is gone afterwards."""
+def history(order: Order, url: str, without: str = "tree:0") -> Iterator[Git]:
+    """`without`: what git is told to leave out; what is asked of that is fetched then. It is gone afterwards."""
     where, told = place(order, url)
     git = Git(order, order.folder / ".git-history")
     git.init()
@@ -27,7 +27,7 @@ def history(order: Order, url: str) -> Iterator[Git]:
         serving = _serving(order, where)
         if serving:  # files that are asked for later are fetched by git itself
             git.check("config", "remote.origin.uploadpack", serving)
-        fetched = git.run("fetch", "--quiet", "--update-head-ok", "--filter=tree:0", "origin", *_REFS)
+        fetched = git.run("fetch", "--quiet", "--update-head-ok", f"--filter={without}", "origin", *_REFS)
         if fetched.status:
             raise BuildError(f"git cannot read {told}: {complaint(fetched)}")
         yield git

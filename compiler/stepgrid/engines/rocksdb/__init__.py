@@ -59,6 +59,7 @@ class RocksDB:
         "org.rocksdb:rocksdbjni": Library("linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11),
         "io.github.speedb-io:speedbjni": Library("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
     }
+    version_file = "include/rocksdb/version.h"
     booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
     counts_choices = False
 
@@ -83,6 +84,11 @@ class RocksDB:
         if "benchmarks" not in found:
             raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
         return found
+
+    def version_in(self, text: str) -> str:
+        from stepgrid.engines.rocksdb.recipes.source_tree import version_in
+
+        return version_in(text)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.rocksdb.recipes.cmake import RocksDBCMake

@@ -15,7 +15,10 @@ _OLDER = {"test_util/testutil.cc": "util/testutil.cc"}
 
 
 def version(tree: Path) -> str:
-    text = (tree / MARK).read_text(encoding="utf-8")
+    return version_in((tree / MARK).read_text(encoding="utf-8"))
+
+
+def version_in(text: str) -> str:
     parts = [re.search(rf"^#define ROCKSDB_{part}\s+(\d+)", text, re.MULTILINE) for part in ("MAJOR", "MINOR", "PATCH")]
     return ".".join(part[1] for part in parts if part)
 
