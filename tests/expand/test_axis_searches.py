@@ -31,14 +31,14 @@ def test_each_point_is_a_step(compile_text: Compile):
 
 
 def test_under_a_name_of_its_own(compile_text: Compile):
-    grid = 'rate: {param: write_rate, search: [1MiB, 512MiB], for: "max rate where stall_pct < 1 and p99_us < 500"}'
+    grid = 'rate: {param: write_rate, search: [1MiB, 512MiB], for: "max rate where stall_pct < 1 and p99_us < 99"}'
     plan = compile_text(spec(grid))
     (search,) = plan.searches
-    assert (search["least"], search["most"], search["points"]) == (2**20, 2**29, 8)
+    assert (search["least"], search["most"], search["points"]) == (2**20, 2**29, 10)
     assert words(search) == (
-        "readww: rate from 1 MiB to 512 MiB, 8 points of each load, for `max rate where stall_pct < 1 and p99_us < 500`"
+        "readww: rate from 1 MiB to 512 MiB, 10 points of each load, for `max rate where stall_pct < 1 and p99_us < 99`"
     )
-    step = next(step for stage in plan.stages for step in stage.steps if step.name == "readww[rate=#8]")
+    step = next(step for stage in plan.stages for step in stage.steps if step.name == "readww[rate=#10]")
     assert step.settings["write_rate"] == 2**20
 
 

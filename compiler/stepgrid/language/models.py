@@ -85,7 +85,7 @@ class Search(Model):
     param: Name | None = None
     search: Annotated[tuple[Label, ...], Field(min_length=2, max_length=2)]
     for_: Label = Field(alias="for")
-    points: Count = 8
+    points: Count = 10
 
 
 class Step(Model):

@@ -15,7 +15,8 @@ from typing import Any
 SEARCH = "search"  # of a step's setup, and of its record
 SIZED = ("_rate", "_size", "memory")  # how settings end that are bytes
 KNEE = 0.95  # of the best figure
-CLOSE = 1.03  # ends of a boundary that are no farther apart are told apart well enough
+WRONG = 0.1  # how often a try is taken for wrong: a host that is busy for a moment
+_CELLS, _OUTSIDE = 240, 0.025  # of the range, on a logarithmic scale; the share of each side of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +63,47 @@ class Trial:
 
 
 def next_boundary(least: int, most: int, trials: Sequence[Trial]) -> int:
-    """Halves what is open between the largest value that holds and the smallest above it that does not."""
-    held, failed = boundary(trials)
-    if held is None and any(trial.value == least for trial in trials):
-        return least  # nothing holds: once more where it is easiest
-    low = least if held is None else held
-    if failed is None:
-        return most if held is not None and trials else _middle(least, most)
-    if held is not None and failed / held <= CLOSE:
-        return held  # once more: what holds must hold each time
-    middle = _middle(low, failed)
-    return middle if middle != failed else low
+    """The middle of what is believed of the limit: on which side of it the limit lies is open."""
+    limits = _limits(least, most, trials)
+    half, below = math.fsum(weight for _, weight in limits) / 2, 0.0
+    for limit, weight in limits:
+        below += weight
+        if below >= half:
+            return round(min(max(limit, least), most))
+    return most
 
 
-def boundary(trials: Sequence[Trial]) -> tuple[int | None, int | None]:
-    """The largest value that held each time, with nothing below it that failed; the smallest that failed."""
-    failed = min((trial.value for trial in trials if not trial.holds), default=None)
-    held = [trial.value for trial in trials if failed is None or trial.value < failed]
-    return max(held, default=None), failed
+def boundary(least: int, most: int, trials: Sequence[Trial]) -> tuple[int | None, int | None]:
+    """The largest value that mostly held and is probably below the limit; the smallest above it that mostly failed."""
+    limits = _limits(least, most, trials)
+    half = math.fsum(weight for _, weight in limits) / 2
+    mostly = {trial.value: _mostly_held(trial.value, trials) for trial in trials}
+    held = [value for value in mostly if mostly[value] and _weight_from(value, limits) >= half]
+    below = max(held, default=None)
+    failed = [value for value in mostly if not mostly[value] and (below is None or value > below)]
+    return below, min(failed, default=None)
+
+
+def _mostly_held(value: int, trials: Sequence[Trial]) -> bool:
+    own = [trial.holds for trial in trials if trial.value == value]
+    return sum(own) * 2 > len(own)
+
+
+def _weight_from(value: int, limits: Sequence[tuple[float, float]]) -> float:
+    return math.fsum(weight for limit, weight in limits if limit >= value)
+
+
+def _limits(least: int, most: int, trials: Sequence[Trial]) -> list[tuple[float, float]]:
+    """Where the limit may lie and how probable that is: within the range, below or above it."""
+    step = math.log(most / least) / _CELLS
+    inside = [(least * math.exp(step * (cell + 0.5)), 1.0) for cell in range(_CELLS)]
+    limits = [(0.0, _CELLS * _OUTSIDE), *inside, (math.inf, _CELLS * _OUTSIDE)]
+    return [(limit, weight * math.prod(_chance(limit, trial) for trial in trials)) for limit, weight in limits]
+
+
+def _chance(limit: float, trial: Trial) -> float:
+    """That a limit shows itself so."""
+    return 1 - WRONG if trial.holds == (limit >= trial.value) else WRONG
 
 
 def next_peak(least: int, most: int, points: int, trials: Sequence[Trial]) -> int:

@@ -24,6 +24,8 @@ class SearchedAxis:
     variable: str
     param: str
     text: str  # its objective
+    least: int
+    most: int
 
     @cached_property
     def objective(self) -> Objective:
@@ -38,6 +40,9 @@ class SearchedAxis:
         """The metrics that it looks at: what is as large as possible first."""
         names = sorted(self.objective.names - {self.variable, self.objective.name})
         return [*([] if self.is_boundary else [self.objective.name]), *names]
+
+    def boundary(self, trials: Sequence[Trial]) -> tuple[int | None, int | None]:
+        return boundary(self.least, self.most, trials)
 
     def has(self, run: Run) -> bool:
         return run.step == self.step and self.variable in run.labels
@@ -64,14 +69,14 @@ class Searched:
         """Of each load the value that holds, or the one with the best figure."""
         every = [self.trials(runs) for runs in self.loads.values()]
         if self.axis.is_boundary:
-            return [held for trials in every if (held := boundary(trials)[0]) is not None]
+            return [held for trials in every if (held := self.axis.boundary(trials)[0]) is not None]
         return [best.value for trials in every if (best := peak(trials))]
 
     @cached_property
     def beyond(self) -> Sequence[int]:
         """Of each load the smallest value that failed."""
         every = [self.trials(runs) for runs in self.loads.values()]
-        return [failed for trials in every if (failed := boundary(trials)[1]) is not None]
+        return [failed for trials in every if (failed := self.axis.boundary(trials)[1]) is not None]
 
     @cached_property
     def knees(self) -> Sequence[int]:
@@ -95,8 +100,8 @@ class Searched:
 
 def axes(header: Mapping[str, Any]) -> list[SearchedAxis]:
     """`header`: of the plan."""
-    names = ("step", "variable", "param", "for")
-    return [SearchedAxis(*(str(each[name]) for name in names)) for each in header.get("searches", ())]
+    names = ("step", "variable", "param", "for", "least", "most")
+    return [SearchedAxis(*(each[name] for name in names)) for each in header.get("searches", ())]
 
 
 def searches(found: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Searched]:

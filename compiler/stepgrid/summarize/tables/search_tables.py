@@ -49,7 +49,9 @@ def _texts(found: Searched) -> tuple[str, ...]:
 
 def _meaning(axis: SearchedAxis) -> str:
     if axis.is_boundary:
-        return "medians of the loads: the largest value that held each time, and the smallest above it that did not"
+        return (
+            "medians of the loads: the largest value that more probably holds than not, and the next one that was tried"
+        )
     return "medians of the loads; knee: the smallest value with 95 % of the best figure"
 
 
