@@ -34,8 +34,9 @@ def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> No
 
 
 def test_templates_have_no_script_or_style_beside_them() -> None:
-    for name in ("index.html.j2", "bisect.html.j2"):
-        text = (TEMPLATES / "report" / name).read_text(encoding="utf-8")
+    for name in ("report/index.html.j2", "report/bisect.html.j2", "site/index.html.j2"):
+        text = (TEMPLATES / name).read_text(encoding="utf-8")
+        assert text.count('<meta http-equiv="Content-Security-Policy" content="{{ policy }}">') == 1
         assert re.findall(r"<style[^>]*>.*", text) == ["<style>{{ style }}</style>"]
         assert set(re.findall(r"<script[^>]*>.*", text)) <= {"<script>{{ script }}</script>"}
         assert not re.search(r" style=| on\w+=|javascript:|\bsrc=", text)

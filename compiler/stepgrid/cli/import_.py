@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.problems.problem import SpecError
-from stepgrid.language.site.site_file import of_environment
 from stepgrid.model import plan as plan_model
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer import build_import, bundle, result_import, signature
+from stepgrid.transfer import build_import, bundle, result_import
 from stepgrid.transfer.result_import import publish
 from stepgrid.workflow import host_plan
 
@@ -71,10 +70,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _results(args: argparse.Namespace) -> int:
     spec_arguments.wrong_site(args)
-    store, signers = host_plan.store(), of_environment().signers
-    signed = f"signed by {signature.signer(args.file, signers)}" if signers else None
+    store = host_plan.store()
     taken = publish(store, args.file)
-    print("\n".join((*_told(taken), *([signed] if signed else []), _shown(store, taken.plan))))
+    print("\n".join((*_told(taken), _shown(store, taken.plan))))
     return FINE
 
 
@@ -106,6 +104,8 @@ def _told(taken: ImportedResults) -> Iterator[str]:
     plan = taken.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield f"took {counted(len(taken.results), 'result')}, {counted(taken.attempts, 'attempt')}"
+    if taken.signed:
+        yield f"signed by {taken.signed}"
     if taken.builds:
         yield f"  with the records of builds that are not here: {taken.builds}"
     if taken.known:

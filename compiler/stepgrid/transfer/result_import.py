@@ -14,6 +14,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import locked
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan, imported
 from stepgrid.plan import verification
@@ -25,7 +26,7 @@ from stepgrid.store.checksums import RECORD
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle, manifest
+from stepgrid.transfer import bundle, manifest, signature
 from stepgrid.transfer.result_export import (
     ATTEMPTS,
     BUILDS,
@@ -55,6 +56,7 @@ class ImportedResults:
     results: list[str] = field(default_factory=list)  # stage/time
     known: list[str] = field(default_factory=list)  # that were here already, and stay as they are
     attempts: int = 0
+    signed: str | None = None  # by whom, where the site file says whose are taken
     builds: int = 0  # records of builds that are not here
 
 
@@ -65,6 +67,8 @@ def is_one(said: Mapping[str, Any]) -> bool:
 
 def publish(store: Store, file: Path) -> ImportedResults:
     """A BuildError says why nothing was published."""
+    signers = of_environment().signers
+    signed = signature.signer(file, signers) if signers else None
     said = bundle.head(file, "result")
     largest = _check(store, file, said)
     with locked(store.lock(_STAGED)):
@@ -73,7 +77,8 @@ def publish(store: Store, file: Path) -> ImportedResults:
         staged = store.new_attempt(_STAGED)
         try:
             unpack(file, staged / "all", limit=largest)
-            return _published(store, _verified(file, said, staged / "all"), staged / "all" / CONTENT)
+            taken = _published(store, _verified(file, said, staged / "all"), staged / "all" / CONTENT)
+            return replace(taken, signed=signed)
         finally:
             remove_tree(staged)
             store.drop_empty_attempts(_STAGED)

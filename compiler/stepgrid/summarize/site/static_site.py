@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.host.durable_writes import make_folder, write_text
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.version import __version__
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import content_policy, html, summary_text
 from stepgrid.summarize.site.experiment import Experiment
 
 MARK = ".stepgrid-site"  # in a folder that is a site: what is in it may be replaced
@@ -83,4 +83,5 @@ def _rendered(name: str, said: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["quoted"] = html.quoted
-    return environment.get_template(name).render(**said, index=INDEX, tables=TABLES, version=__version__)
+    own = content_policy.context(TEMPLATES / "report", script=False)
+    return environment.get_template(name).render(**said, **own, index=INDEX, tables=TABLES, version=__version__)
