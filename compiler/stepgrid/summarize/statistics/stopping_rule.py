@@ -43,7 +43,7 @@ class _Later:
         self.error = interval.error * math.sqrt(interval.loads / most)
         self.moves = interval.error * math.sqrt(1 - interval.loads / most)
         now = (math.log(interval.high) - self.mean) / interval.error
-        self.reach = now * _shrunk(now, self.freedom, self.freedom + most - interval.loads)
+        self.reach = now * shrunk(now, self.freedom, self.freedom + most - interval.loads)
 
     def chance_of_verdict(self, effect: float) -> float:
         margin, half = math.log1p(effect), self.reach * self.error
@@ -63,7 +63,7 @@ class _Later:
         return special("stdtr", self.freedom, (self.mean - at) / self.moves)
 
 
-def _shrunk(reach: float, freedom: float, later: float) -> float:
+def shrunk(reach: float, freedom: float, later: float) -> float:
     """What more degrees of freedom make of a critical value: as they do to Student's t of the same error."""
     error = special("stdtr", freedom, -reach)
     return -special("stdtrit", later, error) / reach
