@@ -49,7 +49,7 @@ def said(entries: Sequence[Entry]) -> str:
         ),
         (
             of((FASTER, 1.5), (ONE_LOAD, 1.2)),
-            "`hyper` is faster than `lru` at 1 of 2 points: 1.50× [1.49, 1.51] (readww, threads=1); 1 one load",
+            "`hyper` is faster than `lru` at 1 of 2 points: 1.50× [1.49, 1.51] (readww, threads=1); 1 with one load",
         ),
         (
             of((FASTER, 1.5), (SLOWER, 0.7), (FASTER, 1.2)),

@@ -28,6 +28,7 @@ HINTS = {
     ONE_LOAD: "One load gives no verdict: `repeat: 3` or more does.",
     NOT_COMPARABLE: "Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as shipped.",
 }
+COUNTED = {ONE_LOAD: "with one load"}
 _UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
 
 
@@ -185,7 +186,9 @@ def _rest(arm: Arm, said: Sequence[str]) -> str:
     """; 2 same, 1 failed"""
     words = Counter(case.word for case in arm.cases if case.word not in (*said, *_UNCOMPARED))
     ordered = dict.fromkeys(word for word in (*VERDICTS, ONE_LOAD, *sorted(words)) if word in words)
-    return "".join(f"{';' if not at else ','} {words[word]} {word}" for at, word in enumerate(ordered))
+    return "".join(
+        f"{';' if not at else ','} {words[word]} {COUNTED.get(word, word)}" for at, word in enumerate(ordered)
+    )
 
 
 def _marks(arm: Arm) -> str:
