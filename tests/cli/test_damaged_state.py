@@ -88,3 +88,12 @@ def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setenv("STEPGRID_TRACEBACK", "1")
     with pytest.raises(RuntimeError):
         main(["report", "a.yaml"])
+
+
+@pytest.mark.parametrize("wrong", ["3", "true", "{}", "[1]"])
+@pytest.mark.parametrize("field", ["status", "started", "ended", "reason"])
+def test_a_result_whose_record_has_other_types(field: str, wrong: str, capsys: Capture) -> None:
+    record = next(Path("outputs/results").glob("*/*/result.json"))
+    record.write_text(json.dumps({**json.loads(record.read_text()), field: json.loads(wrong)}))
+    assert main(["results", "a.yaml"]) == 0
+    assert "internal error" not in capsys.readouterr().err

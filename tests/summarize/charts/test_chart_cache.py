@@ -41,7 +41,7 @@ def test_what_a_page_does_not_show_any_more_goes(tmp_path: Path) -> None:
     assert drawn(tmp_path / "charts.json", BARS, LINES) == ["bar"]
 
 
-@pytest.mark.parametrize("content", ["", "<svg/>", "\udcff", "[]", "{"])
+@pytest.mark.parametrize("content", ["", "<svg/>", "\udcff", "[]", "{", "[" * 100_000, '{"a": 1.5}'])
 def test_a_damaged_file_is_made_again(content: str, tmp_path: Path) -> None:
     path = tmp_path / "charts.json"
     path.write_bytes(content.encode(errors="surrogateescape"))

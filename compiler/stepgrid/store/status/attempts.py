@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stepgrid.host import file_reader
 from stepgrid.model.status import ActiveWork, AttemptEnd, NodeStatus, Status
@@ -71,12 +72,18 @@ def _result(folder: Path, counting: Path | None) -> PastAttempt:
     standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
     said = note.said if note else record.get("reason") or ""
     return PastAttempt(
-        folder, standing, record.get("status"), record.get("started"), seconds(record), _host(folder), str(said)
+        folder, standing, _text(record, "status"), _text(record, "started"), seconds(record), _host(folder), str(said)
     )
 
 
+def _text(record: Mapping[str, Any], name: str) -> str | None:
+    """Of a damaged record a field may be anything."""
+    found = record.get(name)
+    return found if isinstance(found, str) else None
+
+
 def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
-    started, last = file_reader.read(folder / "attempt.json").get("started"), end([folder])
+    started, last = _text(file_reader.read(folder / "attempt.json"), "started"), end([folder])
     if work and work.attempt == folder:
         return PastAttempt(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
     return PastAttempt(
@@ -85,5 +92,5 @@ def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
 
 
 def _host(folder: Path) -> str | None:
-    name = (file_reader.read(folder / "attempt.json").get("host") or {}).get("hostname")
-    return None if name is None else str(name)
+    host = file_reader.read(folder / "attempt.json").get("host")
+    return _text(host, "hostname") if isinstance(host, dict) else None

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import write_json
 from stepgrid.summarize.charts.svg import Draw, drawn
 
@@ -36,11 +37,8 @@ class ChartCache:
 
 
 def _read(path: Path) -> dict[str, str]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    found = file_reader.read(path)
+    return found if all(isinstance(drawn, str) for drawn in found.values()) else {}
 
 
 @cache
