@@ -1,7 +1,7 @@
 """Thousands of real stages of `true`: what one costs, from the first to the last, and what the run leaves behind.
 
 `python bench/soak.py [--stages 2000] [--keep DIR]`. It ends with 1 where the last tenth of the stages takes 1.2
-times as long as the first, the run grows by more than 64 MiB, or a process, a socket or a live folder is left."""
+times as long as the first, the run grows by more than 64 MiB, or a process or a live folder is left."""
 
 from __future__ import annotations
 
