@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,16 @@ def test_killed_and_continued(lab: Lab):
     again = lab.execute(searched(lab, "--metric", "ops"))
     assert again.stdout == done.stdout
     assert "bisect: measure" not in again.stderr
+
+
+def test_stopped_by_ctrl_c(lab: Lab):
+    search = lab.start(searched(lab, "--metric", "ops"))
+    until(lambda: decisions(lab) >= 1 and lab.processes("stepgrid.run"))
+    os.killpg(search.pid, signal.SIGINT)
+    assert search.wait() == 3
+    assert "stopped by SIGINT: nothing that was measured is lost" in lab.screen  # the run's own word
+    assert lab.screen.endswith("the search is not over: stopped by SIGINT. The same command goes on\n")
+    until(lambda: not lab.processes())
 
 
 def test_by_a_claim_and_by_less_of_a_metric(lab: Lab):

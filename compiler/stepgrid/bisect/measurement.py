@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -74,10 +74,12 @@ class Measurement:
         process = subprocess.Popen(
             argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent()
         )
-        for line in process.stderr or ():
-            if line.rstrip("\n") not in said and line.strip():
-                print(line, end="", file=sys.stderr, flush=True)
-        if process.wait() in _SAYS_NO_MORE:
+        try:
+            _repeat(process, said)
+        except KeyboardInterrupt:  # it has reached the run, too, which ends in its own time
+            _repeat(process, said)
+            raise Stopped("stopped by SIGINT") from None
+        if process.returncode in _SAYS_NO_MORE:
             raise SearchError("the run was refused, as it says above")
 
     def readings(self, decision: Decision) -> Mapping[int, Reading]:
@@ -152,6 +154,14 @@ class Measurement:
                 values = point.values(self.request.metric)
                 return tuple(_mean(values[load]) for load in sorted(values))
         return ()
+
+
+def _repeat(process: subprocess.Popen[str], but: Collection[str]) -> None:
+    """What it says, until it has ended."""
+    for line in process.stderr or ():
+        if line.rstrip("\n") not in but and line.strip():
+            print(line, end="", file=sys.stderr, flush=True)
+    process.wait()
 
 
 def _mean(runs: Sequence[float]) -> float:
