@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from stepgrid.model.axis_search import SIZED
 from stepgrid.summarize.charts import step_charts, vega
 from stepgrid.summarize.charts.step_charts import Picture
 from stepgrid.summarize.charts.svg import Draw, svg
@@ -12,6 +13,7 @@ from stepgrid.summarize.data.searches import HOLDS, Searched, SearchedAxis, mean
 from stepgrid.summarize.tables.search_tables import title
 
 WIDTH, HEIGHT = 420, 240
+_MIB = 2**20
 
 
 def pictures(found: Sequence[Searched], draw: Draw) -> Iterator[Picture]:
@@ -31,15 +33,24 @@ def _rows(axis: SearchedAxis, found: Sequence[Searched]) -> Iterator[dict[str, A
             figure = mean(runs, axis.figures[0])
             if figure is not None:
                 held = all(run.metrics.get(HOLDS) == 1.0 for run in runs)
-                yield {"arm": arm, "value": value, "figure": figure, "holds": "holds" if held else "fails"}
+                yield {
+                    "arm": arm,
+                    "value": value / _unit(axis),
+                    "figure": figure,
+                    "holds": "holds" if held else "fails",
+                }
+
+
+def _unit(axis: SearchedAxis) -> int:
+    return _MIB if axis.param.endswith(SIZED) else 1
 
 
 def _chart(axis: SearchedAxis, rows: Sequence[dict[str, Any]]) -> vega.Chart:
     arms = list(dict.fromkeys(row["arm"] for row in rows))
-    base = 1024 if max(row["value"] for row in rows) >= 2**16 else 10
-    x: vega.Chart = {"field": "value", "type": "quantitative", "title": axis.variable,
-                     "scale": {"type": "log", "nice": False, "base": 2 if base == 1024 else 10},
-                     "axis": {"format": "~s", "tickCount": 8}}  # fmt: skip
+    title = f"{axis.variable}, MiB" if _unit(axis) > 1 else axis.variable
+    x: vega.Chart = {"field": "value", "type": "quantitative", "title": title,
+                     "scale": {"type": "log", "nice": False, "base": 2},
+                     "axis": {"format": "~g", "tickCount": 8}}  # fmt: skip
     y: vega.Chart = {"field": "figure", "type": "quantitative", "title": axis.figures[0], "axis": {"format": "~s"}}
     colour = {**vega.colours("arm", arms), "legend": {"title": None} if len(arms) > 1 else None}
     shape = {"field": "holds", "type": "nominal", "legend": {"title": None},
