@@ -13,8 +13,8 @@ import numpy as np
 from stepgrid.bisect.change_point import NOISE, WEIGHT, ChangePoint, Samples, change_point, groups, information
 
 LEAST, MOST = 3, 12  # loads of each end, of the two candidates of the answer; and of any candidate at most
-SURE = 0.95
-_TWO_SIDED = (1 - SURE) / 2
+SURE = 0.97  # of the answer: a load more than 0.95 needs, and half of its errors
+_TWO_SIDED = 0.025  # that two ends do not differ
 BUILD_COST = 3.0  # in loads, at least: a search that measures few candidates is easier to follow
 _FEW = 40  # candidates that are looked at, where there are more
 
