@@ -78,7 +78,7 @@ def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsy
     def fails(*_: object) -> None:
         raise RuntimeError("a\nb" * 1000)
 
-    monkeypatch.setattr("stepgrid.cli.report._put", fails)
+    monkeypatch.setattr("stepgrid.cli.report.put", fails)
     assert main(["report", "a.yaml"]) == 3
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("`stepgrid report` stopped at an internal error: RuntimeError: a ba ba b")
