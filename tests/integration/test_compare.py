@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,6 +49,8 @@ def test_results_beside_results(tmp_path: Path) -> None:
     of_plans = said(lab, "compare", first[0][:8], second[0])
     assert QPS.search(of_plans).groups() == found.groups()  # type: ignore[union-attr]
     assert f"against {first[0][:8]}\n" in of_plans
+    document = json.loads(said(lab, "compare", first[0][:8], second[0], "--format", "json"))
+    assert [each["verdict"] for each in document["comparisons"]] == ["slower"]
 
     assert lab.execute(lab.argv("export", "spec.yaml", "now.tar.gz")).returncode == 0
     stored = sorted(lab.results())

@@ -33,9 +33,11 @@ def run(args: argparse.Namespace) -> int:
     found = report_of(args, (args.first, args.second))
     if isinstance(found, int):
         return found
+    from stepgrid.summarize.interchange import INTERCHANGE
     from stepgrid.summarize.page.report_formats import whole
 
-    return put(whole(found, args.format, None), args.output)
+    form = args.format
+    return put(INTERCHANGE[form](found) if form in INTERCHANGE else whole(found, form, None), args.output)
 
 
 def report_of(args: argparse.Namespace, names: Sequence[str]) -> Report | int:
