@@ -28,6 +28,10 @@ Complaints = Callable[..., str]
 settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("stepgrid")
 
+# whoever starts the tests in the background of a shell has them ignore Ctrl-C, and what they start inherits that
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

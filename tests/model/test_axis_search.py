@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepgrid.model.axis_search import (
@@ -31,6 +31,7 @@ def bounded(least: int, most: int, points: int, limit: float) -> list[Trial]:
 
 
 @given(st.integers(1, 1000), st.integers(2, 10_000), st.floats(0, 1))
+@example(30, 6319, 0.36328125)  # a value that was rounded up lay above the limit that it stood for
 def test_a_limit_is_between_what_holds_and_what_fails(least: int, factor: int, place: float):
     most = least * factor
     limit = least * factor**place

@@ -69,7 +69,7 @@ def next_boundary(least: int, most: int, trials: Sequence[Trial]) -> int:
     for limit, weight in limits:
         below += weight
         if below >= half:
-            return round(min(max(limit, least), most))
+            return math.floor(min(max(limit, least), most))  # rounded up it would be above the limit that it stands for
     return most
 
 

@@ -15,10 +15,8 @@ from stepgrid.language.yaml.nodes import Text
 from stepgrid.model import units
 from stepgrid.model.axis_search import AxisSearch
 from stepgrid.model.searched_step import placeholder
-from stepgrid.plugins import metrics
 from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.drivers import driver
-from stepgrid.plugins.metrics import OwnMetrics
 
 LEAST_POINTS = 4
 
@@ -63,6 +61,9 @@ def check_names(item: StepEntry, settings: Mapping[str, Any], problems: Problems
     """The figures that a search looks at, against those that its steps can have."""
     if item.search is None or item.search_at is None:
         return
+    from stepgrid.plugins import metrics  # of all plug-ins: most specs search nothing
+    from stepgrid.plugins.metrics import OwnMetrics
+
     kind = driver(item.kind)
     own = kind.own_metrics(settings) if isinstance(kind, OwnMetrics) else {}
     known = {*metrics.METRICS, *own, item.search.variable}

@@ -53,7 +53,7 @@ ANSWERS = (
            "1: the clients sustained the rate that they were asked for (inserts_per_s of target_inserts_per_s): at "
            "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was "
            "no target.", STEP),
-    Metric("tried_value", "", None,
+    Metric("tried_value", "of the setting", None,
            "The value that a search on an axis tried: of a rate in bytes per second (docs/search.md).", STEP),
     Metric("tried_holds", "1", None,
            "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
