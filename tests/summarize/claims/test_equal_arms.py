@@ -45,3 +45,8 @@ def test_a_claim_that_leaves_room_for_the_noise_does_not_fail(loads: int) -> Non
 def test_of_one_load_what_is_within_the_assumption_decides_nothing() -> None:
     """±25 %: of a noise of 5 % a ratio is never so far."""
     assert set(outcomes("qps(arm='b') >= qps(arm='a')", 0.05, 1)) == {"undecided"}
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_of_one_load_on_a_host_whose_noise_nobody_knows(noise: float) -> None:
+    assert outcomes("qps(arm='b') >= qps(arm='a')", noise, 1).count("fails") <= 13

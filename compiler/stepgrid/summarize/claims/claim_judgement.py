@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
+from stepgrid.summarize.claims import single_load
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, Sample
@@ -27,7 +28,6 @@ FEW = "not enough repeats"
 TIMES = number_format.TIMES
 _SIGNS = {"<=": "≤", ">=": "≥"}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-ONE_LOAD = 0.25  # a single load is assumed to be this close to what many would say, or as close as the noise floor
 
 
 IntervalOf = Callable[[str, Point, Point], Interval | None]
@@ -55,6 +55,7 @@ class Leaf:
     floor: float | None = None  # of the points that it compares
     only_qps: bool = False  # the floor is of QPS
     known: Interval | None = None  # of left / right, as a table of the report has it
+    timed: bool = True  # one of its metrics follows the speed of the host
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
 
 
@@ -107,7 +108,8 @@ def _with_noise(
     scaled = _scaled(found.comparison, chosen, loads) if len(metrics) == 1 else None
     known = _known(scaled, chosen, beside) if scaled and len(pairs) == 2 else None
     claimed = 1 / scaled.factor if scaled else None
-    return Leaf(found.comparison, found.sides, None, max(floors, default=None), metrics == {QPS}, known, claimed)
+    floor, timed = max(floors, default=None), single_load.timed(metrics)
+    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, claimed)
 
 
 class Scaled(NamedTuple):
@@ -201,13 +203,7 @@ def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
 
 
 def _one_load(each: Leaf, ratio: float) -> Outcome:
-    """The floor is of QPS; where that varies, nothing else is taken for closer."""
-    within = max(ONE_LOAD, each.floor or 0.0)
-    why = (
-        f"±{number_format.percent(ONE_LOAD)} assumed"
-        if within == ONE_LOAD
-        else f"noise floor {number_format.percent(within)}"
-    )
+    within, why = single_load.reach(each.floor, each.timed)
     result = _by_interval(each.comparison.sign, Interval(ratio, ratio / (1 + within), ratio * (1 + within), 1))
     few = f"; {FEW}" if result == UNDECIDED else ""
     return Outcome(result, f"{_numbers(each, Interval(ratio, ratio, ratio, 1), alone=True)}; one load, {why}{few}")

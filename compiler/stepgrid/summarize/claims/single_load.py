@@ -1,0 +1,35 @@
+"""How far one load of a claim may lie from many of them: the noise floor of the host, else an assumption."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+from stepgrid.model import number_format
+from stepgrid.plugins import metrics
+
+LEAST = 0.25  # that a load is taken to be off, however low the noise floor: it is of QPS alone, and of other hours
+NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)
+UNKNOWN = math.expm1(1.96 * math.sqrt(2) * NOISE)  # 19 of 20 ratios of equal loads stay within it
+TIMES = frozenset({"s", "ms", "us"})
+
+
+def reach(floor: float | None, timed: bool) -> tuple[float, str]:
+    """How far, 0.25 for 25 %, and the words for it."""
+    if floor is not None and floor > LEAST:
+        return floor, f"noise floor {number_format.percent(floor)}"
+    if floor is None and timed:
+        return UNKNOWN, f"noise floor unknown, {number_format.times(1 + UNKNOWN)} assumed"
+    return LEAST, f"±{number_format.percent(LEAST)} assumed"
+
+
+def timed(names: Collection[str]) -> bool:
+    """Whether one of these metrics follows the speed of the host: sizes and counts do not. Of one that is not ours
+    nothing is known.
+    """
+    return any(_timed(metrics.unit(name)) for name in names)
+
+
+def _timed(unit: str) -> bool:
+    over, _, under = unit.partition("/")
+    return not unit or over in TIMES or under == "s"
