@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepgrid.expand import build_sources, builds, definitions, external_servers
-from stepgrid.expand.axes import axis
+from stepgrid.expand.axes import axis, unused_points
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.step_range import StepRange
@@ -74,6 +74,8 @@ def expand(
     choices = grid.choices(spec.exclude, _also(document), wanted, spec.repeat.highest * spec.repeat.runs)
     if not choices and sound and not problems.errors:
         _no_cells(document, wanted, problems)
+    if sound and only is None and document.scale is None:  # what is for other cells, or for another scale, is no fault
+        unused_points.warn(axes, choices, chosen, problems)
     unknown = _unknown(document, axes, items, defined)
     layers = Layers(defined.options, problems)
     clients = Clients(document, defined, problems)

@@ -21,6 +21,32 @@ CASES: dict[str, Said] = {
         BASE + SWEEP + "exclude: [\"cache == 'clock'\"]\n",
         [("13:11", "warning exclude-nothing", "no cell matches this", "")],
     ),
+    "a point that no version takes": (
+        BASE
+        + "sweep: {cache: {points: {lru: {options: {bloom_bits: 8}}, "
+        + "best: {when: \"version >= '99'\", options: {bloom_bits: 9}}}}}\n",
+        [
+            (
+                "9:72",
+                "warning point-unused",
+                "no cell has the point `best` of axis `cache`",
+                "change its `when`, or remove the point; versions here: 7.8.3, 9.10.0",
+            )
+        ],
+    ),
+    "a point that no label takes": (
+        BASE
+        + "sweep: {cache: {points: {lru: {options: {bloom_bits: 8}}, "
+        + "best: {when: \"build == 'x'\", options: {bloom_bits: 9}}}}}\n",
+        [
+            (
+                "9:72",
+                "warning point-unused",
+                "no cell has the point `best` of axis `cache`",
+                "change its `when`, or remove the point",
+            )
+        ],
+    ),
     "a lint that there is not": (
         BASE + "allow: {step-shrt: a try}\n",
         [("9:9", "warning allow-unknown", "there is no lint `step-shrt`", "did you mean `step-short`?")],
