@@ -13,8 +13,11 @@ from stepgrid.cli import export as exporting
 from stepgrid.cli import main
 from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.host.locks import locked
+from stepgrid.model.plan import Plan
 from stepgrid.store import plans, redo_requests, retractions
+from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
+from stepgrid.transfer import host_privacy
 from stepgrid.workflow import run_request
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
 from tests.cli.samples import SPEC
@@ -197,12 +200,69 @@ def test_one_that_cannot_be_moved_refuses_the_export(capsys: Capture) -> None:
     )
 
 
-def test_what_it_tells_of_the_host(one: Path, capsys: Capture) -> None:
-    stage = planned().stages[0]
-    step = next(Store().results(stage.id)[0].glob("steps/*"))
-    (step / "command.json").write_text('{"argv": ["x"], "env": {"PATH": "/home/me/bin", "HOME": "/home/me"}}')
-    assert main(["export", "a.yaml", str(one.parent / "x.tar.gz")]) == 0
+def test_what_names_the_host_is_left_out(
+    one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Its name becomes another one, which is the same each time; checksums are those of what goes along."""
+    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    plan = planned()
+    spoken(plan)
+    file = export(capsys)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "  left out: the name of the host bench-7, HOME, PATH, STEPGRID_RUNNING; `--host` exports them",
+        "  it has variables of the environment of commands: LD_PRELOAD, TZ",
+    ]
+    with tarfile.open(file) as tar:
+        members = {info.name: found.read() for info in tar if (found := tar.extractfile(info))}
+    assert [name for name, content in members.items() if b"bench-7" in content or b"/home/me" in content] == []
+    store = two()
+    assert main(["import", str(file)]) == 0
+    (result,) = store.results(plan.stages[0].id)
+    assert full_fault(result, plan.stages[0]) is None
+    host = json.loads((result / "attempt.json").read_text())["host"]["hostname"]
+    assert host == host_privacy.pseudonym("bench-7") == host_privacy.pseudonym(host) != "bench-7"
+    command = json.loads(next(result.glob("steps/*/command.json")).read_text())
+    assert command == {"argv": ["x"], "env": {"LD_PRELOAD": "a.so"}, "environment": {"LC_ALL": "C", "TZ": "UTC"}}
+
+
+def test_the_tables_that_go_along_do_not_name_the_host(
+    one: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    import duckdb
+
+    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    spoken(planned())
+    with tarfile.open(export(capsys)) as tar:
+        tar.extract(name := "content/report/tables/environment.parquet", tmp_path)
+    table = tmp_path / name
+    rows = duckdb.sql(f"SELECT DISTINCT name, value FROM '{table}' WHERE scope IN ('host', 'command')").fetchall()
+    assert dict(rows) == {
+        "argv": '["x"]',
+        "env": '{"LD_PRELOAD": "a.so"}',
+        "environment": '{"LC_ALL": "C", "TZ": "UTC"}',
+        "hostname": host_privacy.pseudonym("bench-7"),
+    }
+
+
+def spoken(plan: Plan) -> None:
+    """Each command says its environment."""
+    mine = {"PATH": "/home/me/bin", "HOME": "/home/me", "TZ": "UTC", "LC_ALL": "C", "STEPGRID_RUNNING": "/home/me/out"}
+    said = {"argv": ["x"], "env": {"LD_PRELOAD": "a.so"}, "environment": mine}
+    for stage in plan.stages:
+        for step in Store().results(stage.id)[0].glob("steps/*"):
+            write_json(step / "command.json", said)
+    sealed(plan)
+
+
+def test_the_host_goes_along_where_it_is_asked_for(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+    plan = planned()
+    spoken(plan)
+    file = export(capsys, "--host")
     assert capsys.readouterr().out.splitlines()[1:] == [
         "  it names the host bench-7",
-        "  it has variables of the environment of commands: HOME, PATH",
+        "  it has variables of the environment of commands: HOME, LD_PRELOAD, PATH, STEPGRID_RUNNING, TZ",
     ]
+    store = two()
+    assert main(["import", str(file)]) == 0
+    (result,) = store.results(plan.stages[0].id)
+    assert json.loads((result / "attempt.json").read_text())["host"]["hostname"] == "bench-7"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
-from stepgrid.transfer import bundle, result_export, signature
+from stepgrid.transfer import bundle, host_privacy, result_export, signature
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed")
     parser.add_argument("--attempts", action="store_true", help="also failed and interrupted attempts")
     parser.add_argument("--sign", metavar="KEY", type=Path, help="sign it with a key of ssh, into FILE.sig")
+    parser.add_argument("--host", action="store_true", help="also the names of hosts, and HOME, PATH … of commands")
     spec_arguments.narrowing(parser)
 
 
@@ -54,17 +55,23 @@ def run(args: argparse.Namespace) -> int:
     _tell(args, plan, said)
     if signed:
         print(f"  signed: {signed} goes along with it")
-    _tell_of_hosts(result_export.host_facts(host_plan.store(), plan))
+    print("\n".join(_hosts(host_privacy.host_facts(host_plan.store(), plan), args.host)))
     return FINE
 
 
-def _tell_of_hosts(found: result_export.HostFacts) -> None:
+def _hosts(found: host_privacy.HostFacts, named: bool) -> Iterator[str]:
     """Whoever publishes the file publishes this."""
-    if found.names:
-        print(f"  it names the host{'s' if len(found.names) > 1 else ''} {', '.join(found.names)}")
-    if found.variables:
-        more = ", …" if len(found.variables) > SHOWN else ""
-        print(f"  it has variables of the environment of commands: {', '.join(found.variables[:SHOWN])}{more}")
+    private = [name for name in found.variables if name in host_privacy.PRIVATE]
+    shown = found.variables if named else [name for name in found.variables if name not in private]
+    names = f"host{'s' if len(found.names) > 1 else ''} {', '.join(found.names)}"
+    if found.names and named:
+        yield f"  it names the {names}"
+    elif found.names or private:
+        left = [f"the name of the {names}"] if found.names else []
+        yield f"  left out: {', '.join([*left, *private])}; `--host` exports them"
+    if shown:
+        more = ", …" if len(shown) > SHOWN else ""
+        yield f"  it has variables of the environment of commands: {', '.join(shown[:SHOWN])}{more}"
 
 
 def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: InputRecord) -> Mapping[str, Any]:
@@ -72,7 +79,7 @@ def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: InputRecor
     if result_export.has_results(store, plan):
         _summarized(store, plan)
     texts = result_export.of(seen, os.environ.get(GIVEN)) or result_export.kept(store.texts(plan.digest))
-    return result_export.export(store, plan, args.file, args.attempts, texts)
+    return result_export.export(store, plan, args.file, args.attempts, texts, args.host)
 
 
 def _summarized(store: Store, plan: Plan) -> None:

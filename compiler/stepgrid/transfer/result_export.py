@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.quarantine import quarantine
-from stepgrid.host import file_reader
 from stepgrid.language.input_record import InputRecord
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
@@ -19,6 +19,7 @@ from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now
 from stepgrid.transfer import bundle, manifest
+from stepgrid.transfer.host_privacy import Contents, without_host
 
 KIND, FORMAT = "results", 2  # 1 had neither spec nor report
 CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
@@ -27,11 +28,17 @@ RECORDS = ("build.json", "catalogue.json")  # of a build; its programs stay wher
 
 
 def export(
-    store: Store, plan: Plan, file: Path, attempts: bool = False, texts: Mapping[str, Path] | None = None
+    store: Store,
+    plan: Plan,
+    file: Path,
+    attempts: bool = False,
+    texts: Mapping[str, Path] | None = None,
+    host: bool = False,
 ) -> Mapping[str, Any]:
     """Writes it; gives the manifest. Retracted results go along, with why.
 
-    `texts`: what the plan was compiled from. They and the report, where there is one, are for people.
+    `texts`: what the plan was compiled from. They and the report, where there is one, are for people. `host`: the names
+    of hosts and their users' folders go along, too.
     """
     bundle.check_name(file)
     plans.publish(store, plan)
@@ -43,7 +50,11 @@ def export(
         dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan)) | dict(_report(store, plan))
     )
     contents |= {f"{SPEC}/{name}": (path.parent, path) for name, path in (texts or {}).items()}
-    listed = {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()}
+    with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
+        return _written(store, plan, file, contents if host else without_host(contents, Path(folder)))
+
+
+def _written(store: Store, plan: Plan, file: Path, contents: Contents) -> Mapping[str, Any]:
     said = {
         "kind": KIND,
         "format": FORMAT,
@@ -52,7 +63,7 @@ def export(
         "spec": plan.spec,
         "title": plan.title,
         "results": {stage.id: [result.name for result in store.all_results(stage.id)] for stage in plan.stages},
-        "files": listed,
+        "files": {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()},
     }
     bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
     return said
@@ -65,21 +76,6 @@ def _move_damaged(store: Store, plan: Plan) -> None:
             broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
             if broken.why and not quarantine(store, broken):
                 raise BuildError(broken_text(result, broken.why))
-
-
-class HostFacts(NamedTuple):
-    """What results tell of the hosts that they were measured on."""
-
-    names: Sequence[str]
-    variables: Sequence[str]  # of the environment of their commands
-
-
-def host_facts(store: Store, plan: Plan) -> HostFacts:
-    folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
-    hosts = (file_reader.read(folder / "attempt.json").get("host") for folder in folders)
-    names = {str(host["hostname"]) for host in hosts if isinstance(host, dict) and "hostname" in host}
-    commands = (file_reader.read(path).get("env") for folder in folders for path in folder.glob("**/command.json"))
-    return HostFacts(sorted(names), sorted({name for env in commands if isinstance(env, dict) for name in env}))
 
 
 def has_results(store: Store, plan: Plan) -> bool:
