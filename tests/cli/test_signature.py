@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.host.durable_writes import write_json
 from stepgrid.store.store import Store
 from tests.cli import bundles
+from tests.cli.test_import import listed
 from tests.needs import needs
 
 Capture = pytest.CaptureFixture[str]
@@ -51,6 +54,43 @@ def test_what_she_signed(
     site(one.parent, monkeypatch)
     assert main(["import", str(file)]) == 0
     assert "\nsigned by alice@lab\n" in capsys.readouterr().out
+
+
+def test_a_report_says_who_measured(
+    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    file = one.parent / "x.tar.gz"
+    assert main(["export", "a.yaml", str(file), "--sign", str(alice)]) == 0
+    two()
+    site(one.parent, monkeypatch)
+    assert main(["import", str(file)]) == 0
+    said = reported(capsys)
+    assert "\nmeasured    nothing yet; imported: 6 results signed by alice@lab\n" in said
+    page = next(Path("outputs/summary").glob("*/index.html")).read_text()
+    assert "<dt>Measured</dt><dd>nothing yet; imported: 6 results signed by alice@lab</dd>" in page
+
+
+def test_a_report_says_that_nobody_signed(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+    """Whatever the bundle says of itself."""
+    result = Store().results(bundles.planned().stages[0].id)[0]
+    note = f"content/results/{result.parent.name}/{result.name}/imported.json"
+    file = bundles.rewrite(bundles.export(capsys), lambda members: listed(members, note, b'{"signer": "alice@lab"}'))
+    two()
+    assert main(["import", str(file)]) == 0
+    assert "; imported: 6 results without a verified signature\n" in reported(capsys)
+
+
+def test_who_signed_an_import_does_not_go_along(one: Path, capsys: Capture) -> None:
+    """Whoever exports it signs for it."""
+    write_json(Store().results(bundles.planned().stages[0].id)[0] / "imported.json", {"signer": "alice@lab"})
+    with tarfile.open(bundles.export(capsys)) as tar:
+        assert not [name for name in tar.getnames() if name.endswith("imported.json")]
+
+
+def reported(capsys: Capture) -> str:
+    capsys.readouterr()
+    assert main(["report", "a.yaml"]) == 0
+    return next(Path("outputs/summary").glob("*/summary.txt")).read_text()
 
 
 def test_what_nobody_or_somebody_else_signed_or_what_changed_since(

@@ -14,6 +14,7 @@ from stepgrid.language.input_record import InputRecord
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
 from stepgrid.store import plans
+from stepgrid.store.paths import IMPORTED
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
@@ -97,10 +98,10 @@ def _plan(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
 
 
 def _contents(folders: Mapping[str, Path]) -> Iterator[tuple[str, tuple[Path, Path]]]:
-    """Name -> the folder that it must not lead out of, and its path. Figures are parsed again where they come to."""
+    """Figures are parsed again where they come to; who signed the import is noted there."""
     for name, folder in folders.items():
         for path in manifest.paths(folder):
-            if not path.match("figures.*.json") or path.parent != folder:
+            if path.parent != folder or not (path.match("figures.*.json") or path.name == IMPORTED):
                 yield f"{name}/{path.relative_to(folder)}", (folder, path)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
-from stepgrid.host.durable_writes import remove_tree
+from stepgrid.host.durable_writes import remove_tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
@@ -23,9 +23,11 @@ from stepgrid.plan.files.integrity import DAMAGED
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD
+from stepgrid.store.paths import IMPORTED
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.store import Store
+from stepgrid.store.timestamps import now
 from stepgrid.transfer import bundle, manifest, signature
 from stepgrid.transfer.result_export import (
     ATTEMPTS,
@@ -77,8 +79,9 @@ def publish(store: Store, file: Path) -> ImportedResults:
         staged = store.new_attempt(_STAGED)
         try:
             unpack(file, staged / "all", limit=largest)
-            taken = _published(store, _verified(file, said, staged / "all"), staged / "all" / CONTENT)
-            return replace(taken, signed=signed)
+            taken = ImportedResults(_verified(file, said, staged / "all"), signed=signed)
+            _publish(store, taken, staged / "all" / CONTENT)
+            return taken
         finally:
             remove_tree(staged)
             store.drop_empty_attempts(_STAGED)
@@ -154,8 +157,8 @@ def _faults(content: Path, plan: Plan) -> Iterator[str]:
             yield f"its plan has no build {folder.name}" if folder.name not in builds else f"{folder.name}: {why}"
 
 
-def _published(store: Store, plan: Plan, content: Path) -> ImportedResults:
-    taken = ImportedResults(plan)
+def _publish(store: Store, taken: ImportedResults, content: Path) -> None:
+    plan = taken.plan
     plans.publish(store, plan)
     for record in _below(content / BUILDS):
         there = store.build_record(record.name)
@@ -168,12 +171,12 @@ def _published(store: Store, plan: Plan, content: Path) -> ImportedResults:
     if (content / SPEC).is_dir():
         store.publish_import(content / SPEC, store.texts(plan.digest))
     out_of_date(store, {name.partition("/")[0] for name in taken.results})
-    return taken
 
 
 def _take(store: Store, result: Path, taken: ImportedResults) -> None:
     stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
     target = store.results_of(stage) / result.name
+    write_json(result / IMPORTED, {"signer": taken.signed, "when": now()})  # whatever a bundle says of itself
     os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -14,6 +15,7 @@ from stepgrid.host import file_reader
 from stepgrid.model.plan import Option, Options, Plan, PlannedStage, Value
 from stepgrid.model.status import Result
 from stepgrid.store import build_record, retractions
+from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store
 
 WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
@@ -79,6 +81,8 @@ def attempt(subject: str, result: Result, said: Sequence[Mapping[str, str]]) -> 
     """Of one result: `said` are the facts of its steps."""
     found = file_reader.read(f"{result.folder}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
+    if os.path.exists(imported := f"{result.folder}/{IMPORTED}"):  # noqa: PTH110 - of tens of thousands
+        yield from _rows("imported", subject, {"signer": str(file_reader.read(imported).get("signer") or "")})
     yield from _rows("image", subject, found.get("image") or {})
     start = found.get("cache") or {}
     yield from _rows("start", subject, {name: start.get(name) for name in ("start", "bytes", "files", "resident")})

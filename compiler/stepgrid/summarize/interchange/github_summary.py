@@ -41,4 +41,4 @@ def _parts(report: Report) -> Iterator[str]:
         yield "\n## Before you believe it\n"
         yield from (f"- {markdown.escaped(each)}" for each in report.warnings)
     yield from (f"\n{markdown.table(found.table)}" for found in report.overviews)
-    yield f"\n{markdown.escaped(origin.line(report))}; measured {origin.measured(report)}\n"
+    yield f"\n{markdown.escaped(origin.line(report))}; measured {markdown.escaped(origin.measured(report))}\n"
