@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _run(work: Path) -> tuple[Watched, int, float]:
-    lock = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_LOOK": "0", "STEPGRID_SITE": ""}
+    lock = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_SITE": ""}
     env, began = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **lock}, time.monotonic()
     argv = (sys.executable, "-m", "stepgrid.cli", "run", "a.yaml")
     watched, over = Watched(), threading.Event()

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from stepgrid.host import file_reader
 from stepgrid.host.file_reader import content
 
 
@@ -21,3 +24,31 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         content(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         content(tmp_path)
+
+
+TEXTS = (
+    b'{"a": [1, 2.5, null, true, "x"]}', b"[]", b"", b"{", b'{"a": "\\ud800"}', b'{"a": "\\u00e9"}', b"[" * 100_000,
+    b'{"a": 1, "a": 2}', b"[NaN, Infinity]", b"1" * 5000, b'{"a": "\xff"}', b'{"a": 123456789012345678901234567890}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_few_files_and_many_are_parsed_alike(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parsed() -> str:
+        try:
+            return repr(file_reader.parsed(text))
+        except ValueError:
+            return "no JSON"
+
+    monkeypatch.setattr(file_reader, "_parser", None)
+    monkeypatch.setattr(file_reader, "_few", iter(range(1)))
+    assert parsed() == parsed(), "the second was one of many"
+
+
+def test_a_few_files_need_no_library(tmp_path: Path) -> None:
+    """Its import takes longer than a job reads files."""
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    code = "import sys; from stepgrid.host import file_reader; print(file_reader.read('a.json'), *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("{'a': 1} ")
+    assert "pydantic_core" not in done.stdout.split()

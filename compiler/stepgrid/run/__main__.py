@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -28,6 +29,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(plan: str, stage: str) -> int:
+    gc.disable()
+    from stepgrid.host.noise import activity
+
+    first = activity.of_job()
     from stepgrid.language.problems.problem import SpecError
     from stepgrid.language.site.site_file import of_environment
     from stepgrid.run.attempt import refuse
@@ -35,13 +40,15 @@ def _run(plan: str, stage: str) -> int:
     from stepgrid.run.stage import run
     from stepgrid.store.store import Store
 
+    gc.freeze()  # modules are no garbage: neither now nor when the process ends
+    gc.enable()
     try:
         site = of_environment()
     except (SpecError, OSError) as error:
         print(f"the site file cannot be used: {error}", file=sys.stderr)
         return 1
     try:
-        job = Job.of(Store(data=site.data), plan, stage, site)
+        job = Job.of(Store(data=site.data), plan, stage, site, first)
     except (OSError, KeyError) as error:
         print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
         return 2

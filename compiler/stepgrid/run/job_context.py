@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.build.programs import absolute
 from stepgrid.host.failure import StageError
+from stepgrid.host.noise.activity import FirstReading
 from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.plan.files import plan_file
@@ -33,11 +34,14 @@ class Job:
     plan: str
     stage: PlannedStage
     site: Site = field(default_factory=Site)
+    first: FirstReading | None = None  # of what goes on on this host
     _made: dict[str, InstalledBuild] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, store: Store, plan: str, stage: str, site: Site | None = None) -> Job:
-        return cls(store, plan, plan_file.stage(store.plan(plan), stage), site or Site())
+    def of(
+        cls, store: Store, plan: str, stage: str, site: Site | None = None, first: FirstReading | None = None
+    ) -> Job:
+        return cls(store, plan, plan_file.stage(store.plan(plan), stage), site or Site(), first)
 
     @cached_property
     def header(self) -> Mapping[str, Any]:

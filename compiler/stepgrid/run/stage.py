@@ -31,7 +31,7 @@ from stepgrid.run.images.starting_database import Start, immutable, lacks_result
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.job_context import Job
 from stepgrid.run.late_start import DeadlineError, late, refuse_late
-from stepgrid.run.steps import Bench
+from stepgrid.run.steps import Bench, refuse_what_cannot_run
 from stepgrid.store.disk_reserve import DiskFull
 from stepgrid.store.redo_requests import pending
 from stepgrid.store.status.integrity import fault, set_aside, unreadable
@@ -111,6 +111,7 @@ def _outcome(attempt: Attempt) -> Status:
 def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
+    refuse_what_cannot_run(job.stage)
     accepted = accepted_options.check(job, job.stage)
     accepted_options.check_later(job)
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), _quiet(attempt):
@@ -145,7 +146,7 @@ def _database(attempt: Attempt, data: Path) -> Start:
 def _quiet(attempt: Attempt) -> Iterator[None]:
     job, site = attempt.job, attempt.job.site
     measured = any(step.measured for step in job.stage.steps)
-    with quiet(job.store.data, site.device, lock_path(), site.noise == "fix", measured) as noise:
+    with quiet(job.store.data, site.device, lock_path(), site.noise == "fix", measured, job.first) as noise:
         if noise:
             attempt.note(noise=noise)
         yield

@@ -54,7 +54,7 @@ class Bench:
     replay: bool = False
 
     def run(self, accepted: list[AcceptedOptions]) -> list[Mapping[str, Any]]:
-        self._refuse_what_cannot_run()
+        refuse_what_cannot_run(self.stage)
         inputs.refuse_changed(self.attempt.job.store, self.stage, inputs.BEFORE)
         try:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
@@ -74,13 +74,6 @@ class Bench:
         steps = self.stage.steps
         return [*(each for stage in before for each in stage.steps), *steps[: steps.index(step) + 1]]
 
-    def _refuse_what_cannot_run(self) -> None:
-        """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
-        for step in self.stage.steps:
-            if runnable(step.kind) is None:
-                said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
-                raise StageError(said, step.name)
-
     def _step(self, index: int, accepted: AcceptedOptions, server: ReachedServer | None, done: Sequence[Done]) -> Done:
         step = self.stage.steps[index]
         value = axis_search.chosen(step, done)
@@ -90,6 +83,14 @@ class Bench:
         self.attempt.journal("step", name=step.name, folder=str(folder.relative_to(self.attempt.folder)), **about)
         with nullcontext() if self.replay else progress.step(self.stage, index, folder):
             return Done(step, _Step(self, step, folder, accepted, server, value).run(), folder)
+
+
+def refuse_what_cannot_run(stage: PlannedStage) -> None:
+    """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
+    for step in stage.steps:
+        if runnable(step.kind) is None:
+            said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
+            raise StageError(said, step.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,24 @@
-"""What happens on this host in a second in which we do nothing."""
+"""What happens on this host between two readings: what we do ourselves does not count."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from stepgrid.host import sysfs
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise.background_processes import Process, busiest, ours, processes
 from stepgrid.host.sampling import counters
 from stepgrid.host.sampling.sensors import Sensors
 from stepgrid.model.number_format import percent, size
 
+LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
+OVERRIDE = "STEPGRID_LOOK"  # of the tests
+BLOCK = "sys/class/block"
 IDLE = ("idle", "iowait", "steal")
 ALLOWED_CORES, ALLOWED_SHARE = 0.1, 0.02  # of one core, or of all: whichever is more
 ALLOWED_STEAL = 0.02
@@ -51,11 +57,39 @@ class Activity:
         return None if first is None or last is None else float(last) - float(first)
 
 
-def observed(seconds: float, devices: Sequence[str]) -> Activity:
+@dataclass(frozen=True, slots=True)
+class FirstReading:
+    sensors: Sensors
+    reading: ActivityReading
+
+    @property
+    def age(self) -> float:
+        return time.monotonic() - self.reading.at
+
+
+def seconds() -> float:
+    """How long is looked; 0: not at all."""
+    return float(os.environ.get(OVERRIDE) or LOOK)
+
+
+def of_job() -> FirstReading | None:
+    """At its start, before its imports: their time is that of the look."""
+    with suppress(Exception):  # watching is no reason for a stage to fail
+        return first_reading() if seconds() else None
+    return None
+
+
+def first_reading(devices: Sequence[str] | None = None) -> FirstReading:
+    """Of all devices, where it is not known yet on which ones databases are."""
     sensors = Sensors()
-    first = _look(sensors, devices)
-    time.sleep(seconds)
-    return Activity(first, _look(sensors, devices))
+    return FirstReading(sensors, _look(sensors, sysfs.names(BLOCK) if devices is None else devices))
+
+
+def observed(seconds: float, devices: Sequence[str], first: FirstReading | None = None) -> Activity:
+    """Between a first reading, now or before, and another one at least so many seconds later."""
+    first = first or first_reading(devices)
+    time.sleep(max(seconds - first.age, 0.0))
+    return Activity(first.reading, _look(first.sensors, devices))
 
 
 def _look(sensors: Sensors, devices: Sequence[str]) -> ActivityReading:

@@ -19,6 +19,7 @@ SERVICES = (
     *("tracker-miner-f", "tracker-extract", "baloo_file", "baloo_file_extr", "localsearch-3"),
 )  # as the kernel cuts names: 15 bytes
 IDLE = ("packagekitd", "snapd", "unattended-upgr", "tracker-miner-f", "baloo_file", "localsearch-3")  # they mostly wait
+_JOBS = frozenset({"stepgrid.run", "stepgrid.build"})
 CRON = ("cron", "crond", "anacron", "atd")
 
 
@@ -69,7 +70,8 @@ def findings(found: Mapping[int, Process], busy: Sequence[Process]) -> Iterator[
     if not found:
         yield from map(unknown, ("builds", "services", "cron jobs", "other runs"))
         return
-    others = [each for pid, each in found.items() if pid not in ours(found)]
+    own = ours(found)
+    others = [each for pid, each in found.items() if pid not in own]
     active = {each.pid for each in busy}
     yield _some("builds", "no compiler runs", [each for each in others if each.name in COMPILERS], "let it finish")
     at_work = [e for e in others if e.name in SERVICES and (e.pid in active or e.name not in IDLE)]
@@ -96,11 +98,13 @@ def _started_by_cron(found: Mapping[int, Process], others: Iterable[Process]) ->
 
 def _other_runs(others: Iterable[Process]) -> Iterator[Process]:
     """Jobs of stepgrid that this host's lock does not keep waiting."""
-    waiting = _waiting()
-    for each in others:
-        words = (sysfs.text(f"proc/{each.pid}/cmdline") or "").split("\0")
-        if each.pid not in waiting and any(job in words for job in ("stepgrid.run", "stepgrid.build")):
-            yield each
+    jobs = [each for each in others if _JOBS.intersection(_words(each.pid))]
+    waiting = _waiting() if jobs else set()  # the kernel takes 10 ms to list its locks
+    yield from (each for each in jobs if each.pid not in waiting)
+
+
+def _words(pid: int) -> list[str]:
+    return (sysfs.text(f"proc/{pid}/cmdline") or "").split("\0")
 
 
 def _waiting() -> set[int]:

@@ -7,32 +7,52 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.host import devices
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise import activity, background_processes, host_settings, memory, timers, tuning_record
+from stepgrid.host.noise.activity import OVERRIDE as OVERRIDE
+from stepgrid.host.noise.activity import Activity, FirstReading, seconds
 from stepgrid.host.noise.tuning import TuningOutcome, fixed
 from stepgrid.host.processes import cgroup
 
-LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
-OVERRIDE = "STEPGRID_LOOK"  # of the tests
+SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
+FRESH = 2.0  # an older first reading is of a time in which another stage may have been measured
 
 
 @contextmanager
-def quiet(data: Path, device: str | None, lock: Path, fix: bool, measured: bool) -> Iterator[Mapping[str, Any]]:
+def quiet(
+    data: Path, device: str | None, lock: Path, fix: bool, measured: bool, first: FirstReading | None = None
+) -> Iterator[Mapping[str, Any]]:
     """With the host lock held: settings are as they should be while the block runs, which gets a record."""
     with suppress(OSError):
         cgroup.sweep()
     with fixed(lock) if fix else nullcontext() as done:
-        yield _record(_looked(data, device, lock), done) if measured and seconds() else {}
+        yield _record(_looked(data, device, lock, first), done) if measured and seconds() else {}
 
 
-def look(data: Path, device: str | None, lock: Path) -> list[Finding]:
-    """Takes a moment, in which nothing of ours works."""
+class Inspection(NamedTuple):
+    seconds: float  # that were looked at
+    findings: list[Finding]
+
+
+def look(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
+    """What is seen in the time since a fresh first reading is looked at again, in a moment in which we do nothing."""
     name = devices.device(data, device)
     names = devices.members(name) if name else []
-    seen = activity.observed(seconds(), names)
+    if first and first.age < FRESH:
+        found = _inspection(activity.observed(min(SHORT, seconds()), names, first), names, lock)
+        if not warning(found.findings):
+            return found
+    return _inspection(activity.observed(seconds(), names), names, lock)
+
+
+def _inspection(seen: Activity, names: Sequence[str], lock: Path) -> Inspection:
+    return Inspection(round(seen.seconds, 3), _findings(seen, names, lock))
+
+
+def _findings(seen: Activity, names: Sequence[str], lock: Path) -> list[Finding]:
     running = seen.last.found
     return [
         *activity.findings(seen, os.cpu_count() or 1, names),
@@ -44,17 +64,12 @@ def look(data: Path, device: str | None, lock: Path) -> list[Finding]:
     ]
 
 
-def _looked(data: Path, device: str | None, lock: Path) -> list[Finding]:
+def _looked(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
     """Watching is no reason for a stage to fail."""
     try:
-        return look(data, device, lock)
+        return look(data, device, lock, first)
     except Exception as error:
-        return [unknown("all", f"{type(error).__name__}: {error}")]
-
-
-def seconds() -> float:
-    """How long is looked; 0: not at all."""
-    return float(os.environ.get(OVERRIDE) or LOOK)
+        return Inspection(0.0, [unknown("all", f"{type(error).__name__}: {error}")])
 
 
 def warning(findings: Sequence[Finding]) -> str | None:
@@ -69,9 +84,9 @@ def _brief(each: Finding) -> str:
     return re.sub(r" \(\d+\)", "", each.said)
 
 
-def _record(findings: Sequence[Finding], done: TuningOutcome | None) -> dict[str, Any]:
-    noted: dict[str, Any] = {"seconds": seconds(), "findings": [each.to_json() for each in findings]}
-    if said := warning(findings):
+def _record(found: Inspection, done: TuningOutcome | None) -> dict[str, Any]:
+    noted: dict[str, Any] = {"seconds": found.seconds, "findings": [each.to_json() for each in found.findings]}
+    if said := warning(found.findings):
         noted["warning"] = said
     return noted if done is None else {**noted, "fixed": done.to_json()}
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepgrid.host import facts, host_lock
 from stepgrid.host.host_check import OK, STOPS, Finding
 from stepgrid.host.machines import contradicted, foreign
-from stepgrid.host.noise import inspection
+from stepgrid.host.noise import activity, inspection
 from stepgrid.host.processes import cgroup, launch, launch_check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
@@ -31,7 +31,7 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
     yield Section("what the system allows", tuple(kernel.findings()))
     yield Section("programs", tuple(tools.findings(site, needed)))
     noise = inspection.look(store.data, site.device, host_lock.path())
-    yield Section(f"noise, over {inspection.seconds():g} s", tuple(noise))
+    yield Section(f"noise, over {activity.seconds():g} s", tuple(noise.findings))
 
 
 def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
