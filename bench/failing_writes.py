@@ -120,8 +120,12 @@ def _traces(said: str) -> list[str]:
 
 def _after(work: Path) -> list[str]:
     """What the next plain run did not put right."""
-    done = _command(work, {})
-    outputs = work / "run" / "outputs"
+    return wrong_after(_command(work, {}), work / "run")
+
+
+def wrong_after(done: subprocess.CompletedProcess[str], folder: Path) -> list[str]:
+    """After a plain run that nothing disturbed."""
+    outputs = folder / "outputs"
     results = [path for path in outputs.glob("results/s-*/*") if (path / "result.json").is_file()]
     hidden = [path for path in outputs.rglob(".*") if path.parent.name not in ("plans", "requests", "compiled")]
     wrong = [] if done.returncode == 0 else [f"exit status {done.returncode}: {done.stderr[-300:]!r}"]
