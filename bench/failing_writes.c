@@ -1,6 +1,6 @@
 /* Lets one call that writes below a folder fail, in whichever process it comes: the n-th of all that are counted.
    FAIL_BELOW: the folder; FAIL_COUNTER: a file of 8 bytes, shared; FAIL_AT: n, 0 for none; FAIL_WITH: errno;
-   FAIL_ON: also all calls after it, as a disk that stays full. */
+   FAIL_ON: also all calls after it, as a disk that stays full; FAIL_SLOW: ms that each of them takes longer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static _Atomic long *counter;
 static const char *below;
 static size_t length;
 static long at;
-static int with, on;
+static int with, on, slow;
 
 __attribute__((constructor)) static void begin(void) {
     const char *file = getenv("FAIL_COUNTER");
@@ -30,6 +30,7 @@ __attribute__((constructor)) static void begin(void) {
     at = atol(getenv("FAIL_AT") ?: "0");
     with = atoi(getenv("FAIL_WITH") ?: "28");
     on = getenv("FAIL_ON") != NULL;
+    slow = atoi(getenv("FAIL_SLOW") ?: "0");
     int fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC, 0);
     if (fd < 0) return;
     void *found = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -39,6 +40,7 @@ __attribute__((constructor)) static void begin(void) {
 
 static int fails(void) {
     long now = atomic_fetch_add(counter, 1) + 1;
+    if (slow) usleep(slow * 1000);
     if (at && (now == at || (on && now > at))) {
         errno = with;
         return 1;

@@ -1,6 +1,7 @@
 """Runs a small sweep again and again, and lets one call that writes below outputs/ fail each time, the 1st to the last.
 
 `python bench/failing_writes.py [--every 1] [--first 1] [--errno ENOSPC] [--stays] [--seconds S]`; needs cc.
+With `--slow MS` none fails, and each takes so much longer.
 After each the plain command must measure what is missing, end with 0 and leave nothing half-made (bench/remains.py)."""
 
 from __future__ import annotations
@@ -46,7 +47,21 @@ def main() -> int:
         if _ending(said) != FINE:
             sys.exit(said)
         print(f"{every:,} calls that write in a sweep that nothing disturbs", flush=True)
+        if options.slow:
+            return _slow(work, shim, options)
         return _tried(work, shim, every, options)
+
+
+def _slow(work: Path, shim: Path, options: argparse.Namespace) -> int:
+    began = time.monotonic()
+    said, every = _run(work, shim, 0, options, options.slow)
+    wrong = [*_traces(said), *([] if _ending(said) == FINE else [said]), *_after(work)]
+    for each in wrong:
+        print(each)
+    print(
+        f"each of {every:,} calls took {options.slow} ms longer: {_ending(said)} after {time.monotonic() - began:.0f} s"
+    )
+    return 1 if wrong else 0
 
 
 def _tried(work: Path, shim: Path, every: int, options: argparse.Namespace) -> int:
@@ -70,6 +85,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=1, help="the first call that fails")
     parser.add_argument("--errno", default="ENOSPC", help="what it fails with: ENOSPC, EIO …")
     parser.add_argument("--stays", action="store_true", help="all later calls of the run fail as well")
+    parser.add_argument("--slow", type=int, default=0, metavar="MS", help="none fails: each takes so much longer")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="when to stop at the latest")
     return parser.parse_args()
 
@@ -81,7 +97,7 @@ def _shim(work: Path) -> Path:
     return made
 
 
-def _run(work: Path, shim: Path, number: int, options: argparse.Namespace) -> tuple[str, int]:
+def _run(work: Path, shim: Path, number: int, options: argparse.Namespace, slow: int = 0) -> tuple[str, int]:
     """What it said, and how many calls there were."""
     shutil.rmtree(work / "run", ignore_errors=True)
     (work / "run" / "outputs").mkdir(parents=True)
@@ -93,6 +109,7 @@ def _run(work: Path, shim: Path, number: int, options: argparse.Namespace) -> tu
         "FAIL_COUNTER": str(work / "counter"),
         "FAIL_AT": str(number),
         "FAIL_WITH": str(getattr(errno, options.errno)),
+        "FAIL_SLOW": str(slow),
         **({"FAIL_ON": "1"} if options.stays else {}),
     }
     done = _command(work, given)

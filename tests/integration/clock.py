@@ -1,4 +1,5 @@
-"""A clock that is set back: for every process that preloads it, an hour less from the moment that a file appears.
+"""A clock that is set back, or a host that was suspended, from the moment that a file appears: for every process that
+preloads it an hour less, or an hour more also since the host's start.
 
 Times of files move along: those that were written after that moment are seen, and set, by the new clock.
 """
@@ -20,22 +21,26 @@ SOURCE = r"""
 #include <time.h>
 #include <unistd.h>
 
-#define BACK 3600
+static long step(void) {
+    const char *seconds = getenv("CLOCK_STEP");
+    return seconds ? atol(seconds) : 0;
+}
 
 static long moment(void) {  /* of the change, in ns; 0: not yet */
-    const char *path = getenv("CLOCK_SET_BACK");
+    const char *path = getenv("CLOCK_MOVED");
     struct stat found;
     if (!path || syscall(SYS_newfstatat, AT_FDCWD, path, &found, 0)) return 0;
     return found.st_mtim.tv_sec * 1000000000L + found.st_mtim.tv_nsec;
 }
 
-static void back(struct timespec *time, long since) {
-    if (since && time->tv_sec * 1000000000L + time->tv_nsec >= since) time->tv_sec -= BACK;
+static void moved(struct timespec *time, long since) {
+    if (since && time->tv_sec * 1000000000L + time->tv_nsec >= since) time->tv_sec += step();
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int status = syscall(SYS_clock_gettime, clock, now);
-    if (!status && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) back(now, moment());
+    if (!status && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) moved(now, moment());
+    if (!status && clock == CLOCK_BOOTTIME && moment() && step() > 0) now->tv_sec += step();
     return status;
 }
 
@@ -56,9 +61,9 @@ time_t time(time_t *now) {
 
 static int seen(int status, struct stat *found) {
     long since = status ? 0 : moment();
-    back(&found->st_mtim, since);
-    back(&found->st_ctim, since);
-    back(&found->st_atim, since);
+    moved(&found->st_mtim, since);
+    moved(&found->st_ctim, since);
+    moved(&found->st_atim, since);
     return status;
 }
 
@@ -79,14 +84,14 @@ int fstatat(int folder, const char *restrict path, struct stat *restrict found, 
 }
 
 int utimensat(int folder, const char *path, const struct timespec times[2], int flags) {
-    struct timespec moved[2];
+    struct timespec real[2];
     if (!times) return syscall(SYS_utimensat, folder, path, times, flags);
     for (int each = 0; each < 2; each++) {
-        moved[each] = times[each];
+        real[each] = times[each];
         if (moment() && times[each].tv_nsec != UTIME_NOW && times[each].tv_nsec != UTIME_OMIT)
-            moved[each].tv_sec += BACK;
+            real[each].tv_sec -= step();
     }
-    return syscall(SYS_utimensat, folder, path, moved, flags);
+    return syscall(SYS_utimensat, folder, path, real, flags);
 }
 """
 
@@ -95,17 +100,18 @@ int utimensat(int folder, const char *path, const struct timespec times[2], int 
 class Clock:
     library: Path
     switch: Path
+    step: int = -3600  # seconds
 
     @property
     def env(self) -> dict[str, str]:
-        return {"LD_PRELOAD": str(self.library), "CLOCK_SET_BACK": str(self.switch)}
+        return {"LD_PRELOAD": str(self.library), "CLOCK_MOVED": str(self.switch), "CLOCK_STEP": str(self.step)}
 
-    def set_back(self) -> None:
+    def move(self) -> None:
         self.switch.touch()
 
 
-def compiled(folder: Path) -> Clock:
+def compiled(folder: Path, step: int = -3600) -> Clock:
     source, library = folder / "clock.c", folder / "clock.so"
     source.write_text(SOURCE)
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-w", "-o", library, source], check=True)
-    return Clock(library, folder / "set-back")
+    return Clock(library, folder / "moved", step)

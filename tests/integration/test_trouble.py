@@ -64,7 +64,7 @@ def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
     lab.write(ONE)
     run = lab.start(lab.argv("run", "spec.yaml"), **fake.env)
     until(lambda: measuring(lab))
-    fake.set_back()
+    fake.move()
     assert run.wait(LONG) == 0, lab.screen
     assert lab.steps(set(lab.results())) == ALL
     assert all(int(seconds) < 60 for seconds in re.findall(r"ETA ~?(\S+)s", lab.screen)), lab.screen
@@ -81,6 +81,28 @@ def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
     (again,) = set(lab.results()) - before
     assert Path(again).parent == Path(last).parent
     assert Path(again).name > Path(last).name
+
+
+@needs("cc")
+def test_a_host_that_is_suspended_in_the_middle_of_a_step(lab: Any) -> None:
+    """For an hour, which the time that a step may take does not have; the figures carry a warning."""
+    fake = clock.compiled(lab.folder, step=3600)
+    lab.write(ONE)
+    run = lab.start(lab.argv("run", "spec.yaml"), **fake.env)
+    until(lambda: measuring(lab))
+    fake.move()
+    assert run.wait(LONG) == 0, lab.screen
+    assert lab.steps(set(lab.results())) == ALL
+    (warned,) = {warning for each in lab.results() for warning in _warnings(lab, each)}
+    assert warned == "the host was suspended for 1h00m while the step ran: `stepgrid redo` measures it again"
+    (summary,) = lab.folder.glob("outputs/summary/*/summary.txt")
+    assert "the host was suspended for 1h00m while the step ran" in " ".join(summary.read_text().split())
+    assert lab.run(**fake.env).stdout.startswith("nothing to do")
+
+
+def _warnings(lab: Any, result: str) -> list[str]:
+    record = json.loads((lab.folder / "outputs" / "results" / result / "result.json").read_text())
+    return [warning for step in record["steps"] for warning in step.get("warnings", ())]
 
 
 def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.host.processes.supervision import ProcessEnd
+from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.drivers import running
-from stepgrid.run.step_record import complaint
+from stepgrid.run.step_record import complaint, record
 
 FATAL = (
     "FATAL: unable to connect to MySQL server on socket '/s', aborting...\nFATAL: error 1040: Too many connections\n"
@@ -39,6 +41,14 @@ def test_a_program_that_says_why_is_quoted(
 ) -> None:
     (tmp_path / "stdout").write_text(output)
     assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, running(kind), []) == said
+
+
+def test_a_step_over_which_the_host_was_suspended_carries_a_warning() -> None:
+    step = PlannedStep("readww", "command", 1, {}, {}, 7)
+    said = "the host was suspended for 2h00m while the step ran: `stepgrid redo` measures it again"
+    ended = _ended(0)
+    assert record(step, replace(ended, suspended=7200.0), 9.0, None, (), {}, {})["warnings"] == [said]
+    assert "warnings" not in record(step, ended, 9.0, None, (), {}, {})
 
 
 def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None:

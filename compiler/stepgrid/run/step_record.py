@@ -13,6 +13,7 @@ from stepgrid.host.processes.supervision import ProcessEnd
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.units import duration
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import FailureExplainer, Runner
 from stepgrid.plugins.drivers import parsed
@@ -95,7 +96,12 @@ def record(
         **({"launch": dict(seen)} if seen else {}),
         **({"client": step.client} if step.client else {}),
         **({SEARCH: value} if value is not None else {}),
+        **({"suspended": ended.suspended, "warnings": [_suspended(ended.suspended)]} if ended.suspended else {}),
     }
+
+
+def _suspended(seconds: float) -> str:
+    return f"the host was suspended for {duration(seconds)} while the step ran: `stepgrid redo` measures it again"
 
 
 def _halted(ended: ProcessEnd, server: ReachedServer | None) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from stepgrid.host import suspension
 from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.child_process import MissingError as MissingError
@@ -34,6 +35,7 @@ class ProcessEnd:
     max_rss: int  # bytes
     deserted: bool = False  # what it works with ended first, and so it was stopped
     halted: bool = False  # overdue, and in state T: somebody had stopped it
+    suspended: float = 0.0  # seconds in which the host was, which `seconds` does not have
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -57,7 +59,7 @@ def supervise(
 
     `beside`: a child without which it is pointless. `user`: who it becomes.
     """
-    began, at = time.monotonic(), _now()
+    began, at, suspended = time.monotonic(), _now(), suspension.seconds()
     child = child_process.spawn(argv, env, folder, user, cage)
     try:
         started(child.pid)
@@ -72,7 +74,8 @@ def supervise(
         status, usage = child_process.reap(child)
     deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
     times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
-    return ProcessEnd(status, first is None, *times, rss, deserted, halted)
+    slept = suspension.seconds() - suspended
+    return ProcessEnd(status, first is None, *times, rss, deserted, halted, slept if slept > suspension.LEAST else 0.0)
 
 
 def _now() -> str:

@@ -68,7 +68,7 @@ class ExternalServer:
         return StageError(f"the server {self.shown} was started anew while the step ran", step)
 
     def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**record, "warnings": list(self.warnings)} if self.warnings else record
+        return {**record, "warnings": [*record.get("warnings", ()), *self.warnings]} if self.warnings else record
 
     def _answer(self, seconds: float) -> str | None:
         """Why there is none. One that has no free connection is there."""

@@ -82,4 +82,4 @@ class Server:
 
     def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record of a step, with what is known by now."""
-        return {**record, "warnings": list(self.warnings)} if self.warnings else record
+        return {**record, "warnings": [*record.get("warnings", ()), *self.warnings]} if self.warnings else record
