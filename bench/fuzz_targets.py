@@ -44,7 +44,9 @@ def targets(folder: Path) -> dict[str, Target]:
     """`folder`: where files are put, in memory."""
     logs = {kind: Target(partial(_log, kind, folder), (ParseError, LookupError), 4096) for kind in _LOGS}
     steps = {kind: Target(partial(_step, kind, folder), (ParseError, OSError), 2048) for kind in SETTINGS}
-    command = Target(partial(_command, folder), (ParseError, OSError), 1024)
+    model = running("command").settings_model()  # type: ignore[attr-defined]
+    settings = model.model_validate(OF_COMMAND).model_dump(mode="json")
+    command = Target(partial(_command, folder, settings), (ParseError, OSError), 1024)
     spec = Target(partial(_spec, folder), (), 4096)
     return {**logs, **steps, "command": command, "loader": spec, "expressions": Target(_expression, (), 200)}
 
@@ -73,11 +75,10 @@ def _digits(error: ValueError) -> None:
         raise error
 
 
-def _command(folder: Path, content: bytes) -> object:
+def _command(folder: Path, settings: Mapping[str, Any], content: bytes) -> object:
     (folder / "stdout").write_bytes(content)
     (folder / "stderr").write_bytes(b"")
-    settings = running("command").settings_model().model_validate(OF_COMMAND)  # type: ignore[attr-defined]
-    return parsed(running("command"), folder, settings.model_dump(mode="json"))
+    return parsed(running("command"), folder, settings)
 
 
 def _spec(folder: Path, content: bytes) -> object:

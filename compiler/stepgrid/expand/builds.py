@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -58,15 +58,20 @@ def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems
 
 def members(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
     """What one definition comes to, the spec's own or an include's: a build for each of its versions."""
-    known = [*document.spec.builds, *defined.builds]
     links = _links(family, document, defined, problems)
-    return _members(family, links, known, place_of_build(document, family), problems)
+    return _members(family, links, _known(document, defined), place_of_build(document, family), problems)
 
 
 def outline(family: str, document: Document, defined: ResolvedDefinitions) -> tuple[str | None, list[str]]:
     """Its engine, and the names of its builds. What is wrong with it is said where it is used."""
     links = _links(family, document, defined, Problems())
     return _last(links, "engine"), [name for name, _ in _versions(family, links)]
+
+
+def _known(document: Document, defined: ResolvedDefinitions) -> Iterator[str]:
+    """For hints: as each of thousands of builds may need one, nothing is made of them before."""
+    yield from document.spec.builds
+    yield from defined.builds
 
 
 def _links(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[models.Build]:
@@ -76,18 +81,18 @@ def _links(family: str, document: Document, defined: ResolvedDefinitions, proble
         return (own.get(name) if name != child else None) or defined.builds.get(name)
 
     first = own.get(family) or defined.builds[family]
-    return chain(family, first, parent, [*own, *defined.builds], problems)
+    return chain(family, first, parent, _known(document, defined), problems)
 
 
 def _members(
-    family: str, links: Sequence[models.Build], known: Sequence[str], where: Location, problems: Problems
+    family: str, links: Sequence[models.Build], known: Iterable[str], where: Location, problems: Problems
 ) -> list[Build]:
     engine = _last(links, "engine")
     versions = _once(family, _versions(family, links), where, problems)
     source = _source(links)
     if engine is None and links[0].extends is not None:
         return []  # what it extends is not there, which is said
-    if not _check(family, engine, [each for each in known if each != family], where, problems):
+    if not _check(family, engine, known, where, problems):
         engine = next(iter(get_close_matches(str(engine), ENGINES.names(), n=1)), None)  # what is probably meant
     if engine is None:
         return []
@@ -159,11 +164,12 @@ def _source(links: Sequence[models.Build]) -> dict[str, Any]:
     return source
 
 
-def _check(family: str, engine: Text | None, others: Sequence[str], where: Location, problems: Problems) -> bool:
+def _check(family: str, engine: Text | None, known: Iterable[str], where: Location, problems: Problems) -> bool:
     if engine is None and problems.unread:
         return False
     if engine is None:
         hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', ENGINES.names())}"
+        others = [each for each in known if each != family]
         if get_close_matches(family, others, n=1):
             hint = nearest(family, others)
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from stepgrid.language.problems.problem import Problems
@@ -18,7 +18,9 @@ class Extending(Protocol):
 D = TypeVar("D", bound=Extending)
 
 
-def chain(name: str, first: D, parent: Callable[[str, str], D | None], known: list[str], problems: Problems) -> list[D]:
+def chain(
+    name: str, first: D, parent: Callable[[str, str], D | None], known: Iterable[str], problems: Problems
+) -> list[D]:
     """`parent(child, name)` finds what a child extends."""
     found, names = [first], [name]
     while (above := found[0].extends) is not None:
