@@ -22,7 +22,7 @@ static size_t length;
 static long at;
 static int with, on, slow;
 
-__attribute__((constructor)) static void begin(void) {
+__attribute__((constructor)) void wake(void) {
     const char *file = getenv("FAIL_COUNTER");
     below = getenv("FAIL_BELOW");
     if (!file || !below) return;

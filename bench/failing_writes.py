@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,10 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
+
+from bench.forked_runs import ForkedRuns, Run  # noqa: E402
+
 SPEC = """\
 title: "a small sweep"
 builds: {sh: {engine: program, version: 1, source: {system: sh}}}
@@ -33,50 +36,74 @@ sweep: {a: {values: [1, 2], param: a, from: loaded}}
 repeat: 1
 allow: {no-repeats: "a test of writes"}
 """
-COMMAND = (sys.executable, "-m", "stepgrid.cli", "run", "a.yaml")
-LONGEST = 120  # seconds of a run
-FINE = "exit status 0"
+FINE = 0
 
 
 def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="stepgrid-writes-") as folder:
-        work = Path(folder)
-        shim = _shim(work)
-        said, every = _run(work, shim, 0, options)
-        if _ending(said) != FINE:
+        found = Bench(Path(folder), options)
+        status, said = found.run(0)
+        if status != FINE:
             sys.exit(said)
+        every = found.count()
         print(f"{every:,} calls that write in a sweep that nothing disturbs", flush=True)
-        if options.slow:
-            return _slow(work, shim, options)
-        return _tried(work, shim, every, options)
+        return found.slow() if options.slow else found.tried(every)
 
 
-def _slow(work: Path, shim: Path, options: argparse.Namespace) -> int:
-    began = time.monotonic()
-    said, every = _run(work, shim, 0, options, options.slow)
-    wrong = [*_traces(said), *([] if _ending(said) == FINE else [said]), *_after(work)]
-    for each in wrong:
-        print(each)
-    print(
-        f"each of {every:,} calls took {options.slow} ms longer: {_ending(said)} after {time.monotonic() - began:.0f} s"
-    )
-    return 1 if wrong else 0
+class Bench:
+    def __init__(self, work: Path, options: argparse.Namespace) -> None:
+        self.work, self.options, self.shim = work, options, _shim(work)
+        self.runs = ForkedRuns(work, self.shim)
 
+    def slow(self) -> int:
+        began = time.monotonic()
+        status, said = self.run(0, self.options.slow)
+        seconds = time.monotonic() - began
+        wrong = [*_traces(said), *([] if status == FINE else [said]), *self._after()]
+        print(
+            *wrong, f"each of {self.count():,} calls took {self.options.slow} ms longer: {status} after {seconds:.0f} s"
+        )
+        return 1 if wrong else 0
 
-def _tried(work: Path, shim: Path, every: int, options: argparse.Namespace) -> int:
-    end, wrong, seen = time.monotonic() + options.seconds, list[str](), Counter[str]()
-    for number in range(options.first, every + 1, options.every):
-        if time.monotonic() > end:
-            break
-        said, _ = _run(work, shim, number, options)
-        seen[_ending(said)] += 1
-        wrong += [f"call {number}: {each}" for each in (*_traces(said), *_after(work))]
-    for each in wrong:
-        print(each)
-    tried = seen.total()
-    print(f"{tried:,} tried, {tried - len(wrong):,} survived; the runs with the fault ended: {dict(seen)}")
-    return 1 if wrong else 0
+    def tried(self, every: int) -> int:
+        end, survived, seen = time.monotonic() + self.options.seconds, 0, Counter[int]()
+        for number in range(self.options.first, every + 1, self.options.every):
+            if time.monotonic() > end:
+                break
+            status, said = self.run(number)
+            seen[status] += 1
+            wrong = [*_traces(said), *self._after()]
+            survived += not wrong
+            for each in wrong:
+                print(f"call {number}: {each}", flush=True)
+        endings = ", ".join(f"{count} with {status}" for status, count in sorted(seen.items()))
+        print(f"{seen.total():,} tried, {survived:,} survived; the runs with the fault ended: {endings}")
+        return 0 if survived == seen.total() else 1
+
+    def run(self, number: int, slow: int = 0) -> Run:
+        folder = self.work / "run"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "outputs").mkdir(parents=True)
+        (folder / "a.yaml").write_text(SPEC)
+        (self.work / "counter").write_bytes(bytes(8))
+        given = {
+            "LD_PRELOAD": str(self.shim),
+            "FAIL_BELOW": str(folder / "outputs"),
+            "FAIL_COUNTER": str(self.work / "counter"),
+            "FAIL_AT": str(number),
+            "FAIL_WITH": str(getattr(errno, self.options.errno)),
+            "FAIL_SLOW": str(slow),
+            **({"FAIL_ON": "1"} if self.options.stays else {}),
+        }
+        return self.runs.run(folder, given)
+
+    def count(self) -> int:
+        return int.from_bytes((self.work / "counter").read_bytes(), sys.byteorder)
+
+    def _after(self) -> list[str]:
+        """What the next plain run did not put right."""
+        return wrong_after(self.runs.run(self.work / "run"), self.work / "run")
 
 
 def _options() -> argparse.Namespace:
@@ -97,55 +124,17 @@ def _shim(work: Path) -> Path:
     return made
 
 
-def _run(work: Path, shim: Path, number: int, options: argparse.Namespace, slow: int = 0) -> tuple[str, int]:
-    """What it said, and how many calls there were."""
-    shutil.rmtree(work / "run", ignore_errors=True)
-    (work / "run" / "outputs").mkdir(parents=True)
-    (work / "run" / "a.yaml").write_text(SPEC)
-    (work / "counter").write_bytes(bytes(8))
-    given = {
-        "LD_PRELOAD": str(shim),
-        "FAIL_BELOW": str(work / "run" / "outputs"),
-        "FAIL_COUNTER": str(work / "counter"),
-        "FAIL_AT": str(number),
-        "FAIL_WITH": str(getattr(errno, options.errno)),
-        "FAIL_SLOW": str(slow),
-        **({"FAIL_ON": "1"} if options.stays else {}),
-    }
-    done = _command(work, given)
-    return f"{done.stdout}{done.stderr}\nexit status {done.returncode}", _count(work)
-
-
-def _command(work: Path, more: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    lock = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_LOOK": "0", "STEPGRID_SITE": ""}
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **lock, **more}
-    return subprocess.run(COMMAND, cwd=work / "run", env=env, capture_output=True, text=True, timeout=LONGEST)
-
-
-def _count(work: Path) -> int:
-    return int.from_bytes((work / "counter").read_bytes(), sys.byteorder)
-
-
-def _ending(said: str) -> str:
-    return said.rsplit("\n", 1)[-1]
-
-
 def _traces(said: str) -> list[str]:
     found = [line for line in said.splitlines() if line.startswith("Traceback") or "internal error" in line]
     return [f"{found[0]}: {said.splitlines()[-3:]}"] if found else []
 
 
-def _after(work: Path) -> list[str]:
-    """What the next plain run did not put right."""
-    return wrong_after(_command(work, {}), work / "run")
-
-
-def wrong_after(done: subprocess.CompletedProcess[str], folder: Path) -> list[str]:
+def wrong_after(done: Run, folder: Path) -> list[str]:
     """After a plain run that nothing disturbed."""
     outputs = folder / "outputs"
     results = [path for path in outputs.glob("results/s-*/*") if (path / "result.json").is_file()]
     hidden = [path for path in outputs.rglob(".*") if path.parent.name not in ("plans", "requests", "compiled")]
-    wrong = [] if done.returncode == 0 else [f"exit status {done.returncode}: {done.stderr[-300:]!r}"]
+    wrong = _traces(done.said) if done.status == FINE else [f"exit status {done.status}: {done.said[-300:]!r}"]
     wrong += [] if len(results) == 3 else [f"{len(results)} results of 3 stages"]
     wrong += [f"{path.relative_to(outputs)} is left" for path in hidden if path.name.rpartition(".")[2].isdecimal()]
     return [*wrong, *(f"{path.name} is left in live/" for path in outputs.glob("live/*"))]

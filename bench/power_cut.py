@@ -21,9 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
 
-from bench.failing_writes import COMMAND, LONGEST, SPEC, wrong_after  # noqa: E402
+from bench.failing_writes import SPEC, wrong_after  # noqa: E402
+from bench.forked_runs import ForkedRuns  # noqa: E402
 from bench.power_cut_disk import EMPTY, LOST, Disk, Event, State, key, write  # noqa: E402
 
+COMMAND = (sys.executable, "-m", "stepgrid.cli", "run", "a.yaml")
 Cut = tuple[int, str, State]  # after how many calls, on which kind of file system, and what it holds
 
 
@@ -62,9 +64,9 @@ def recorded(work: Path, made: Path) -> dict[str, str]:
 def _recorded(work: Path) -> list[Event]:
     (work / "run").mkdir()
     (work / "run" / "a.yaml").write_text(SPEC)
-    done = _command(work, work / "run", recorded(work, shim(work)))
+    done = subprocess.run(COMMAND, cwd=work / "run", env=_env(work) | recorded(work, shim(work)), check=False)
     if done.returncode:
-        sys.exit(done.stdout + done.stderr)
+        sys.exit("the sweep that is written down ended with a fault")
     return list(events(work / "log"))
 
 
@@ -73,14 +75,13 @@ def events(log: Path) -> Iterator[Event]:
         yield Event(*line.split("\t"))
 
 
-def _command(work: Path, folder: Path, more: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    lock = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_LOOK": "0", "STEPGRID_SITE": ""}
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **lock, **more}
-    return subprocess.run(COMMAND, cwd=folder, env=env, capture_output=True, text=True, timeout=LONGEST)
+def _env(work: Path) -> dict[str, str]:
+    own = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_LOOK": "0", "STEPGRID_SITE": ""}
+    return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **own}
 
 
 def _tried(work: Path, found: Sequence[Event], options: argparse.Namespace) -> int:
-    end, wrong, tried = time.monotonic() + options.seconds, list[str](), Counter[str]()
+    end, survived, tried, runs = time.monotonic() + options.seconds, 0, Counter[str](), ForkedRuns(work)
     for number, (at, kind, state) in enumerate(_states(found, str(work / "run")), 1):
         if number < options.first or (number - options.first) % options.every:
             continue
@@ -93,12 +94,13 @@ def _tried(work: Path, found: Sequence[Event], options: argparse.Namespace) -> i
         write(state, work / "copies", folder)
         (folder / "a.yaml").write_text(SPEC)
         promise = promised(found[:at], str(work / "run"))
-        wrong += [f"state {number}, {kind}, after call {at}: {each}" for each in _after(work, folder, promise)]
-    for each in wrong:
-        print(each)
-    cases = len({each.partition(":")[0] for each in wrong})
-    print(f"{tried.total():,} states tried ({dict(tried)}), {tried.total() - cases:,} survived")
-    return 1 if wrong else 0
+        wrong = _after(runs, folder, promise)
+        survived += not wrong
+        for each in wrong:
+            print(f"state {number}, {kind}, after call {at}: {each}", flush=True)
+    kinds = ", ".join(f"{count} where {kind}" for kind, count in tried.items())
+    print(f"{tried.total():,} states tried ({kinds}), {survived:,} survived")
+    return 0 if survived == tried.total() else 1
 
 
 def _states(found: Sequence[Event], root: str) -> Iterator[Cut]:
@@ -131,13 +133,10 @@ def promised(found: Sequence[Event], root: str) -> set[str]:
     }
 
 
-def _after(work: Path, folder: Path, promise: set[str]) -> list[str]:
-    done = _command(work, folder, {})
+def _after(runs: ForkedRuns, folder: Path, promise: set[str]) -> list[str]:
+    done = runs.run(folder)
     lost = [each for each in promise if not (folder / "outputs" / "results" / each / "result.json").is_file()]
-    said = f"{done.stdout}{done.stderr}"
-    wrong = [f"the published result {each} is lost" for each in lost]
-    wrong += [line for line in said.splitlines() if line.startswith("Traceback") or "internal error" in line][:1]
-    return wrong + wrong_after(done, folder)
+    return [*(f"the published result {each} is lost" for each in lost), *wrong_after(done, folder)]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-LOST, EMPTY = "names are lost", "names without bytes"
+LOST, EMPTY = "names are lost", "names stay without bytes"
 
 
 class Event(NamedTuple):

@@ -17,7 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
 
-from bench.failing_writes import COMMAND, LONGEST, SPEC  # noqa: E402
+from bench.failing_writes import SPEC  # noqa: E402
+from bench.forked_runs import LONGEST  # noqa: E402
+from bench.power_cut import COMMAND  # noqa: E402
 
 DONE, ALL = 0, 3
 
