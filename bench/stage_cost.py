@@ -1,0 +1,133 @@
+"""Where the time of a stage of `true` goes, from the start of its process to the start of the next one.
+
+`python bench/stage_cost.py [--stages 20]`: a run of so many stages, whose jobs write down when each part of
+theirs ends; medians, in milliseconds."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+# a job pays for what is imported here, and so each function has its own imports
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
+VARIABLE = "STEPGRID_STAGE_COST"
+# each from the end of the one before it
+PARTS = (
+    ("start", "Python starts, the first look at the host"),
+    ("imported", "modules are imported"),
+    ("told", "the lock, the attempt, how far the plan is"),
+    ("quiet", "the rest of the look at the host"),
+    ("ready", "host, build and database are described; the command is made"),
+    ("ran", "`true` runs, in a control group, with a sampler"),
+    ("published", "its output is parsed; the result is written and synced"),
+    ("over", "how far the plan is; Python ends"),
+    ("next", "Snakemake starts the next one"),
+)
+
+
+def main() -> int:
+    if VARIABLE in os.environ and sys.argv[1:2] == ["job"]:
+        return _job(sys.argv[2:])
+    import argparse
+    import tempfile
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stages", type=int, default=20)
+    stages = parser.parse_args().stages
+    with tempfile.TemporaryDirectory(prefix="stepgrid-cost-") as folder:
+        work = Path(folder)
+        return _told(_measured(work, stages))
+
+
+def _measured(work: Path, stages: int) -> list[dict[str, float]]:
+    """Of each job, in the order in which they ran."""
+    import subprocess
+
+    from bench.soak import SPEC
+
+    (work / "a.yaml").write_text(SPEC.format(values=", ".join(map(str, range(stages)))))
+    (work / "bin").mkdir()
+    python = work / "bin" / "python"  # what the rules start: the job is the same but for the marks
+    job = f'[ "$2" = stepgrid.run ] && shift 2 && exec {sys.executable} {Path(__file__).resolve()} job "$@"'
+    python.write_text(f'#!/bin/sh\n{job}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    own = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_SITE": "", VARIABLE: str(work / "marks")}
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **own}
+    code = f"import sys; sys.executable = {str(python)!r}; from stepgrid.cli import main; main(['run', 'a.yaml'])"
+    subprocess.run([sys.executable, "-c", code], cwd=work, env=env, check=True, capture_output=True)
+    return [json.loads(line) for line in (work / "marks").read_text().splitlines()]
+
+
+def _told(jobs: list[dict[str, float]]) -> int:
+    from itertools import pairwise
+    from statistics import median
+
+    ends = [{**job, "next": after["began"]} for job, after in pairwise(jobs)]
+    names = ["began", *(name for name, _ in PARTS)]
+    for (_, said), (first, last) in zip(PARTS, pairwise(names), strict=True):
+        print(f"{1000 * median(job[last] - job[first] for job in ends):6.0f}  {said}")
+    whole = [job["next"] - job["began"] for job in ends]
+    spread = f"{1000 * min(whole):.0f} to {1000 * max(whole):.0f}"
+    print(f"{1000 * median(whole):6.0f}  in all ({spread}); load {os.getloadavg()[0]:.1f}")
+    return 0
+
+
+def _job(arguments: list[str]) -> int:
+    """As `python -m stepgrid.run`, with marks."""
+    marks = {"began": _began()}
+    import stepgrid.run.__main__ as job
+    from stepgrid.host.noise import activity
+
+    _mark(marks, "start", activity, "of_job")
+    enable = gc.enable
+    gc.enable = lambda: (enable(), marks.update(imported=_now()), _marks_of_stage(marks))[0]  # all is imported then
+    status = job.main(arguments)
+    marks["over"] = _now()
+    with Path(os.environ[VARIABLE]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(marks) + "\n")
+    return status
+
+
+def _marks_of_stage(marks: dict[str, float]) -> None:
+    from stepgrid.host.noise import inspection
+    from stepgrid.run import stage, steps
+    from stepgrid.run.attempt import Attempt
+
+    _mark(marks, "told", stage.progress, "started")
+    _mark(marks, "quiet", inspection, "_looked")
+    _mark(marks, "ready", steps._Step, "_statistics")
+    _mark(marks, "ran", steps._Step, "_supervised")
+    _mark(marks, "published", Attempt, "publish")
+
+
+def _mark(marks: dict[str, float], name: str, owner: Any, function: str) -> None:
+    """Its first end."""
+    real = getattr(owner, function)
+
+    def marked(*given: Any, **named: Any) -> Any:
+        try:
+            return real(*given, **named)
+        finally:
+            marks.setdefault(name, _now())
+
+    setattr(owner, function, marked)
+
+
+def _now() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _began() -> float:
+    """When this process was started, as proc(5) has it: to a hundredth of a second."""
+    fields = Path("/proc/self/stat").read_text().rpartition(") ")[2].split()
+    return int(fields[19]) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
