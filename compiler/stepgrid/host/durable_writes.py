@@ -42,7 +42,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_cache(path: Path, text: str) -> None:
-    """Whole or not there; after a power cut it may be lost, and is made again."""
+    """Whole or not there; after a power cut it may be lost or empty."""
     temporary_files.sweep(path.parent, path.name)
     new = path.with_name(f".{path.name}.{os.getpid()}")
     _claim(new)
@@ -50,8 +50,9 @@ def write_cache(path: Path, text: str) -> None:
     os.replace(new, path)
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_text(path, json.dumps(value, indent=1) + "\n")
+def write_json(path: Path, value: Mapping[str, Any], durable: bool = True) -> None:
+    """Not durable: in a folder that is synced as a whole before it is published."""
+    (write_text if durable else write_cache)(path, json.dumps(value, indent=1) + "\n")
 
 
 def make_folder(path: Path) -> None:

@@ -48,12 +48,12 @@ class Attempt:
             "pid": os.getpid(),
             "hostname": platform.node(),
         }
-        write_json(self.folder / "attempt.json", self._record)
+        write_json(self.folder / "attempt.json", self._record, durable=False)
 
     def note(self, **fields: Any) -> None:
         """Adds to attempt.json."""
         self._record |= fields
-        write_json(self.folder / "attempt.json", self._record)
+        write_json(self.folder / "attempt.json", self._record, durable=False)
 
     def describe_host(self, data: Path) -> dict[str, Any]:
         device = self.job.site.device

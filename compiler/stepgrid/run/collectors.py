@@ -76,7 +76,7 @@ class ActiveCollectors:
             words = self._argv(
                 asked, Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder), engine
             )
-            write_json(folder / "command.json", {"argv": list(words), "environment": env})
+            write_json(folder / "command.json", {"argv": list(words), "environment": env}, durable=False)
             process = child_process.spawn(words, env, folder)
         except (CollectorError, child_process.MissingError) as error:
             note(folder, asked, str(error))
@@ -135,4 +135,4 @@ def collecting(
 
 def note(folder: Path, asked: Mapping[str, Any], warning: str | None, status: int | None = None) -> None:
     """What became of it: collect reads its warning."""
-    write_json(folder / RECORD, {**asked, "exit": status, "warning": warning})
+    write_json(folder / RECORD, {**asked, "exit": status, "warning": warning}, durable=False)

@@ -50,7 +50,7 @@ class ProbeRunner:
         name, folder = str(probe["name"]), self.context.folder / "probes" / f"{when}-{probe['name']}"
         seen = self._asked(probe, name, folder) if "sql" in probe else self._commanded(probe, name, folder)
         about = {"seconds": seen.seconds, **({"counters": dict(seen.counters)} if probe.get("counters") else {})}
-        write_json(folder / "probe.json", {"name": name, "when": when, **about})
+        write_json(folder / "probe.json", {"name": name, "when": when, **about}, durable=False)
         return seen
 
     def _asked(self, probe: Mapping[str, Any], name: str, folder: Path) -> ProbeReading:
@@ -92,7 +92,7 @@ class ProbeRunner:
         """Wall time of the program."""
         folder.mkdir(parents=True)
         env = environment(command.env)
-        write_json(folder / "command.json", {"argv": list(command.argv), "environment": env})
+        write_json(folder / "command.json", {"argv": list(command.argv), "environment": env}, durable=False)
         attach(folder, command.files)
         beside = self.server.ours if self.server else None
         try:

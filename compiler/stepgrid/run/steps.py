@@ -132,7 +132,7 @@ class _Step:
         timed |= {} if message or lost else self._probe(AFTER)
         dropped, said = self.accepted.dropped, lost.message if lost else message
         record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen, self.value)
-        write_json(self.folder / "step.json", record)
+        write_json(self.folder / "step.json", record, durable=False)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
             raise lost
@@ -206,7 +206,11 @@ class _Step:
         command = done.command
         told = {**command.env, **{name: "***" for name in self._secret_variables() if name in command.env}}
         env = {"env": told, "environment": environment(told)}
-        write_json(self.folder / "command.json", {"argv": list(command.argv), **env, "launch": dict(done.record)})
+        write_json(
+            self.folder / "command.json",
+            {"argv": list(command.argv), **env, "launch": dict(done.record)},
+            durable=False,
+        )
         attach(self.folder, {**self.step.files, **command.files})
         return done
 

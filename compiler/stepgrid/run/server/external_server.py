@@ -139,5 +139,5 @@ def _refuse_another(recorded: str, engine: ExternalServerEngine, connection: Con
 def _compare(server: ExternalServer, connection: Connection, options: Mapping[str, Any]) -> None:
     """What was asked for is not ours to set."""
     found = server.engine.compared(connection, options)
-    write_json(server.folder / "effective.json", {"values": found.values, "differs": found.differs})
+    write_json(server.folder / "effective.json", {"values": found.values, "differs": found.differs}, durable=False)
     server.warnings.extend(f"`{name}`: {sentence}" for name, sentence in found.differs.items())

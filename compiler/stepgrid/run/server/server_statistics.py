@@ -106,7 +106,9 @@ def _write(read: _Read, folder: Path, when: str, seconds: float) -> None:
     levels = [told.levels for told in read.told.values() if told.levels is not None]
     rows = {"objects": [*_objects(read)], **({"levels": [*chain(*levels)]} if levels else {})}
     refused = {**read.refused, **read.lacking}
-    write_json(folder / f"{when}.json", {"seconds": round(seconds, 4), **numbers, **rows, "refused": refused})
+    write_json(
+        folder / f"{when}.json", {"seconds": round(seconds, 4), **numbers, **rows, "refused": refused}, durable=False
+    )
 
 
 def _objects(read: _Read) -> Iterator[Mapping[str, str | float]]:

@@ -152,7 +152,7 @@ class _Service:
         scratch = str(self.home.scratch)  # what is in our own HOME is neither its business nor its to enter
         env = environment({"HOME": scratch, "TMPDIR": scratch, **command.env})
         about = {"argv": list(command.argv), "env": dict(command.env), "environment": env}
-        write_json(folder / "command.json", {**about, "launch": dict(launch or {})})
+        write_json(folder / "command.json", {**about, "launch": dict(launch or {})}, durable=False)
         attach(folder, command.files)
         give(self.user, folder)
         return command.argv, env
@@ -178,7 +178,9 @@ class _Service:
     def _compare(self, server: Server, connection: Connection) -> None:
         """Silently clamped or ignored is not what was asked for."""
         found = self.engine.effective(connection, self.options)
-        write_json(self.home.folder / "effective.json", {"values": found.values, "differs": found.differs})
+        write_json(
+            self.home.folder / "effective.json", {"values": found.values, "differs": found.differs}, durable=False
+        )
         server.warnings.extend(f"`{name}`: {sentence}" for name, sentence in found.differs.items())
 
     def _stop(self, server: Server) -> None:
