@@ -42,26 +42,24 @@ def look(data: Path, device: str | None, lock: Path, first: FirstReading | None 
     name = devices.device(data, device)
     names = devices.members(name) if name else []
     if first and first.age < FRESH:
-        found = _inspection(activity.observed(min(SHORT, seconds()), names, first), names, lock)
+        found = _inspection(min(SHORT, seconds()), names, lock, first)
         if not warning(found.findings):
             return found
-    return _inspection(activity.observed(seconds(), names), names, lock)
+    return _inspection(seconds(), names, lock)
 
 
-def _inspection(seen: Activity, names: Sequence[str], lock: Path) -> Inspection:
-    return Inspection(round(seen.seconds, 3), _findings(seen, names, lock))
+def _inspection(least: float, names: Sequence[str], lock: Path, first: FirstReading | None = None) -> Inspection:
+    first = first or activity.first_reading(names)
+    settings = [*memory.findings(names), *host_settings.findings(), _left(lock)]  # while the time passes
+    seen = activity.observed(least, names, first)
+    return Inspection(round(seen.seconds, 3), [*_at_work(seen, names), *settings])
 
 
-def _findings(seen: Activity, names: Sequence[str], lock: Path) -> list[Finding]:
+def _at_work(seen: Activity, names: Sequence[str]) -> Iterator[Finding]:
     running = seen.last.found
-    return [
-        *activity.findings(seen, os.cpu_count() or 1, names),
-        *background_processes.findings(running, [process for process, _ in seen.busy()]),
-        *memory.findings(names),
-        *host_settings.findings(),
-        *timers.findings(running.values()),
-        _left(lock),
-    ]
+    yield from activity.findings(seen, os.cpu_count() or 1, names)
+    yield from background_processes.findings(running, [process for process, _ in seen.busy()])
+    yield from timers.findings(running.values())
 
 
 def _looked(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
