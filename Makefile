@@ -8,6 +8,7 @@ export PYTHON
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
+	@echo "next: make demo, or a spec of your own: . .venv/bin/activate; stepgrid new rocksdb my.yaml" >&2
 
 $(STAMP): requirements.lock requirements-build.lock pyproject.toml importers/pyproject.toml scripts/environment.py
 	@rm -f $@
@@ -15,7 +16,8 @@ $(STAMP): requirements.lock requirements-build.lock pyproject.toml importers/pyp
 	@touch $@
 
 demo: $(STAMP)
-	@$(BIN)/stepgrid run specs/quickstart.yaml
+	@spec=$$($(BIN)/python scripts/demo_spec.py) && PATH="$(CURDIR)/$(BIN):$$PATH" stepgrid run $$spec && \
+	    echo "next: change a value of $$spec, then . .venv/bin/activate; stepgrid run $$spec" >&2
 
 wheel: $(STAMP)  # dist/stepgrid-*.whl, which needs no checkout
 	@$(BIN)/python -m hatchling build --target wheel

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 WHEELS = Path("usr/share/python-wheels")
+EACH_PACKAGE = re.compile(r"(?:Collecting|Ignoring|Requirement already satisfied:) ([\w.-]+)")
+DOWNLOAD = re.compile(r"Downloading \S*?([\w.]+)-[\w.+]+-\S+ \((.+)\)")
+SECONDS = 5.0  # between two lines where there is no terminal
 
 
 def main() -> int:
+    began = time.monotonic()
     say(f"making {VENV.name} with Python {sys.version.split()[0]}, half a minute or so")
     try:
         if not works():
@@ -28,6 +35,7 @@ def main() -> int:
     except subprocess.CalledProcessError as error:
         say(f"failed: {' '.join(map(str, error.cmd[:6]))} … (exit status {error.returncode}); see above")
         return 1
+    say(f"done in {time.monotonic() - began:.0f} s")
     return 0
 
 
@@ -77,8 +85,58 @@ ADVICE = (
 
 
 def install(*arguments: str, **env: str) -> None:
-    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--use-pep517", *arguments]
-    subprocess.run(pip, check=True, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL)
+    """What pip says is shown in short; all of it where it fails."""
+    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--progress-bar=off", "--use-pep517"]
+    argv, lines = [*pip, *arguments], list[str]()
+    with subprocess.Popen(
+        argv, cwd=ROOT, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    ) as process:  # fmt: skip
+        show(progress(kept(process.stdout or (), lines), packages(arguments)))
+    if process.returncode:
+        print("".join(lines[-40:]), end="", file=sys.stderr)
+        raise subprocess.CalledProcessError(process.returncode, argv)
+
+
+def packages(arguments: Iterable[str]) -> int:
+    """How many packages the lock file names; 0 without one."""
+    locks = [Path(word) for word in arguments if word.endswith(".lock")]
+    return sum(len(re.findall("^[^ #]+==", lock.read_text(encoding="utf-8"), re.MULTILINE)) for lock in locks)
+
+
+def kept(lines: Iterable[str], into: list[str]) -> Iterator[str]:
+    for line in lines:
+        into.append(line)
+        yield line
+
+
+def progress(lines: Iterable[str], total: int) -> Iterator[str]:
+    """How far pip is, at each package and download."""
+    count, name = 0, ""
+    for line in lines:
+        if each := EACH_PACKAGE.match(line):
+            count, name = count + 1, each[1]
+        elif download := DOWNLOAD.search(line):
+            name = f"{download[1]} ({download[2]})"
+        elif not line.startswith("Installing collected"):
+            continue
+        else:
+            name = "installing them"
+        if total:
+            yield f"{min(count, total)} of {total} packages: {name}"
+
+
+def show(texts: Iterable[str]) -> None:
+    """On a terminal one line that is written over; elsewhere a line now and then."""
+    live, last = sys.stderr.isatty(), time.monotonic()
+    for text in texts:
+        if live:
+            print(f"\r\x1b[Ksetup: {text[:70]}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - last > SECONDS:
+            last = time.monotonic()
+            say(text)
+    if live:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def compile_modules() -> None:

@@ -1,0 +1,48 @@
+"""What setup shows of pip."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+ROOT = Path(__file__).resolve().parents[2]
+environment = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "environment.py")))
+
+PIP = """\
+Ignoring colorama: markers 'sys_platform == "win32"' don't match your environment
+Collecting annotated-types==0.8.0 (from -r requirements.lock (line 9))
+  Using cached annotated_types-0.8.0-py3-none-any.whl (13 kB)
+Requirement already satisfied: packaging==25.0 in .venv/lib/python3.11/site-packages
+Collecting scipy==1.17.1 (from -r requirements.lock (line 80))
+  Downloading scipy-1.17.1-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl (35.3 MB)
+Installing collected packages: annotated-types, scipy
+Successfully installed annotated-types-0.8.0 scipy-1.17.1
+""".splitlines(keepends=True)
+
+
+def test_each_package_and_each_download_is_shown() -> None:
+    assert list(environment.progress(PIP, 4)) == [
+        "1 of 4 packages: colorama",
+        "2 of 4 packages: annotated-types",
+        "3 of 4 packages: packaging",
+        "4 of 4 packages: scipy",
+        "4 of 4 packages: scipy (35.3 MB)",
+        "4 of 4 packages: installing them",
+    ]
+
+
+def test_without_a_lock_file_there_is_nothing_to_count() -> None:
+    assert list(environment.progress(PIP, 0)) == []
+
+
+def test_packages_of_the_lock_file_are_counted(tmp_path: Path) -> None:
+    lock = tmp_path / "a.lock"
+    lock.write_text("# b==1\na==1 \\\n    --hash=sha256:00\n    # via c\nc==2 ; python_version < '3.12'\n")
+    assert environment.packages(["--require-hashes", "-r", str(lock)]) == 2
+    assert environment.packages(["--editable", "."]) == 0
+
+
+def test_what_pip_said_is_kept_for_the_case_that_it_fails() -> None:
+    lines: list[str] = []
+    assert list(environment.kept(PIP, lines)) == lines == PIP
