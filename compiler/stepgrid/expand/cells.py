@@ -80,7 +80,9 @@ def expand(
     layers = Layers(defined.options, problems)
     clients = Clients(document, defined, problems)
     files = AttachedFiles(document, problems), Inputs(document, problems)
-    ground = EvaluationContext(spec, whole.where, layers, names, problems, clients, *files, unknown.meant)
+    ground = EvaluationContext(
+        spec, whole.where, layers, names, problems, clients, *files, unknown.meant, unknown.misspelt
+    )
     cells = list(_cells(choices, Sequences(choices, items, reach, ground), machines))
     made = [dict.fromkeys(choice.build for choice in choices), clients.used]
     used, brought = (build_sources.builds(each, names, problems) for each in made)
@@ -120,7 +122,7 @@ def _unknown(
     defined: definitions.ResolvedDefinitions,
 ) -> UnknownParams:
     if not all(item.name for item in items):  # the one that could not be read may take it
-        return UnknownParams((), frozenset())
+        return UnknownParams((), frozenset(), {})
     steps = [item for item in items if isinstance(item, StepEntry)]
     return unknown_params(document.spec, axes, steps, defined.options, document.nodes.where)
 

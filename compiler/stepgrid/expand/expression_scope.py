@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -58,8 +58,10 @@ class Scope:
         params: Mapping[str, Sequence[Entry]],
         options: Mapping[str, Sequence[Entry]],
         problems: Problems,
+        misspelt: Collection[str] = (),
     ) -> None:
-        self.params, self.options, self._problems = params, options, problems
+        """`misspelt`: params that are there under nearly their names, which is said."""
+        self.params, self.options, self._problems, self._misspelt = params, options, problems, misspelt
         self._known: dict[str, tuple[Any, Entry | None]] = {}
         self._faults: dict[str, str] = {}
         self._busy: list[str] = []
@@ -200,6 +202,8 @@ class Scope:
         except AlreadyReported:
             raise
         except ExpressionError as error:
+            if error.name in self._misspelt:
+                raise AlreadyReported(str(error)) from None
             code = "value-cycle" if isinstance(error, CycleError) else "undefined-name" if error.name else "expression"
             hint = self._hint(node, error.name) if error.name else error.hint
             self._problems.add(code, node.where, str(error), hint, len(node))
@@ -214,7 +218,8 @@ class Scope:
         """What the name may have been meant for: after `params.` a param."""
         machine = getattr(self.names.get("hardware"), "facts", {})
         facts = [*(machine.keys() - {"declared", "real"}), *(machine.get("storage") or {})]
-        known = {"params": [*self.params], "options": [*self.options], "hardware": facts}
+        parts = {each: [f"{each}.{key}" for key in said] for each, said in self.names.items() if isinstance(said, dict)}
+        known = {**parts, "params": [*self.params], "options": [*self.options], "hardware": facts}
         above = {first for first, below in evaluator.references(expression) if below == name} & known.keys()
         said = [each for first in above for each in known[first]]
         return said or [*self.names, *self.params, *self.options, *(facts if "hardware" in expression else ())]

@@ -12,7 +12,7 @@ from stepgrid.expand.axes.axis import Axis, named
 from stepgrid.expand.axes.choice import BUILD, Choice
 from stepgrid.expand.axes.dependencies import Dependencies, mentioned
 from stepgrid.expand.axes.label import Label
-from stepgrid.expand.axes.points import Point
+from stepgrid.expand.axes.points import UNLABELLED, Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
@@ -131,7 +131,7 @@ class Grid:
         if label is None:
             return None
         found = next((point for point in axis.points if Label(point.label) == label), None)
-        if found is None:
+        if found is None and not any(point.label.startswith(UNLABELLED) for point in axis.points):
             hint = nearest(label, [point.label for point in axis.points])
             message = f"axis `{axis.name}` has no point `{label}`"
             self._problems.add("undefined-name", label.where, message, hint, len(label))

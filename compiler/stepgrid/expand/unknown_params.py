@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from stepgrid.language.expressions.evaluator import references
 from stepgrid.language.models import OptionSet, Spec
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.yaml.nodes import Text, place
 from stepgrid.plugins.drivers import driver
 
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
@@ -22,17 +23,29 @@ _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20
 class UnknownParams(NamedTuple):
     params: Sequence[tuple[str, Location]]
     known: frozenset[str]
+    undefined: Mapping[str, int]  # params that expressions take and nothing gives -> how many do
 
     @property
     def meant(self) -> frozenset[str]:
         """The settings that they probably are: those are not missing as well."""
-        close = (get_close_matches(name, sorted(self.known), n=1) for name, _ in self.params)
-        return frozenset(name for names in close for name in names)
+        return frozenset(close for name, _ in self.params for close in self._close(name))
 
     def report(self, problems: Problems) -> None:
+        """Not where the one expression that takes it, under another name, is reported: `params` is right then."""
+        said = {problem.message for problem in problems.errors}
         for name, where in self.params:
+            if any(f"`params.{close}` is not defined" in said for close in self._close(name)):
+                continue
             hint = _COMMA if name.isdigit() else nearest(name, self.known)
             problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
+
+    @property
+    def misspelt(self) -> frozenset[str]:
+        """Several expressions take it under another name than `params` gives it: the one is wrong, and is reported."""
+        return frozenset(name for name in self.meant if self.undefined.get(name, 0) > 1)
+
+    def _close(self, name: str) -> list[str]:
+        return get_close_matches(name, sorted(self.known), n=1)
 
 
 def unknown_params(
@@ -43,9 +56,17 @@ def unknown_params(
     texts = list(_texts([spec, listed]))
     texts += _texts(_named(texts, sets))
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
-    known |= {attribute for text in texts for name, attribute in references(text) if name == "params"}
-    given = [(name, where) for name, where in _given(spec, axes, nowhere) if name not in known]
-    return UnknownParams(given, frozenset(known))
+    everything = [*_given(spec, axes, nowhere)]
+    taken = {(name, place(text, nowhere)) for text in texts for name in _params_of(text)}
+    there = known | {name for name, _ in everything}
+    undefined = Counter(name for name, _ in taken if name not in there)
+    known |= {name for name, _ in taken}
+    given = [(name, where) for name, where in everything if name not in known]
+    return UnknownParams(given, frozenset(known), undefined)
+
+
+def _params_of(text: str) -> set[str]:
+    return {attribute for name, attribute in references(text) if name == "params"}
 
 
 def _given(spec: Spec, axes: Sequence[Axis], nowhere: Location) -> Iterator[tuple[str, Location]]:

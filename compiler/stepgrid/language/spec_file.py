@@ -52,7 +52,7 @@ def read(path: str, scale: str | None, problems: Problems, sets: Sequence[str] =
     nodes = override(_scaled(_expanded(loaded), scale, problems), sets, problems)
     files = [path]
     includes = _includes(nodes, path, (path,), files, problems)
-    spec, nodes = mended(Spec, nodes, problems)
+    spec, nodes = mended(Spec, nodes, problems, _expanded)
     if spec is None:
         return None
     return Document(path, scale, nodes, spec, includes, files)
@@ -108,7 +108,7 @@ def _include(entry: Text, path: str, chain: tuple[str, ...], files: list[str], p
         return []
     files.append(target)
     loaded = load(target, problems, entry.where)
-    library, nodes = (None, None) if loaded is None else mended(Library, _expanded(loaded), problems)
+    library, nodes = (None, None) if loaded is None else mended(Library, _expanded(loaded), problems, _expanded)
     if library is None or nodes is None:
         problems.unread.append(target)
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from stepgrid.language.problems.problem import Location, Problems
@@ -38,8 +38,12 @@ def validated(model: type[M], node: Map, problems: Problems) -> M | None:
     return mended(model, node, problems)[0]
 
 
-def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map]:
-    """Also the map itself, as it is taken: a guess at what was meant, where it is wrong, lets more faults be found."""
+def mended(
+    model: type[M], node: Map, problems: Problems, expanded: Callable[[Map], Map] = lambda node: node
+) -> tuple[M | None, Map]:
+    """Also the map itself, as it is taken: a guess at what was meant, where it is wrong, lets more faults be found.
+
+    `expanded` writes out the short forms: those below a misspelt key were not known as such."""
     from pydantic import ValidationError
 
     try:
@@ -54,11 +58,11 @@ def mended(model: type[M], node: Map, problems: Problems) -> tuple[M | None, Map
             path = _real(node, found["loc"])
             if found["type"] == "too_short" and _walk(node, path):
                 continue  # it has entries, and what is wrong with them is said
-            known = _fields(model, path[:-1])
+            known = fields(model, path[:-1])
             if found["type"] != "missing" or not _misspelt(node, path, known, faults):
                 _report(known, node, path, found, problems)
             taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
-    return _stood_in(model, taken)
+    return _stood_in(model, expanded(taken))
 
 
 def _misspelt(root: Map, path: Sequence[str | int], known: Sequence[str], faults: Sequence[Any]) -> bool:
@@ -222,7 +226,7 @@ def _key(parent: Node, key: str | int) -> Location:
     return place(parent, Location("", 1, 1))
 
 
-def _fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
+def fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
     """The keys that the model at a path knows, found by walking the annotations along it."""
     annotation: Any = model
     for part in path:

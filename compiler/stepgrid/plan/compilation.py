@@ -8,17 +8,18 @@ from typing import Any, TypeAlias
 
 from stepgrid import lint
 from stepgrid.expand.builds import Build
-from stepgrid.expand.cells import expand
+from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
 from stepgrid.language import lock_file
 from stepgrid.language.expressions.budget import BUDGET
 from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
-from stepgrid.language.spec_file import read
+from stepgrid.language.spec_file import Document, read
 from stepgrid.language.yaml.loader import load
 from stepgrid.language.yaml.nodes import Map
 from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, load_counts, pins
 from stepgrid.plan.assembly import assemble
+from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import OfResults, has_none
 
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
@@ -49,7 +50,7 @@ def compile_spec(
     if document is None:
         raise SpecError(found.found)
     with BUDGET.of_spec():
-        expansion = expand(document, host, found, only, differs)
+        expansion = _expanded(document, host, found, only, differs)
     lint.check(document, expansion, found)
     every = (*expansion.builds, *expansion.clients)
     held = _pins(document.path, every, pin, found)
@@ -86,6 +87,18 @@ def check_scales(
     for problem, names in found.items():
         several = "s" if len(names) > 1 else ""
         problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
+
+
+def _expanded(
+    document: Document, host: Mapping[str, Any], problems: Problems, only: str | None, differs: Differs
+) -> Expansion:
+    """Where there are no cells for it, the report is checked all the same."""
+    try:
+        return expand(document, host, problems, only, differs)
+    except SpecError:
+        if only is None:
+            report_check.check_declared(document, problems)
+        raise SpecError(problems.found) from None
 
 
 def _key(problem: Problem) -> tuple[str, Location, str]:

@@ -11,8 +11,10 @@ from stepgrid.language import models, option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import ExpressionError
 from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems.suggestion import nearest
 from stepgrid.language.yaml.nodes import Map, Text, place
 
+UNLABELLED = "?"  # what the label of a point begins with that has none
 RESERVED = frozenset({"params", "options", "hardware", "build", "engine", "storage_engine", "version", "has", "step"})
 
 
@@ -72,20 +74,32 @@ def _point(label: str, where: Location, said: models.Point, variables: Mapping[s
 
 
 def _generated(group: models.Group, problems: Problems) -> Iterator[Point]:
+    """A label that cannot be told is reported; the point stands, so that no follow-up of it is."""
     if group.as_ in RESERVED:
         message = f"`{group.as_}` means something else in expressions"
         problems.add("reserved-name", group.as_.where, message, "choose another name for `as`", len(group.as_))
         return
-    for each in group.each:
+    for number, each in enumerate(group.each):
         variables = {str(group.as_): _typed(each)}
-        try:
-            label = str(evaluator.render(group.name, variables))
-        except ExpressionError as error:
-            code = "undefined-name" if error.name else "expression"
-            hint = error.hint or f"only `{group.as_}` is known here"
-            problems.add(code, group.name.where, str(error), hint, len(group.name))
-            return
+        label = _rendered(group, variables, problems) or f"{UNLABELLED}{number}"
         yield _point(label, place(each, group.name.where), group, variables)
+
+
+def _rendered(group: models.Group, variables: Mapping[str, Any], problems: Problems) -> str:
+    try:
+        return str(evaluator.render(group.name, variables))
+    except ExpressionError as error:
+        code = "undefined-name" if error.name else "expression"
+        hint = error.hint or nearest(error.name, parts_of(variables))
+        problems.add(code, group.name.where, str(error), hint, len(group.name))
+        return ""
+
+
+def parts_of(variables: Mapping[str, Any]) -> list[str]:
+    """Variables as expressions name them: of a map, its keys."""
+    found = ([f"{name}.{key}" for key in value] if isinstance(value, Map | dict) else [name]
+             for name, value in variables.items())  # fmt: skip
+    return [each for names in found for each in names]
 
 
 def _typed(each: Any) -> Any:

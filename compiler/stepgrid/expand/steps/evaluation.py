@@ -40,6 +40,7 @@ class EvaluationContext(NamedTuple):
     attached: AttachedFiles
     inputs: Inputs
     meant: frozenset[str] = frozenset()  # settings that misspelt params probably are
+    misspelt: frozenset[str] = frozenset()  # params of expressions that misspelt params probably are
 
 
 class Frame:
@@ -155,7 +156,7 @@ class Frame:
             searched = self._item.search.variable if self._item.search else None
             variables = {name: Label(value) for name, value in self._item.variables.items() if name != searched}
             names |= variables
-            scope = Scope(names, given, said, self._ground.problems)
+            scope = Scope(names, given, said, self._ground.problems, self._ground.misspelt)
             self._latest = choice, scope
             if engine(self._build.engine).server:
                 scope.names[STORAGE_ENGINE] = setup.storage_engine(self._build, scope)

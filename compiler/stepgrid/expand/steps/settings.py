@@ -13,7 +13,7 @@ from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
 from stepgrid.language import option_scalars
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.validation import sentence
+from stepgrid.language.validation import fields, sentence
 from stepgrid.language.yaml.nodes import Map, Text, key_place, place, width
 from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
@@ -150,10 +150,21 @@ def _validated(
                 message = f"step `{item.base}` needs `{name}`: give it to the step or in `params`"
                 problems.add("missing-setting", item.where, message, width=len(item.base))
             elif given[name][0] is not FAULTY:
-                value, where = _part(*given[name], found["loc"][1:])
-                message = sentence(name, found, option_scalars.described(value))
-                problems.add("wrong-setting", where, message, width=width(value), step=item.base)
+                _report(item, name, given[name], found, problems)
     return None
+
+
+def _report(item: StepEntry, name: str, given: tuple[Any, Location], found: Any, problems: Problems) -> None:
+    inside = found["loc"][1:]
+    if found["type"] == "extra_forbidden" and inside:
+        key, (above, where) = str(inside[-1]), _part(*given, inside[:-1])
+        at = above.at.get(key, where) if isinstance(above, Map) else where
+        hint = nearest(key, fields(driver(item.kind).settings_model(), found["loc"][:-1]))
+        problems.add("unknown-key", at, f"`{key}` is not a key here", hint, len(key), step=item.base)
+        return
+    value, where = _part(*given, inside)
+    message = sentence(name, found, option_scalars.described(value))
+    problems.add("wrong-setting", where, message, width=width(value), step=item.base)
 
 
 def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Location]:

@@ -113,8 +113,12 @@ def _step(step: Step, links: tuple[Step, ...], named: Text, position: int, probl
         problems.add("missing-key", named.where, f"step `{named}` has no `kind`", hint, width(named))
         return None
     if kind not in DRIVERS.names():
-        problems.add("undefined-name", kind.where, *DRIVERS.unknown(kind))
-        return None
+        message, hint, length = DRIVERS.unknown(kind)
+        hint = hint if hint.endswith("?") else f"`kind: command` runs any program; {hint}"
+        problems.add("undefined-name", kind.where, message, hint, length)
+        if not hint.endswith("?"):
+            return None
+        kind = Text(hint.split("`")[1], kind.where)  # the one that is meant lets more faults be found
     options = tuple(layer for link in links for layer in link.options)
     name = str(step.as_ or named)
     return StepEntry(name, str(kind), position, named.where, links, options, name, name)

@@ -10,10 +10,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(set(known))
     from difflib import get_close_matches
 
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean `{close[0]}`?"
+    close = next((each for each in get_close_matches(name, names, n=3) if _alike(name, each)), None)
+    if close is not None:
+        return f"did you mean `{close}`?"
     if not names:
         return "there is none here"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"known here: {shown}"
+
+
+def _alike(name: str, other: str) -> bool:
+    """Of several words each must be: `redis_benchmark` is another program than `insert_benchmark`."""
+    from difflib import SequenceMatcher
+
+    words, others = name.split("_"), other.split("_")
+    if len(words) != len(others) or len(words) == 1:
+        return True
+    return all(SequenceMatcher(None, *pair).ratio() >= 0.5 for pair in zip(words, others, strict=True))

@@ -74,7 +74,8 @@ def _arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], problems
             problems.add("undefined-name", expect.where, f"there is no axis `{argument.key}`", hint, len(expect))
         elif isinstance(argument.value, nodes.Const):
             value = argument.value.value
-            if not any(Label(label) == value for label in labels[argument.key]):
+            known = labels[argument.key]
+            if str(value) not in known and not any(Label(label) == value for label in known):
                 message = f"axis `{argument.key}` has no cell at `{value}`"
-                hint = nearest(str(value), labels[argument.key])
+                hint = nearest(str(value), known)
                 problems.add("undefined-name", expect.where, message, hint, len(expect))

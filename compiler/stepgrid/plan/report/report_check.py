@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from stepgrid.language.models import Claim, Table
 from stepgrid.language.problems.problem import Problems
@@ -11,8 +12,11 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place
 from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
 from stepgrid.plan.report import claim_check, time_window
+from stepgrid.plan.report.declared_names import DeclaredNames, declared
 from stepgrid.plan.report.vocabulary import STEP, Vocabulary
 from stepgrid.plugins.registry import LAYOUTS
+
+Known: TypeAlias = Vocabulary | DeclaredNames
 
 COUNTERS = "counters"  # the layout that shows what servers counted
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then builds are compared as shipped
@@ -37,7 +41,15 @@ def plan(
     return Report(base, said.smallest_effect, tables, asserted, document.spec.compare_within, as_shipped)
 
 
-def _check(document: Document, known: Vocabulary, problems: Problems) -> None:
+def check_declared(document: Document, problems: Problems) -> None:
+    """What can be said of a report where there are no cells: a file that cannot be read may declare the rest."""
+    if not problems.unread:
+        known = declared(document)
+        _conditions("report.base", document.spec.report.base, known.exact, problems)
+        _check(document, known, problems)
+
+
+def _check(document: Document, known: Known, problems: Problems) -> None:
     for table in document.spec.report.tables:
         _table(table, known, problems)
     for claim in document.spec.claims:
@@ -48,7 +60,7 @@ def _check(document: Document, known: Vocabulary, problems: Problems) -> None:
             problems.add("not-both", claim.expect.where, message, width=len(claim.expect))
 
 
-def _table(table: Table, known: Vocabulary, problems: Problems) -> None:
+def _table(table: Table, known: Known, problems: Problems) -> None:
     _check_layout(table, problems)
     _check_once(table, problems)
     for name in (*(table.rows or ()), *table.columns, *table.by):
@@ -80,7 +92,7 @@ def _check_layout(table: Table, problems: Problems) -> None:
         problems.add("missing-key", table.where_said, "`counters` is missing: `top` says how many of them are shown")
 
 
-def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:
+def _check_labels(table: Table, known: Known, problems: Problems) -> None:
     names = known.names if table.labels else ()
     for name, text in table.labels.items():
         if name not in names:
@@ -90,7 +102,7 @@ def _check_labels(table: Table, known: Vocabulary, problems: Problems) -> None:
             problems.add("out-of-range", text.where, f"labels: `{name}` is called nothing")
 
 
-def _lasting(table: Table, known: Vocabulary) -> Mapping[str, float]:
+def _lasting(table: Table, known: Known) -> Mapping[str, float]:
     """The steps that a table shows; of one that there is not, something is said already."""
     said = table.where.get(STEP, known.seconds)
     shown = (said,) if isinstance(said, str) else said
