@@ -16,7 +16,7 @@ from stepgrid.workflow.run_request import Fault, work_of
 from stepgrid.workflow.snakemake_hooks import Hooks
 
 try:
-    work = work_of(config)
+    work = work_of(config, workflow.output_settings.dryrun)
 except Fault as fault:
     print(fault, file=sys.stderr)
     sys.exit(fault.status)

@@ -28,6 +28,21 @@ def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
     assert (ended.stderr, finished.log) == ("", [])
 
 
+@pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
+def test_a_dry_run_writes_nothing(checkout: Any, way: str) -> None:
+    ended = checkout.snakemake("-n") if way == "snakemake" else checkout.stepgrid_run("spec.json", "-n")
+    assert ended.returncode == 0, ended.stderr
+    assert "run             12" in ended.stdout + ended.stderr
+    assert not (checkout.folder / "outputs").exists()
+
+
+def test_a_dry_run_of_what_is_measured_prints_no_report(finished: Any) -> None:
+    before = {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
+    ended = finished.stepgrid_run("spec.json", "-n")
+    assert (ended.returncode, ended.stdout) == (0, "nothing to do: 4 cells, 12 stages measured\n")
+    assert before == {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
+
+
 def test_options_after_the_spec(finished: Any) -> None:
     finished.write_spec(scales={"more": {"loads": 3}})
     ended = finished.stepgrid_run("spec.json", "-n", "--scale", "more", "--quiet", "rules")

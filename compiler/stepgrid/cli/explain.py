@@ -10,6 +10,7 @@ from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found
+from stepgrid.cli.shared.setting_table import lines, yaml
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -23,7 +24,6 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan.difference.input_text import may_be_size, value
-from stepgrid.summarize.formats.text import aligned
 
 Catalogue = Mapping[str, Any] | None
 
@@ -112,7 +112,7 @@ def _service(step: PlannedStep, where: str) -> Iterator[str]:
 
     found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
     rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]
-    yield from _table(SERVICE, rows) if rows else ()
+    yield from lines(SERVICE, rows) if rows else ()
 
 
 def _words(said: Any) -> str:
@@ -121,14 +121,14 @@ def _words(said: Any) -> str:
 
 def _settings(step: PlannedStep) -> Iterator[str]:
     settings, places = step.settings.items(), getattr(step.settings, "at", {})
-    rows = [(name, value(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
-    yield from _table("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
+    rows = [(name, yaml(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
+    yield from lines("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
 
 
 def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
     rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
     if rows:
-        yield from _table("options", rows)
+        yield from lines("options", rows)
 
 
 def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]
     left = sorted(known.keys() - step.options.keys() - set_by_us)
     rows = [(name, str(known[name].get("default", "")) or "empty", "") for name in left]
     if rows:
-        yield from _table(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
+        yield from lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
 
 
 def _shown(name: str, option: Option, known: Catalogue) -> str:
@@ -159,8 +159,3 @@ def _shown(name: str, option: Option, known: Catalogue) -> str:
 def _default(info: Mapping[str, Any], sized: bool) -> str:
     text = str(info.get("default", ""))
     return value(int(text), sized) if text.isdecimal() else text or "empty"
-
-
-def _table(title: str, rows: list[tuple[str, str, str]]) -> Iterator[str]:
-    yield f"  {title}"
-    yield from aligned(rows, "    ")

@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
 
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     try:
-        work = work_of(asked)
+        work = work_of(asked, args.dry_run)
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status

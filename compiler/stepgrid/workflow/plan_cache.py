@@ -77,15 +77,15 @@ def _request(said: Any) -> Request | None:
     return Request(spec, scale, only, tuple(sets))
 
 
-def compiled(store: Store, request: Request) -> tuple[Plan, str]:
+def compiled(store: Store, request: Request, keep: bool = True) -> tuple[Plan, str]:
     """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
     if found := find(store, request):
         with suppress(*DAMAGED):  # lost in the meantime
             return plan_file.read(store.plan(found.plan)), found.said
-    return _compiled(store, request)
+    return _compiled(store, request, keep)
 
 
-def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
+def _compiled(store: Store, request: Request, keep: bool) -> tuple[Plan, str]:
     from stepgrid.language.problems import formats
     from stepgrid.language.problems.problem import Problems
     from stepgrid.workflow import host_plan
@@ -94,9 +94,10 @@ def _compiled(store: Store, request: Request) -> tuple[Plan, str]:
     with watching() as seen:
         plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
     said = formats.text(problems.warnings)
-    with suppress(OSError):  # a store that cannot be written
-        store.note_checksums(seen.inputs)
-        _keep(store, request, seen, before, CachedPlan(plan.digest, len(plan.cells), len(plan.stages), said))
+    if keep:
+        with suppress(OSError):  # a store that cannot be written
+            store.note_checksums(seen.inputs)
+            _keep(store, request, seen, before, CachedPlan(plan.digest, len(plan.cells), len(plan.stages), said))
     return plan, said
 
 

@@ -31,6 +31,7 @@ class RemainingWork:
     plan: Plan
     store: Store
     status: PlanStatus = field(repr=False)
+    dry_run: bool = False  # nothing is written
 
     @cached_property
     def builds(self) -> Mapping[str, PlannedBuild]:
@@ -78,7 +79,8 @@ class RemainingWork:
 
     @property
     def marks(self) -> str:
-        return str(self.store.mark(self.plan.digest))
+        """Of a dry run a folder that does not exist: marks of an earlier run stay, and hide no job from Snakemake."""
+        return f"{self.store.mark(self.plan.digest)}{'.dry-run' if self.dry_run else ''}"
 
     def mark(self, node: str) -> str:
         return f"{self.marks}/{'builds' if node in self.builds else 'stages'}/{self.names[node]}"
@@ -164,7 +166,8 @@ class RemainingWork:
     @property
     def nothing_to_do(self) -> str:
         """The answer when all is measured: what there is, the summary, and where it is."""
-        return self.products.nothing_to_do(len(self.plan.cells), len(self.results), self.others)
+        said = self.products.nothing_to_do(len(self.plan.cells), len(self.results), self.others)
+        return said.partition("\n")[0] if self.dry_run else said
 
     def restore_marks(self) -> None:
         """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
@@ -176,8 +179,10 @@ class RemainingWork:
                 self.store.set_mark(build, self.store.build(build) / "build.json")
 
 
-def work(plan: Plan, store: Store) -> RemainingWork:
+def work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
     """Keeps the plan where its jobs read it, and looks at what the store has."""
+    if dry_run:
+        return RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
     plans.publish(store, plan)
     contents.note(store, plan.stages)
     found = RemainingWork(plan, store, StatusReader(store, plan).read())

@@ -36,13 +36,14 @@ class Fault(Exception):
         self.status = status  # that of the command
 
 
-def work_of(config: Mapping[str, Any]) -> RemainingWork:
-    """What `--config spec=… scale=… only=… set=… site=… until=…` asks for."""
+def work_of(config: Mapping[str, Any], dry_run: bool = False) -> RemainingWork:
+    """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
     if not config.get("spec"):
         raise Fault(USAGE, WRONG_CALL)
     use_until(config.get("until"))
     use_site(config.get("site"))
-    found = _looked(compiled(*request(config), site=os.environ.get(GIVEN)), host_plan.store())
+    plan = compiled(*request(config), site=os.environ.get(GIVEN), keep=not dry_run)
+    found = _looked(plan, host_plan.store(), dry_run)
     _refuse_wrong_options(found)
     _refuse_what_cannot_run(found)
     _refuse_other_hardware(found)
@@ -78,9 +79,9 @@ def use_site(given: Any) -> None:
         raise Fault(f"{formats.text(wrong)}\n\n{wrong[0].where.file}: {formats.in_all(wrong)}")
 
 
-def _looked(plan: Plan, store: Store) -> RemainingWork:
+def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
     try:
-        found = work(plan, store)
+        found = work(plan, store, dry_run)
     except OSError as error:
         raise Fault(refused(store, error), REFUSED) from None
     if not found.is_over and (full := refusal(store)):
@@ -142,14 +143,21 @@ def _refuse_other_hardware(found: RemainingWork) -> None:
 
 @cache
 def compiled(
-    spec: str, scale: str | None, only: str | None = None, sets: tuple[str, ...] = (), site: str | None = None
+    spec: str,
+    scale: str | None,
+    only: str | None = None,
+    sets: tuple[str, ...] = (),
+    site: str | None = None,
+    keep: bool = True,
 ) -> Plan:
-    """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process."""
+    """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process.
+
+    `keep`: for later processes, too."""
     from stepgrid.language.problems import formats
     from stepgrid.language.problems.problem import SpecError
 
     try:
-        plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets))
+        plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets), keep)
     except SpecError as error:
         raise Fault(f"{formats.text(error.problems)}\n\n{spec}: {formats.in_all(error.problems)}") from None
     if said:

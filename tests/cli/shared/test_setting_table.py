@@ -1,0 +1,55 @@
+"""Values as YAML, and lines that fit the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.cli.shared.setting_table import lines, yaml
+from stepgrid.language.problems.problem import Problems
+from stepgrid.language.yaml.loader import load
+
+ROWS = [
+    ("argv", yaml(["{program:bench.py}", "--keys=1000", "a word", "another word that is long"]), "a.yaml:8:11"),
+    ("duration", "null", "default of command"),
+]
+
+
+def test_long_values_are_wrapped_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "76")
+    assert list(lines("settings", ROWS)) == [
+        "  settings",
+        '    argv      ["{program:bench.py}", --keys=1000, a  a.yaml:8:11',
+        "              word, another word that is long]",
+        "    duration  null                                   default of command",
+    ]
+
+
+def test_what_fits_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert len(list(lines("settings", ROWS))) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"qps": {"pattern": "a: (\\d+)", "json": None}}, '{qps: {pattern: "a: (\\\\d+)"}}'),
+        (["fillseq", "- a", "%x", "a b", "", "a,b", "x:"], '[fillseq, "- a", "%x", a b, "", "a,b", "x:"]'),
+        ([1, True, None, 0.5], "[1, true, null, 0.5]"),
+    ],
+)
+def test_values_are_yaml(value: Any, text: str) -> None:
+    assert yaml(value) == text
+
+
+@given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
+def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+    path = tmp_path_factory.mktemp("yaml") / "a.yaml"
+    path.write_text(f"words: {yaml(words)}\n", encoding="utf-8")
+    problems = Problems()
+    found = load(str(path), problems)
+    assert found is not None, problems.found
+    assert [str(word) for word in found["words"]] == words  # type: ignore[union-attr]
