@@ -192,6 +192,19 @@ def test_a_file_of_ones_own(loaded: Bench) -> None:
     assert not (folder / "connection").exists()
 
 
+def test_arguments_of_a_file_of_ones_own_need_no_declaration(loaded: Bench) -> None:
+    (loaded.folder / "mine.lua").write_text(
+        "function thread_init() con = sysbench.sql.driver():connect() end\n"
+        "function event()\n"
+        "   assert(sysbench.opt.word == 'a b' and sysbench.opt.fast == true)\n"
+        "   for _ = 1, sysbench.opt.times do con:query('SELECT 1') end\n"
+        "end\n"
+    )
+    folder = loaded.run("mine.lua", events=2, arguments={"times": 3, "word": "a b", "fast": True})
+    metrics = of_folder(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
+    assert (metrics["read_queries"], metrics["transactions"]) == (6, 2)
+
+
 def test_no_password_is_left(loaded: Bench) -> None:
     folder = loaded.run("point_query", events=1)
     assert not (folder / "connection").exists()

@@ -115,6 +115,15 @@ class LiveThroughput(Protocol):
         ...
 
 
+@runtime_checkable
+class LiveWait(Protocol):
+    """A kind that waits, and can tell for what while it does."""
+
+    def waits_for(self, folder: Path) -> str:
+        """Empty while there is nothing to tell. Asked as often as `LiveThroughput.live`."""
+        ...
+
+
 class DeclaredBuild(Protocol):
     """A build, as far as the spec tells."""
 

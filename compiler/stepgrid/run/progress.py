@@ -17,7 +17,7 @@ from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.status import Eta, PlanStatus, Status
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
-from stepgrid.run.live_throughput import current
+from stepgrid.run.live_throughput import current, wait
 from stepgrid.store.status.reader import job_status
 from stepgrid.store.store import Store
 
@@ -95,6 +95,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
     speed = current(planned.kind, folder)
     text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
     text += "" if speed is None else f", {short_rate(speed)} ops/s"
+    text += f", waits for {reason}" if (reason := wait(planned.kind, folder)) else ""
     if _terminal():
         _write(f"\r{visible(text)[: _width() - 1]}\x1b[K")
     else:

@@ -38,6 +38,19 @@ def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
     assert "oltp_common.lua" not in found
 
 
+def test_arguments_that_a_file_does_not_declare_are_declared_for_it() -> None:
+    text = 'sysbench.cmdline.options = {times = {"how often", 1}}\n'
+    arguments = {"times": 3, "read-only": True, "word": 'a "b"', "share": 0.5}
+    assert files("mine.lua", lambda _: text, arguments)["main.lua"] == (
+        'require("own")("mine.lua")\n'
+        "local options = sysbench.cmdline.options\n"
+        "options.read_only = options.read_only or {'', true}\n"
+        'options.word = options.word or {\'\', "a \\"b\\""}\n'
+        "options.share = options.share or {'', 0.5}\n"
+    )
+    assert files("mine.lua", lambda _: text, {"times": 3})["main.lua"] == 'require("own")("mine.lua")\n'
+
+
 def test_a_setting_and_its_option_have_the_same_default() -> None:
     """The command leaves out what is as usual."""
     text = (FOLDER / "options.lua").read_text(encoding="utf-8")

@@ -37,6 +37,11 @@ class Quiesce(PackageRunner):
 
         return command(settings, options, context)
 
+    def waits_for(self, folder: Path) -> str:
+        from stepgrid.drivers.quiesce.live_wait import waits_for
+
+        return waits_for(folder)
+
     def complaint(self, folder: Path) -> str | None:
         from stepgrid.drivers.quiesce.request import complaint
 

@@ -106,11 +106,11 @@ def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
     yield from end.get("notes", ())  # of results from before it was held open
     if end["quiet"]:
         return
-    why = "; ".join(_busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
+    why = "; ".join(busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
     yield f"not quiet after {end['seconds']:.3g} s, what follows was measured all the same: {why}"
 
 
-def _busy(thing: Thing) -> str:
+def busy(thing: Thing) -> str:
     if thing["what"] in OURS:
         return str(thing["what"])
     value, least = (_amount(thing[name], thing["unit"]) for name in ("value", "least"))

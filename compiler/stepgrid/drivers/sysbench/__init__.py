@@ -43,7 +43,7 @@ class Sysbench(PackageDriver):
         return float(settings["duration"] or FLOOR)
 
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return workload_files.files(settings["lua"], own)
+        return workload_files.files(settings["lua"], own, settings["arguments"])
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)

@@ -72,7 +72,7 @@ class Settings(ActionSettings):
     arguments: Annotated[
         dict[Argument, bool | int | float | str],
         Nested(),
-        Field(description="of a Lua file of your own: its options by name"),
+        Field(description="of a Lua file of your own: its options by name, declared there or not"),
     ] = Field(default_factory=dict)
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
 

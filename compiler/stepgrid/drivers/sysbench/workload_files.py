@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import PurePath
+from typing import Any
 
 from stepgrid.model.package_data import TEMPLATES
 
@@ -32,12 +34,25 @@ def is_taken(lua: str) -> bool:
     return is_own(lua) and (name == MAIN or (FOLDER / name).exists())
 
 
-def files(lua: str, own: Callable[[str], str]) -> Mapping[str, str]:
-    """Name -> text; `own` gives that of a file of somebody's own."""
+def files(lua: str, own: Callable[[str], str], arguments: Mapping[str, Any] = {}) -> Mapping[str, str]:
+    """Name -> text; `own` gives that of a file of somebody's own, which gets these arguments."""
     if not is_own(lua):
         return _known(lua)
-    name = PurePath(lua).name
-    return _with_required({MAIN: f'require("own")("{name}")\n', name: own(lua)})
+    name, text = PurePath(lua).name, own(lua)
+    return _with_required({MAIN: f'require("own")("{name}")\n{_declared(arguments, text)}', name: text})
+
+
+def _declared(arguments: Mapping[str, Any], text: str) -> str:
+    """sysbench refuses an option that no file declares: those that this one does not."""
+    names = {name: name.replace("-", "_") for name in arguments}
+    lacking = {names[name]: value for name, value in arguments.items() if not _declares(text, names[name])}
+    # a number or a boolean stays one by its default; JSON's are Lua's
+    lines = (f"options.{name} = options.{name} or {{'', {json.dumps(value)}}}\n" for name, value in lacking.items())
+    return "local options = sysbench.cmdline.options\n" + "".join(lines) if lacking else ""
+
+
+def _declares(text: str, name: str) -> bool:
+    return re.search(rf"""\b{name}["']?\]?\s*=\s*\{{""", text) is not None
 
 
 def again() -> Mapping[str, str]:
