@@ -17,6 +17,7 @@ from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache, run_request
 from stepgrid.workflow.plan_cache import Request
+from stepgrid.workflow.shown_warnings import ALL
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
@@ -49,7 +50,10 @@ def test_it_compiles_nothing(
     assert capsys.readouterr().out == said
 
 
-def test_it_says_what_a_full_look_says(measured: Measured, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_says_what_a_full_look_says(
+    measured: Measured, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(ALL, "1")
     assert main(["run", "spec.yaml"]) == 0
     short = capsys.readouterr()
     shutil.rmtree(measured[0].remembered("").parent)

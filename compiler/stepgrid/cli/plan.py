@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     plan, problems = spec_arguments.on_builds(*spec_arguments.asked(args))
     if args.format == "text" or plan is None:
-        spec_arguments.tell(args.spec, plan, problems)
+        spec_arguments.tell(args.spec, plan, problems, args.all_warnings)
     if plan is None:
         return 1
     found = outlook(plan, host_plan.store())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -43,8 +44,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
+    from stepgrid.workflow import shown_warnings
     from stepgrid.workflow.run_request import Fault, work_of
 
+    if args.all_warnings:
+        os.environ[shown_warnings.ALL] = "1"
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     try:
         work = work_of(asked, args.dry_run)
@@ -98,6 +102,7 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     own.spec, own.scale, own.dry_run = args.spec, own.scale or args.scale, own.dry_run or args.dry_run
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     own.site = own.site if own.site is not None else args.site
+    own.all_warnings = own.all_warnings or args.all_warnings
     own.strict, own.no_wait = own.strict or args.strict, own.no_wait or args.no_wait
     return own, [argument for argument in more if argument != "--"]
 

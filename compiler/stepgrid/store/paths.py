@@ -27,6 +27,10 @@ class StorePaths:
         """Which plan a request came to, and what that depends on. Hidden: it is no plan."""
         return self.root / "plans" / ".requests" / f"{request}.json"
 
+    def shown_warnings(self, spec: str) -> Path:
+        """Which warnings of a spec a person has seen, and on which day."""
+        return self.root / "plans" / ".shown" / f"{spec}.json"
+
     def texts(self, plan: str) -> Path:
         """What a plan that came here with results was compiled from."""
         return self.plan(plan) / "texts"

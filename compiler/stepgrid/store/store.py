@@ -57,6 +57,11 @@ class Store(StorePaths):
         make_folder(path.parent)
         write_json(path, kept)
 
+    def note_shown_warnings(self, spec: str, kept: Mapping[str, Any]) -> None:
+        path = self.shown_warnings(spec)
+        make_folder(path.parent)
+        write_json(path, kept)
+
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Path -> mark and checksum, of files that were read before."""
         found = file_reader.read(self.known_checksums())

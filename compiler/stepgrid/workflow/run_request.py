@@ -19,6 +19,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.host_plan import named
 from stepgrid.workflow.remaining_work import RemainingWork, work
+from stepgrid.workflow.shown_warnings import once_a_day
 
 PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
 STAND_IN = (
@@ -161,5 +162,5 @@ def compiled(
     except SpecError as error:
         raise Fault(f"{formats.text(error.problems)}\n\n{spec}: {formats.in_all(error.problems)}") from None
     if said:
-        print(said, file=sys.stderr)
+        print(once_a_day(host_plan.store(), spec, said, keep), file=sys.stderr)
     return plan

@@ -36,6 +36,8 @@ def narrowing(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="set a value, such as params.keys=1M",
     )
+    what = "also the warnings that were shown for this spec before today"
+    parser.add_argument("--all-warnings", action="store_true", help=what)
     local(parser)
 
 
@@ -116,7 +118,7 @@ def narrowed(args: argparse.Namespace) -> dict[str, Any]:
 def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
     """The plan; None after the problems were printed. Warnings are printed too."""
     plan, problems = asked(args, spec)
-    tell(spec or args.spec, plan, problems)
+    tell(spec or args.spec, plan, problems, args.all_warnings)
     return plan
 
 
@@ -149,10 +151,19 @@ def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:
     return None
 
 
-def tell(spec: str, plan: Plan | None, problems: Sequence[Problem]) -> None:
+def tell(spec: str, plan: Plan | None, problems: Sequence[Problem], every: bool = True) -> None:
+    """`every`: also the warnings that were shown before today."""
     from stepgrid.language.problems import formats
 
     if problems:
-        print(formats.text(problems), file=sys.stderr)
+        text = formats.text(problems)
+        print(text if every or plan is None else _once_a_day(spec, text), file=sys.stderr)
     if plan is None:
         print(f"\n{spec}: {formats.in_all(problems)}", file=sys.stderr)
+
+
+def _once_a_day(spec: str, text: str) -> str:
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.shown_warnings import once_a_day
+
+    return once_a_day(host_plan.store(), spec, text)
