@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz test lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz docs man test lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -33,6 +33,14 @@ fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: h
 	@for family in $$(ls tests/fuzz/corpus); do $(BIN)/python bench/fuzz.py $$family || exit 1; done
 	@$(BIN)/python bench/fuzz_state.py
 
+docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-docs.lock
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+man: $(STAMP)  # manual pages of the commands, in man/man1
+	@$(BIN)/python -m stepgrid.cli.man_page man/man1
+
 test: $(STAMP)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
@@ -50,5 +58,5 @@ lock:
 	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
 
 clean:
-	rm -rf .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
+	rm -rf site man .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

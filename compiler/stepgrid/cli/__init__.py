@@ -45,7 +45,7 @@ COMMANDS = {
     "snakefile": "print the path of the Snakefile, for snakemake -s",
 }
 
-_MODULES = {"import": "import_"}  # a word of Python
+MODULES = {"import": "import_"}  # a word of Python
 _SELDOM = 1_000_000  # objects between two searches for garbage; Python's own number is 700
 _COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 
@@ -77,7 +77,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     for name, what in COMMANDS.items():
         sub = commands.add_parser(name, description=what[:1].upper() + what[1:] + ".")
         if name == command:  # the others' modules are not imported
-            module = import_module(f"stepgrid.cli.{_MODULES.get(name, name)}")
+            module = import_module(f"stepgrid.cli.{MODULES.get(name, name)}")
             module.arguments(sub)
             sub.set_defaults(run=module.run)
     if completion:

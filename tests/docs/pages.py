@@ -1,0 +1,43 @@
+"""The pages that people read, their links and code blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+TEXTS = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md"), ROOT / "specs/README.md"])
+FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    page: Path
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{name(self.page)}:{self.text.strip().splitlines()[0][:40]}"
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path, *languages: str) -> Iterator[Block]:
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if match[1] in languages:
+            yield Block(page, match[1], match[2])
+
+
+def links(page: Path) -> list[str]:
+    return LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+
+
+def anchors(page: Path) -> set[str]:
+    """Of its headings, as GitHub and mkdocs make them."""
+    found = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.lower()).strip()) for title in found}

@@ -1,0 +1,80 @@
+"""Code on pages: specs compile, commands and their options exist, Python is Python."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli.man_page import parser_of
+from stepgrid.model.plan import Plan
+from tests.docs.pages import DOCS, ROOT, TEXTS, Block, blocks
+
+OF_THE_LANGUAGE = DOCS / "language.md"  # tests/test_language_page.py compiles those with what they include
+SPECS = [
+    block for page in TEXTS if page != OF_THE_LANGUAGE and DOCS / "problems" not in page.parents
+    for block in blocks(page, "yaml") if re.match(r"title:", block.text)
+]  # fmt: skip
+SHELL = [block for page in TEXTS for block in blocks(page, "sh", "")]
+PYTHON = [block for page in TEXTS for block in blocks(page, "python")]
+LEARNED = {block.text for page in (DOCS / "tutorial").glob("*.md") for block in blocks(page, "yaml")}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    """What specs on pages name beside themselves."""
+    (tmp_path / "slower.patch").write_text("a patch")
+    (tmp_path / "mine.lua").write_text("function event() end\n")
+    (tmp_path / "bench").mkdir()
+    for script in ("old.py", "new.py"):
+        (tmp_path / "bench" / script).write_text("#!/usr/bin/env python3\n")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("block", SPECS, ids=str)
+def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Plan]) -> None:
+    assert compile_text(block.text).cells
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Of stepgrid; a line of a usage, or what follows two spaces, is for people."""
+    for line in text.splitlines():
+        said = re.split(r"\s{2,}| \| | > | && | #", line.strip().removeprefix("$ "))[0]
+        if re.match(r"stepgrid [a-z]", said) and not re.search(r"[…\[\]]|\.\.\.|[A-Z]\|", said):
+            yield shlex.split(said)[1:]
+
+
+@pytest.mark.parametrize("block", [block for block in SHELL if any(commands(block.text))], ids=str)
+def test_a_command_on_a_page_is_one(block: Block, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = [shlex.join(words) for words in commands(block.text) if not parses(words)]
+    assert wrong == [], capsys.readouterr().err
+
+
+def parses(words: list[str]) -> bool:
+    try:
+        return parser_of(words[0]).parse_args(words[1:]) is not None
+    except SystemExit as end:
+        return end.code == 0  # of --help
+
+
+def test_many_commands_are_looked_at() -> None:
+    assert sum(len(list(commands(block.text))) for block in SHELL) > 60
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_python_on_a_page_is_python(block: Block) -> None:
+    ast.parse(block.text)
+
+
+def test_targets_of_make_on_pages_exist() -> None:
+    known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    said = {name for block in SHELL for name in re.findall(r"^make ([a-z-]+)", block.text, re.MULTILINE)}
+    assert said <= known
+
+
+def test_the_tutorials_have_specs() -> None:
+    assert len([text for text in LEARNED if text.startswith("title:")]) >= 2

@@ -1,0 +1,45 @@
+"""The site is built from the pages without a warning; each page is of one kind and begins with whom it is for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+
+NEW = sorted(page for folder in ("tutorial", "how-to", "explanation") for page in (DOCS / folder).glob("*.md"))
+
+
+@pytest.mark.skipif(find_spec("mkdocs") is None, reason="`make docs` installs mkdocs")
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "tutorial" / "two-releases.html").is_file()
+    assert (tmp_path / "search" / "search_index.js").is_file()  # search works without a web server
+    assert (tmp_path / "repository" / "specs" / "fio.yaml.txt").is_file()
+    texts = [page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html") if "gallery" not in page.parts]
+    loaded = {
+        url for text in texts for url in re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)""", text)
+    }
+    assert loaded == set()
+
+
+@pytest.mark.parametrize("page", NEW, ids=lambda page: page.stem)
+def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
+    first = page.read_text(encoding="utf-8").split("\n\n")[1]
+    assert first.startswith(("For those who ", "For those whose "))
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    """Of problems and the gallery their lists are."""
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [
+        str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if page.parts[-2] not in ("problems", "gallery")
+    ]
+    assert [page for page in pages if not re.search(rf"[ :] ?{re.escape(page)}$", nav, re.MULTILINE)] == []
