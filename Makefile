@@ -19,8 +19,8 @@ demo: $(STAMP)
 	@spec=$$($(BIN)/python scripts/demo_spec.py) && PATH="$(CURDIR)/$(BIN):$$PATH" stepgrid run $$spec && \
 	    echo "next: change a value of $$spec, then . .venv/bin/activate; stepgrid run $$spec" >&2
 
-wheel: $(STAMP)  # dist/stepgrid-*.whl, which needs no checkout
-	@$(BIN)/python -m hatchling build --target wheel
+wheel: $(STAMP)  # dist/stepgrid-*.whl, which needs no checkout, and the source archive
+	@$(BIN)/python -m hatchling build --target wheel --target sdist
 
 builds-all: $(STAMP)  # every build of specs/builds: hours
 	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --make || failed=1; done; test -z "$$failed"

@@ -1,0 +1,60 @@
+"""The GitHub Action: its scripts are run as a runner would, with a real spec."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+RUN = next(step for step in ACTION["runs"]["steps"] if step.get("id") == "run")
+SPEC = """\
+title: a gate
+builds: {python: {engine: program, source: {system: python3}, flags: {programs: python3}}}
+steps:
+  - {name: count, kind: command, argv: ["{program:python3}", -c, "print('rate: 100')"],
+     metrics: {qps: {pattern: "rate: ([0-9.]+)", required: true}}}
+claims: [{claim: it is fast, expect: "qps() > LEAST"}]
+"""
+
+
+def test_its_inputs_have_a_description_and_a_default() -> None:
+    assert all(said["description"] and ("default" in said or said["required"]) for said in ACTION["inputs"].values())
+    assert {f"${{{{ inputs.{name} }}}}" for name in ("spec", "scale", "strict")} == set(RUN["env"].values())
+
+
+@pytest.mark.parametrize("step", [step for step in ACTION["runs"]["steps"] if "run" in step], ids=lambda s: s["name"])
+def test_its_scripts_are_bash(step: dict[str, Any]) -> None:
+    assert subprocess.run(["bash", "-n"], input=step["run"], text=True, capture_output=True).returncode == 0
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("least", "strict", "status"), [("10", "claims", 0), ("1000", "claims", 4), ("1000", "no", 0), ("x", "claims", 1)]
+)
+def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, status: int) -> None:
+    (tmp_path / "gate.yaml").write_text(SPEC.replace("LEAST", least))
+    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, **files, "PATH": path, "SPEC": "gate.yaml", "SCALE": "", "STRICT": strict}
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", RUN["run"]],
+        cwd=tmp_path,
+        env=environment,
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == status, done.stderr
+    if status != 1:
+        assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"status={status}\n"
+        assert "it is fast" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+        assert (tmp_path / "stepgrid-report.html").is_file()
+        assert (tmp_path / "stepgrid-report.xml").is_file()
+    else:
+        assert "::error file=gate.yaml,line=6" in done.stdout
