@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.commands_page import page
 from tests.docs.pages import DOCS, ROOT
 
 NEW = sorted(page for folder in ("tutorial", "how-to", "explanation") for page in (DOCS / folder).glob("*.md"))
@@ -30,10 +31,15 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert loaded == set()
 
 
-@pytest.mark.parametrize("page", NEW, ids=lambda page: page.stem)
-def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
-    first = page.read_text(encoding="utf-8").split("\n\n")[1]
+@pytest.mark.parametrize("each", NEW, ids=lambda page: page.stem)
+def test_a_page_begins_with_whom_it_is_for(each: Path) -> None:
+    first = each.read_text(encoding="utf-8").split("\n\n")[1]
     assert first.startswith(("For those who ", "For those whose "))
+
+
+def test_the_options_of_commands_are_those_of_their_parsers() -> None:
+    written = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert written == f"{page()}\n", "run: python -m scripts.commands_page > docs/commands.md"
 
 
 def test_every_page_is_in_the_navigation() -> None:

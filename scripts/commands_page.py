@@ -1,0 +1,48 @@
+"""docs/commands.md, from the parsers of the commands.
+
+`python -m scripts.commands_page > docs/commands.md`
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from stepgrid.cli import COMMANDS
+from stepgrid.cli.man_page import parser_of
+
+INTRODUCTION = """# Options of every command
+
+For those who look an option up. Made by `python -m scripts.commands_page > docs/commands.md`; a test keeps it so.
+[Commands](cli.md) says what the commands do, print and return; `stepgrid COMMAND -h` and `man stepgrid-COMMAND` say
+the same as this page."""
+
+
+def page() -> str:
+    return "\n".join([INTRODUCTION, *(line for name in COMMANDS for line in _command(name))])
+
+
+def _command(name: str) -> Iterator[str]:
+    parser = parser_of(name)
+    yield from ("", f"## {name}", "", f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}.", "")
+    yield from ("| argument | what it is |", "|---|---|")
+    for action in parser._actions:
+        if action.dest != "help" and action.help != argparse.SUPPRESS:
+            yield f"| `{_shown(action)}` | {_text(parser, action)} |"
+
+
+def _shown(action: argparse.Action) -> str:
+    value = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
+    if action.choices:
+        value = ", ".join(map(str, action.choices))
+    value = " ".join(value) if isinstance(value, tuple) else str(value)
+    names = ", ".join(action.option_strings)
+    return f"{names} {value}".strip().replace("|", "\\|")
+
+
+def _text(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    return parser._get_formatter()._expand_help(action).replace("|", "\\|") if action.help else ""
+
+
+if __name__ == "__main__":
+    print(page())
