@@ -149,6 +149,8 @@ def clock(seconds: float) -> str:
 PAGE = """\
 # Gallery
 
+For those who want to see what comes out of published experiments.
+
 What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
 PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks
 of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 INTRODUCTION = """# Step kinds, engines and sources
 
+For those who look a setting up. A reference.
+
 Made by `python -m scripts.kinds_page > docs/kinds.md`; a test keeps it so.
 
 A setting that a step does not give is the param of that name. Where a kind does one of several things, what an action

@@ -15,6 +15,8 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
+    yield "For those who look a figure up. A reference."
+    yield ""
     yield "Made by `python -m scripts.metrics_page > docs/metrics.md`; a test keeps it so."
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."

@@ -11,6 +11,8 @@ from tests.layouts.examples import EXAMPLES
 HEAD = """\
 # Layouts
 
+For those who choose the form of a published table. A reference.
+
 Made by `python -m tests.layouts.page > docs/layouts.md`; a test keeps it so.
 
 What `report.tables` may name as `layout`: what a spec says, and what it then shows, as text. Rows, columns and blocks
