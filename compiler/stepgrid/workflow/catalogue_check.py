@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from stepgrid.language.problems.problem import Problem
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.checks import option_check, program_check
+from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.engines import engine
 from stepgrid.store.builds import catalogue, record
 from stepgrid.store.status.results import Results
 from stepgrid.store.store import Store
@@ -21,9 +24,18 @@ def problems(plan: Plan, store: Store) -> Sequence[Problem]:
         return {stage.id for stage in plan.stages if (found := results.of(stage)) and found.status == "done"}
 
     wrong = option_check.problems(plan, catalogues, measured)
-    return [*wrong, *program_check.problems(plan, {build.id: _programs(store, build.id) for build in plan.builds})]
+    return [*wrong, *program_check.problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
 
 
-def _programs(store: Store, build: str) -> Collection[str] | None:
-    found = record(store, build).get("programs")
-    return found if isinstance(found, dict) else None
+def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
+    """Of a build that is not made, those that it declares."""
+    found = record(store, build.id).get("programs")
+    return found if isinstance(found, dict) else _declared(build)
+
+
+def _declared(build: PlannedBuild) -> Collection[str] | None:
+    found = engine(build.engine)
+    if not isinstance(found, DeclaredBuilds):
+        return None
+    own = found.program_paths(build.recipe)
+    return own or ([Path(str(build.source["system"])).name] if "system" in build.source else None)
