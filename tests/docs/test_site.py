@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.commands_page import page
+from scripts import commands_page, report_keys_page
 from tests.docs.pages import DOCS, ROOT
 
 LISTED = ("problems", "gallery")  # folders of which only the list is a page of the navigation
@@ -40,7 +40,12 @@ def test_a_page_begins_with_whom_it_is_for(each: Path) -> None:
 
 def test_the_options_of_commands_are_those_of_their_parsers() -> None:
     written = (DOCS / "commands.md").read_text(encoding="utf-8")
-    assert written == f"{page()}\n", "run: python -m scripts.commands_page > docs/commands.md"
+    assert written == f"{commands_page.page()}\n", "run: python -m scripts.commands_page > docs/commands.md"
+
+
+def test_the_keys_of_a_report_are_those_of_its_schema() -> None:
+    written = (DOCS / "report_keys.md").read_text(encoding="utf-8")
+    assert written == f"{report_keys_page.page()}\n", "run: python -m scripts.report_keys_page > docs/report_keys.md"
 
 
 def test_every_page_is_in_the_navigation() -> None:
