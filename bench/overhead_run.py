@@ -109,6 +109,12 @@ def prepared(folder: Path, seconds: int, keys: str) -> Place:
     return Place(folder, plan, next(stage for stage in plan_file.read(store.plan(plan)).stages if stage.parent))
 
 
+def parent(place: Place) -> Place:
+    """Where the load ran."""
+    stages = plan_file.read(place.store.plan(place.plan)).stages
+    return place._replace(stage=next(stage for stage in stages if stage.id == place.stage.parent))
+
+
 def again(place: Place) -> Run:
     """As if the stage had never been measured, nor the spec been seen."""
     store = place.store

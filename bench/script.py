@@ -13,10 +13,11 @@ from bench.spent import Spent
 
 HEAD = """\
 #!/bin/sh
-# sh steps.sh LOADED FOLDER: the steps, one after the other, on a copy of the loaded database
+# sh steps.sh LOADED FOLDER: the steps, one after the other, on a copy of the loaded database, if one is there
 set -eu
 mkdir "$2/data"
 for file in "$1"/*; do
+  [ -e "$file" ] || continue
   case $file in
     *.sst) ln "$file" "$2/data/" ;;
     *) cp -p "$file" "$2/data/" ;;

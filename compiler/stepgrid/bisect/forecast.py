@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from stepgrid.bisect.change_point import NOISE
+from stepgrid.bisect.posterior import NOISE
 from stepgrid.bisect.search import Evidence, Measure, Question, next_step
 from stepgrid.model import number_format
 from stepgrid.model.units import counted, duration

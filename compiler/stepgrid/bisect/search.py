@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from stepgrid.bisect.change_point import NOISE, WEIGHT, ChangePoint, Samples, change_point, groups, information
+from stepgrid.bisect.posterior import NOISE, WEIGHT, ChangePoint, Samples, change_point, groups, information
 
 LEAST, MOST = 3, 12  # loads of each end, of the two candidates of the answer; and of any candidate at most
 SURE = 0.97  # of the answer: a load more than 0.95 needs, and half of its errors

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.bisect.change_point import NOISE, WEIGHT, change_point, groups, information
+from stepgrid.bisect.posterior import NOISE, WEIGHT, change_point, groups, information
 
 SAMPLES = {0: (0.01, -0.02, 0.0), 3: (0.005,), 5: (-0.05, -0.04), 9: (-0.06, -0.03, -0.05)}
 LOGS = st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=4)

@@ -1,0 +1,167 @@
+"""What steps feel of what came before them: the same four db_bench steps after different things, in turns.
+
+`.venv/bin/python bench/conditions.py [--rounds 12] [--seconds 3] [--keys 200k] [--only NAMES]`, on a host that does
+nothing else: half a minute a condition and round. Every round runs each condition once, in an order that moves by one,
+so that each comes after each other as often. A condition is compared with `script` of its own round."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from shutil import rmtree
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench import script  # noqa: E402  # the checkout's own
+from bench.overhead_run import Place, again, parent, prepared  # noqa: E402
+from bench.ratios import ratio  # noqa: E402
+from bench.spent import spent  # noqa: E402
+
+Rates = Mapping[str, float]
+SETTLED, IDLE = 30.0, 20.0  # seconds
+
+
+class Bench:
+    """The loaded database, a script of the load and one of the steps."""
+
+    def __init__(self, folder: Path, seconds: int, keys: str) -> None:
+        self.folder, self.runs = folder, 0
+        self.place = prepared(folder / "checkout", seconds, keys)
+        self.steps = script.write(folder / "steps.sh", self.place)
+        self.load = script.write(folder / "load.sh", parent(self.place))
+        self.nothing = folder / "nothing"
+        self.nothing.mkdir()
+
+    def measured(self, loaded: Path) -> Rates:
+        """By the script, from this database."""
+        folder = self._folder()
+        os.sync()
+        return script.read(folder, spent(["sh", str(self.steps), str(loaded), str(folder)], folder), self.place).rates
+
+    def loaded(self) -> Path:
+        """A database of its own, made now."""
+        folder = self._folder()
+        spent(["sh", str(self.load), str(self.nothing), str(folder)], folder)
+        return folder / "data"
+
+    def _folder(self) -> Path:
+        self.runs += 1
+        folder = self.folder / f"run-{self.runs}"
+        folder.mkdir()
+        return folder
+
+    def clear(self) -> None:
+        for folder in self.folder.glob("run-*"):
+            rmtree(folder) if folder.is_dir() else folder.unlink()
+
+
+def _script(bench: Bench) -> Rates:
+    return bench.measured(bench.place.image)
+
+
+def _stepgrid(bench: Bench) -> Rates:
+    os.sync()
+    return again(bench.place).rates
+
+
+def _fresh(bench: Bench) -> Rates:
+    return bench.measured(bench.loaded())
+
+
+def _fresh_settled(bench: Bench) -> Rates:
+    loaded = bench.loaded()
+    os.sync()
+    time.sleep(SETTLED)
+    return bench.measured(loaded)
+
+
+def _after_a_load(bench: Bench) -> Rates:
+    bench.loaded()
+    return _script(bench)
+
+
+def _cold(bench: Bench) -> Rates:
+    os.sync()
+    for path in bench.place.image.iterdir():
+        _forget_pages(path)
+    return _script(bench)
+
+
+def _idle(bench: Bench) -> Rates:
+    time.sleep(IDLE)
+    return _script(bench)
+
+
+CONDITIONS: Mapping[str, tuple[str, Callable[[Bench], Rates]]] = {
+    "script": ("a script, from the loaded database as it has long been there", _script),
+    "stepgrid": ("`stepgrid run`, from the same", _stepgrid),
+    "fresh": ("a database that was loaded just before, as without sharing", _fresh),
+    "settled": (f"the same, {SETTLED:.0f} s later", _fresh_settled),
+    "after": ("the old database, another one was loaded just before", _after_a_load),
+    "cold": ("the old database, none of it in the page cache", _cold),
+    "idle": (f"the old database, after {IDLE:.0f} s of nothing", _idle),
+}
+
+
+def main() -> None:
+    asked = _asked()
+    names = asked.only.split(",") if asked.only else list(CONDITIONS)
+    with tempfile.TemporaryDirectory(prefix="stepgrid-conditions-") as name:
+        bench = Bench(Path(name).resolve(), asked.seconds, asked.keys)
+        rounds = [_round(bench, _turned(names, index), index) for index in range(asked.rounds)]
+    _report(names, rounds, asked)
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="What steps feel of what came before them.")
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--seconds", type=int, default=3, help="of each step")
+    parser.add_argument("--keys", default="200k")
+    parser.add_argument("--only", help=f"of {','.join(CONDITIONS)}; script must be among them")
+    return parser.parse_args()
+
+
+def _turned(names: Sequence[str], index: int) -> Sequence[str]:
+    """Backwards every other time: else each would always come after the same one."""
+    turned = [*names[index % len(names) :], *names[: index % len(names)]]
+    return turned[::-1] if index % 2 else turned
+
+
+def _round(bench: Bench, names: Sequence[str], index: int) -> Mapping[str, Rates]:
+    found = {}
+    for name in names:
+        found[name] = CONDITIONS[name][1](bench)
+        bench.clear()
+        told = ", ".join(f"{step} {rate:.0f}" for step, rate in found[name].items())
+        print(f"round {index + 1}, {name}: {told}", file=sys.stderr, flush=True)
+    return found
+
+
+def _report(names: Sequence[str], rounds: Sequence[Mapping[str, Rates]], asked: argparse.Namespace) -> None:
+    steps = list(rounds[0]["script"])
+    print(f"{len(rounds)} rounds, steps of {asked.seconds} s, {asked.keys} keys, {os.cpu_count()} processors")
+    print("QPS beside the script's of the same round: median [95 % interval]")
+    for name in names:
+        print(f"\n{name}: {CONDITIONS[name][0]}")
+        ratios = [[each[name][step] / each["script"][step] for step in steps] for each in rounds]
+        for index, step in enumerate(steps):
+            print(f"  {step:20}{ratio([[each[index]] for each in ratios])}")
+        print(f"  {'all':20}{ratio(ratios)}")
+
+
+def _forget_pages(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()
