@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import script  # noqa: E402  # the checkout's own
-from bench.overhead_run import Place, again, parent, prepared  # noqa: E402
+from bench.overhead_run import again, parent, prepared  # noqa: E402
 from bench.ratios import ratio  # noqa: E402
 from bench.spent import spent  # noqa: E402
 

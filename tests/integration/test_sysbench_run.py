@@ -24,6 +24,7 @@ steps:
   - {{name: point, kind: sysbench, lua: point_query, warmup: 1s}}
   - {{name: scan, kind: sysbench, lua: scan, threads: 1}}
   - {{name: slow, kind: sysbench, lua: slow.lua, threads: 1}}
+  - {{name: late, kind: sysbench, lua: slow.lua, threads: 1, rate: 2000, duration: 1s}}
   - {{checkpoint: asked}}
   - {{name: mine, kind: sysbench, lua: mine.lua}}
 """
@@ -58,23 +59,28 @@ def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_pat
     _check(tmp_path)
     (said,) = (path.read_text() for path in tmp_path.glob("outputs/summary/*/summary.txt"))
     warned = re.findall(r"(\w+): the client used more CPU than its\s+server", said)
-    assert warned == ["slow"]
+    assert warned == ["slow", "late"]
 
 
 def _check(folder: Path) -> None:
     tables = next(folder.glob("outputs/summary/*/tables"))
     where = f"FROM '{tables}/steps.parquet' WHERE status = 'done' ORDER BY position, step"
-    columns = "step, operations, write_queries, rows_per_s = 2000 * qps, client_cpu_us_per_op < 1000"
+    waited = "avg_us > 10 * 1e6 / transactions_per_s"  # for a client, from when it should have begun
+    columns = f"step, operations, write_queries, rows_per_s = 2000 * qps, client_cpu_us_per_op < 1000, {waited}, target_met"
     rows = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} {where}").fetchall()}
     assert rows["load"][0] == 4000
     assert rows["point"][1:] == (0, None, True)
     assert rows["scan"][2] is True
-    assert set(rows) == {"load", "point.warmup", "point", "scan", "slow"}
+    assert {name: row[-2:] for name, row in rows.items() if name in ("slow", "late")} == {
+        "slow": (False, None),
+        "late": (True, 0),
+    }
+    assert set(rows) == {"load", "point.warmup", "point", "scan", "slow", "late"}
     merged = (
         f"SELECT step, sum(h.operations) = any_value(s.transactions) FROM '{tables}/histograms.parquet' AS h "
         f"JOIN '{tables}/steps.parquet' AS s USING (stage, attempt, position, step) GROUP BY step ORDER BY step"
     )
-    assert duckdb.sql(merged).fetchall() == [(step, True) for step in ("point", "point.warmup", "scan", "slow")]
+    assert duckdb.sql(merged).fetchall() == [(step, True) for step in ("late", "point", "point.warmup", "scan", "slow")]
     kept = [path for path in folder.glob("outputs/results/*/*/steps/*/*") if path.is_file()]
     assert "point_query.lua" in {path.name for path in kept}
     assert not [path for path in kept if path.name == "connection" or "-password=" in path.read_text()]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from stepgrid.bisect.bisection import Outcome
-from stepgrid.bisect.posterior import ChangePoint, Samples, change_point
 from stepgrid.bisect.measurement import Reading
+from stepgrid.bisect.posterior import ChangePoint, Samples, change_point
 from stepgrid.bisect.request import Candidate, Request
 from stepgrid.bisect.search import Found, Unanswered
 from stepgrid.summarize.statistics.confidence_intervals import Interval

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stepgrid.drivers.sysbench import DRIVER
 from stepgrid.drivers.sysbench.command import MOST, command
 from stepgrid.drivers.sysbench.settings import Settings
 from stepgrid.plugins.driver import Context
@@ -50,6 +51,13 @@ def test_the_whole_command() -> None:
     )
     assert made.duration == 3.0
     assert made.env == {"LUA_PATH": "./?.lua;;"}
+
+
+def test_a_rate_is_asked_of_all_threads_together() -> None:
+    settings = _settings(lua="point_query", duration=3.0, threads=4, rate=500)
+    assert "--rate=500" in command(settings, _context(MARIADB)).argv
+    assert DRIVER.targets(settings) == {"target_transactions_per_s": 500.0}
+    assert DRIVER.targets(_settings(lua="point_query", duration=3.0)) == {}
 
 
 def test_the_password_is_in_a_file_and_nowhere_else() -> None:

@@ -45,6 +45,10 @@ class Sysbench(PackageDriver):
     def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
         return workload_files.files(settings["lua"], own, settings["arguments"])
 
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        rate = settings.get("rate")
+        return {} if rate is None else {"target_transactions_per_s": float(rate)}
+
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)
 

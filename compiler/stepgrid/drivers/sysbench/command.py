@@ -59,6 +59,8 @@ def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
         "report-interval": 1,
         "histogram": True,
     }
+    if settings.get("rate") is not None:
+        found["rate"] = settings["rate"]
     if not settings["prepared"]:
         found["db-ps-mode"] = "disable"
     if is_own(settings["lua"]) and settings["distribution"] not in _SYSBENCH_LACKS:

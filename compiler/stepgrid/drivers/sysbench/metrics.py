@@ -8,6 +8,9 @@ RUN = "the run, without its warmup"
 
 SYSBENCH = (
     Metric("transactions_per_s", "transactions/s", "higher", "Transactions of all clients per second.", RUN),
+    Metric("target_transactions_per_s", "transactions/s", None,
+           "The rate of transactions that all clients together were asked for. They begin at random times; latency "
+           "counts from then, also while they wait for a client.", RUN),
     Metric("transactions", "transactions", None, "Transactions of all clients; of most workloads one statement.", RUN),
     Metric("read_queries", "queries", None, "Queries that answer with rows, or could.", RUN),
     Metric("write_queries", "queries", None, "Statements that changed a row.", RUN),

@@ -16,7 +16,7 @@ from stepgrid.language.problems.suggestion import nearest
 from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
-_RUN = "threads tables duration events prepared distribution primary_key"
+_RUN = "threads tables duration events rate prepared distribution primary_key"
 _RANGES = (
     "random_points", "hot_points", "read_only", "read_only_simple", "read_only_sum", "read_only_order",
     "read_only_distinct", "read_only_count", "read_write", "write_only",
@@ -60,6 +60,11 @@ class Settings(ActionSettings):
     rows: Annotated[Limited, COUNT, Field(description="rows of each table that are loaded, and asked for")]
     events: Annotated[Limited | None, COUNT, Field(description="how many events, where there is no duration")] = None
     duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long it runs")] = None
+    rate: Annotated[
+        Limited | None,
+        COUNT,
+        Field(description="transactions per second of all clients; latency counts from when one should have begun"),
+    ] = None
     range: Annotated[Count, COUNT, Field(description="rows of a range, or points of a list")] = 100
     distribution: Annotated[
         Literal["uniform", "zipfian", "gaussian", "pareto", "special"], Field(description="of the keys asked for")

@@ -50,8 +50,8 @@ ANSWERS = (
            "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
            STEP),
     Metric("target_met", "1", "higher",
-           "1: the clients sustained the rate that they were asked for (inserts_per_s of target_inserts_per_s): at "
-           "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was "
+           "1: the clients sustained the rate that they were asked for (as inserts_per_s of target_inserts_per_s): "
+           "at least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was "
            "no target.", STEP),
     Metric("tried_value", "of the setting", None,
            "The value that a search on an axis tried: of a rate in bytes per second (docs/search.md).", STEP),
