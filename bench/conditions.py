@@ -1,19 +1,21 @@
-"""What steps feel of what came before them: the same four db_bench steps after different things, in turns.
+"""What steps feel of what came before them: the same four db_bench steps after different things.
 
 `.venv/bin/python bench/conditions.py [--rounds 12] [--seconds 3] [--keys 200k] [--only NAMES]`, on a host that does
-nothing else: half a minute a condition and round. Every round runs each condition once, in an order that moves by one,
-so that each comes after each other as often. A condition is compared with `script` of its own round."""
+nothing else: a quarter of a minute a condition and round, half where a database is loaded. Every round runs each
+condition once, in an order of chance, and compares it with another one of the same round."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -33,6 +35,7 @@ class Bench:
     def __init__(self, folder: Path, seconds: int, keys: str) -> None:
         self.folder, self.runs = folder, 0
         self.place = prepared(folder / "checkout", seconds, keys)
+        self.warm = prepared(folder / "checkout", seconds, keys, "start: warm\n", "warm.yaml")
         self.steps = script.write(folder / "steps.sh", self.place)
         self.load = script.write(folder / "load.sh", parent(self.place))
         self.nothing = folder / "nothing"
@@ -93,19 +96,39 @@ def _cold(bench: Bench) -> Rates:
     return _script(bench)
 
 
+def _warm(bench: Bench) -> Rates:
+    os.sync()
+    for path in bench.place.image.iterdir():
+        path.read_bytes()
+    return _script(bench)
+
+
+def _stepgrid_warm(bench: Bench) -> Rates:
+    os.sync()
+    return again(bench.warm).rates
+
+
 def _idle(bench: Bench) -> Rates:
     time.sleep(IDLE)
     return _script(bench)
 
 
-CONDITIONS: Mapping[str, tuple[str, Callable[[Bench], Rates]]] = {
-    "script": ("a script, from the loaded database as it has long been there", _script),
-    "stepgrid": ("`stepgrid run`, from the same", _stepgrid),
-    "fresh": ("a database that was loaded just before, as without sharing", _fresh),
-    "settled": (f"the same, {SETTLED:.0f} s later", _fresh_settled),
-    "after": ("the old database, another one was loaded just before", _after_a_load),
-    "cold": ("the old database, none of it in the page cache", _cold),
-    "idle": (f"the old database, after {IDLE:.0f} s of nothing", _idle),
+class Condition(NamedTuple):
+    what: str
+    run: Callable[[Bench], Rates]
+    base: str = "script"
+
+
+CONDITIONS: Mapping[str, Condition] = {
+    "script": Condition("a script, from the loaded database as it has been there for a while", _script),
+    "stepgrid": Condition("`stepgrid run`, from the same", _stepgrid),
+    "fresh": Condition("a database that was loaded just before, as without sharing", _fresh),
+    "settled": Condition(f"the same, {SETTLED:.0f} s later", _fresh_settled),
+    "after": Condition("the old database, another one was loaded just before", _after_a_load),
+    "cold": Condition("the old database, none of it in the page cache", _cold),
+    "idle": Condition(f"the old database, after {IDLE:.0f} s of nothing", _idle),
+    "warm": Condition("the old database, all of it read before", _warm),
+    "stepgrid-warm": Condition("`stepgrid run` with `start: warm`", _stepgrid_warm, "warm"),
 }
 
 
@@ -114,7 +137,7 @@ def main() -> None:
     names = asked.only.split(",") if asked.only else list(CONDITIONS)
     with tempfile.TemporaryDirectory(prefix="stepgrid-conditions-") as name:
         bench = Bench(Path(name).resolve(), asked.seconds, asked.keys)
-        rounds = [_round(bench, _turned(names, index), index) for index in range(asked.rounds)]
+        rounds = [_round(bench, names, index) for index in range(asked.rounds)]
     _report(names, rounds, asked)
 
 
@@ -123,20 +146,14 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=3, help="of each step")
     parser.add_argument("--keys", default="200k")
-    parser.add_argument("--only", help=f"of {','.join(CONDITIONS)}; script must be among them")
+    parser.add_argument("--only", help=f"of {','.join(CONDITIONS)}")
     return parser.parse_args()
-
-
-def _turned(names: Sequence[str], index: int) -> Sequence[str]:
-    """Backwards every other time: else each would always come after the same one."""
-    turned = [*names[index % len(names) :], *names[: index % len(names)]]
-    return turned[::-1] if index % 2 else turned
 
 
 def _round(bench: Bench, names: Sequence[str], index: int) -> Mapping[str, Rates]:
     found = {}
-    for name in names:
-        found[name] = CONDITIONS[name][1](bench)
+    for name in random.Random(index).sample(names, len(names)):
+        found[name] = CONDITIONS[name].run(bench)
         bench.clear()
         told = ", ".join(f"{step} {rate:.0f}" for step, rate in found[name].items())
         print(f"round {index + 1}, {name}: {told}", file=sys.stderr, flush=True)
@@ -144,15 +161,21 @@ def _round(bench: Bench, names: Sequence[str], index: int) -> Mapping[str, Rates
 
 
 def _report(names: Sequence[str], rounds: Sequence[Mapping[str, Rates]], asked: argparse.Namespace) -> None:
-    steps = list(rounds[0]["script"])
     print(f"{len(rounds)} rounds, steps of {asked.seconds} s, {asked.keys} keys, {os.cpu_count()} processors")
-    print("QPS beside the script's of the same round: median [95 % interval]")
+    print("QPS beside that of another condition of the same round: median [95 % interval]")
     for name in names:
-        print(f"\n{name}: {CONDITIONS[name][0]}")
-        ratios = [[each[name][step] / each["script"][step] for step in steps] for each in rounds]
-        for index, step in enumerate(steps):
-            print(f"  {step:20}{ratio([[each[index]] for each in ratios])}")
-        print(f"  {'all':20}{ratio(ratios)}")
+        what, _, base = CONDITIONS[name]
+        if name != base and base in names:
+            print(f"\n{name} / {base}: {what}")
+            _ratios([(each[name], each[base]) for each in rounds])
+
+
+def _ratios(pairs: Sequence[tuple[Rates, Rates]]) -> None:
+    steps = list(pairs[0][0])
+    ratios = [[rates[step] / base[step] for step in steps] for rates, base in pairs]
+    for index, step in enumerate(steps):
+        print(f"  {step:20}{ratio([[each[index]] for each in ratios])}")
+    print(f"  {'all':20}{ratio(ratios)}")
 
 
 def _forget_pages(path: Path) -> None:

@@ -31,6 +31,7 @@ NAME = "overhead.yaml"
 
 class Place(NamedTuple):
     folder: Path  # that holds outputs/
+    spec: str
     plan: str
     stage: PlannedStage  # the measured one
 
@@ -98,15 +99,22 @@ def rates(folders: Sequence[Path], stage: PlannedStage) -> dict[str, float]:
     return {step.name: found.metrics["qps"] for step, found in zip(stage.steps, parsed, strict=True)}
 
 
-def prepared(folder: Path, seconds: int, keys: str) -> Place:
-    """Builds, loads, and measures once, which is no pair."""
-    folder.mkdir()
-    text = SPEC.format(library=ROOT / "specs/library", keys=keys, seconds=seconds)
-    (folder / NAME).write_text(text, encoding="utf-8")
-    stepgrid(folder, "run", NAME)
+def prepared(folder: Path, seconds: int, keys: str, more: str = "", name: str = NAME) -> Place:
+    """Builds, loads, and measures once, which is no pair. In a folder that has these already only the last is done."""
+    folder.mkdir(exist_ok=True)
+    text = SPEC.format(library=ROOT / "specs/library", keys=keys, seconds=seconds) + more
+    (folder / name).write_text(text, encoding="utf-8")
     store = Store(folder / "outputs")
-    plan = next(path.name for path in store.plan("_").parent.iterdir() if not path.name.startswith("."))
-    return Place(folder, plan, next(stage for stage in plan_file.read(store.plan(plan)).stages if stage.parent))
+    before = _plans(store)
+    stepgrid(folder, "run", name)
+    (plan,) = _plans(store) - before
+    stages = plan_file.read(store.plan(plan)).stages
+    return Place(folder, name, plan, next(stage for stage in stages if stage.parent))
+
+
+def _plans(store: Store) -> set[str]:
+    folder = store.plan("_").parent
+    return {path.name for path in folder.iterdir() if path.name[0] != "."} if folder.exists() else set()
 
 
 def parent(place: Place) -> Place:
@@ -121,7 +129,7 @@ def again(place: Place) -> Run:
     for path in (store.results_of(place.stage.id), store.summary(place.plan), store.remembered("_").parent):
         rmtree(path)
     store.drop_mark(place.stage.id)
-    return _read(place, stepgrid(place.folder, "run", NAME))
+    return _read(place, stepgrid(place.folder, "run", place.spec))
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_what_cannot_be_read_is_unknown_and_never_fine(root):
         *activity.findings(activity.observed(0.01, ["md2"]), 2, ["md2"]),
     ]
     assert {each.name for each in everything if each.severity != UNKNOWN} == set()
-    assert len(everything) == 21
+    assert len(everything) == 22
 
 
 def _between(first, last, **host):
@@ -129,10 +129,35 @@ def test_memory_and_raid(root):
     assert {name: (each.severity, each.said) for name, each in found.items()} == {
         "memory": (WARNING, "2 GiB of 8 GiB free"),
         "swap": (WARNING, "1 GiB of 4 GiB in use"),
+        "reclaim": (UNKNOWN, "this host does not say"),
         "load": (OK, "0.08, 0.18, 0.62 over 1, 5 and 15 minutes"),
         "raid md2": (WARNING, "check"),
     }
     assert found["raid md2"].mend == "echo idle | sudo tee /sys/block/md2/md/sync_action"
+
+
+def test_a_kernel_that_takes_unread_pages_out_of_memory(root):
+    """DAMON, of which all but root see only that it is there."""
+    damon = "sys/kernel/mm/damon/admin/kdamonds"
+    make(root)
+    assert _told(memory.findings([]))["reclaim"] == (OK, "only when memory is short")
+    action = f"{damon}/0/contexts/0/schemes/0/action"
+    make(root, {f"{damon}/nr_kdamonds": "1\n", f"{damon}/0/state": "on\n", action: "stat\n"})
+    assert _told(memory.findings([]))["reclaim"][0] == OK
+    make(root, {action: "pageout\n"})
+    found = _by_name(memory.findings([]))["reclaim"]
+    assert (found.severity, found.said) == (WARNING, "DAMON takes what nobody reads out of memory")
+    assert found.mend == f"`start: warm` in the spec, or echo off | sudo tee /{damon}/*/state"
+    make(root, {f"{damon}/0/state": "off\n"})
+    assert _told(memory.findings([]))["reclaim"][0] == OK
+    make(root, {"sys/module/damon_reclaim/parameters/enabled": "Y\n"})
+    assert _told(memory.findings([]))["reclaim"][0] == WARNING
+    (root / "sys/module/damon_reclaim/parameters/enabled").unlink()
+    for name in (f"{damon}/0/state", action):  # as where they may not be read
+        (root / name).unlink()
+        (root / name).mkdir()
+    said = "DAMON is at work; root may read whether it takes what nobody reads out of memory"
+    assert _told(memory.findings([]))["reclaim"] == (WARNING, said)
 
 
 def test_what_may_start_by_itself(root):

@@ -11,6 +11,9 @@ from stepgrid.model.number_format import percent, size
 
 ENOUGH = 0.5  # of the memory: below that, others hold what a page cache would
 TINY = 0.01  # of the memory in swap: what was never used again
+DAMON = "sys/kernel/mm/damon/admin/kdamonds"
+DAMON_RECLAIM = "sys/module/damon_reclaim/parameters/enabled"
+PAGES_OUT = "pageout"  # an action of DAMON
 
 
 def findings(devices: Sequence[str]) -> Iterator[Finding]:
@@ -18,6 +21,7 @@ def findings(devices: Sequence[str]) -> Iterator[Finding]:
     total = sizes.get("MemTotal", 0)
     yield _free(total, sizes.get("MemAvailable"))
     yield _swap(total, sizes.get("SwapTotal"), sizes.get("SwapFree"))
+    yield _reclaim()
     yield _load()
     yield from (_raid(name) for name in devices if name.startswith("md"))
 
@@ -43,6 +47,31 @@ def _swap(total: int, all_of_it: int | None, free: int | None) -> Finding:
     much = used > TINY * total
     said = f"{size(used)} of {size(all_of_it)} in use" if all_of_it else "there is none"
     return Finding("swap", WARNING if much else OK, said, used, "none in use", "sudo swapoff -a" if much else "")
+
+
+def _reclaim() -> Finding:
+    """Else what a restored database has in the page cache depends on how long ago somebody read it."""
+    expected = "only when memory is short"
+    if not sysfs.names("sys/kernel/mm"):
+        return unknown("reclaim", expected=expected)
+    actions = list(_damon_actions())
+    if not actions:
+        return Finding("reclaim", OK, expected, [], expected)
+    said = "DAMON takes what nobody reads out of memory"
+    if PAGES_OUT not in actions:
+        said = "DAMON is at work; root may read whether it takes what nobody reads out of memory"
+    mend = f"`start: warm` in the spec, or echo off | sudo tee /{DAMON}/*/state"
+    return Finding("reclaim", WARNING, said, actions, expected, mend)
+
+
+def _damon_actions() -> Iterator[str]:
+    """Of those at work that take pages out of memory, or may: only root may read what they do."""
+    if sysfs.text(DAMON_RECLAIM) == "Y":
+        yield PAGES_OUT
+    for each in filter(str.isdecimal, sysfs.names(DAMON)):
+        if sysfs.text(f"{DAMON}/{each}/state") != "off":
+            found = (sysfs.text(path) for path in sysfs.matching(f"{DAMON}/{each}/contexts/*/schemes/*/action"))
+            yield from (action or "unknown" for action in found if action in (None, PAGES_OUT))
 
 
 def _load() -> Finding:
