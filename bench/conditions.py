@@ -12,7 +12,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import NamedTuple
@@ -34,6 +34,7 @@ class Bench:
 
     def __init__(self, folder: Path, seconds: int, keys: str) -> None:
         self.folder, self.runs = folder, 0
+        self.own = folder  # the database that was loaded last
         self.place = prepared(folder / "checkout", seconds, keys)
         self.warm = prepared(folder / "checkout", seconds, keys, "start: warm\n", "warm.yaml")
         self.steps = script.write(folder / "steps.sh", self.place)
@@ -51,7 +52,8 @@ class Bench:
         """A database of its own, made now."""
         folder = self._folder()
         spent(["sh", str(self.load), str(self.nothing), str(folder)], folder)
-        return folder / "data"
+        self.own = folder / "data"
+        return self.own
 
     def _folder(self) -> Path:
         self.runs += 1
@@ -75,6 +77,10 @@ def _stepgrid(bench: Bench) -> Rates:
 
 def _fresh(bench: Bench) -> Rates:
     return bench.measured(bench.loaded())
+
+
+def _once_more(bench: Bench) -> Rates:
+    return bench.measured(bench.own)
 
 
 def _fresh_settled(bench: Bench) -> Rates:
@@ -117,13 +123,16 @@ class Condition(NamedTuple):
     what: str
     run: Callable[[Bench], Rates]
     base: str = "script"
+    follows: str = ""  # the condition that it comes right after
 
 
 CONDITIONS: Mapping[str, Condition] = {
     "script": Condition("a script, from the loaded database as it has been there for a while", _script),
     "stepgrid": Condition("`stepgrid run`, from the same", _stepgrid),
     "fresh": Condition("a database that was loaded just before, as without sharing", _fresh),
-    "settled": Condition(f"the same, {SETTLED:.0f} s later", _fresh_settled),
+    "second": Condition("the same database, used a second time", _once_more, "fresh", "fresh"),
+    "third": Condition("and a third time", _once_more, "fresh", "second"),
+    "settled": Condition(f"a database that was loaded {SETTLED:.0f} s before", _fresh_settled),
     "after": Condition("the old database, another one was loaded just before", _after_a_load),
     "cold": Condition("the old database, none of it in the page cache", _cold),
     "idle": Condition(f"the old database, after {IDLE:.0f} s of nothing", _idle),
@@ -152,19 +161,28 @@ def _asked() -> argparse.Namespace:
 
 def _round(bench: Bench, names: Sequence[str], index: int) -> Mapping[str, Rates]:
     found = {}
-    for name in random.Random(index).sample(names, len(names)):
+    bench.clear()
+    for name in _ordered(names, index):
         found[name] = CONDITIONS[name].run(bench)
-        bench.clear()
         told = ", ".join(f"{step} {rate:.0f}" for step, rate in found[name].items())
         print(f"round {index + 1}, {name}: {told}", file=sys.stderr, flush=True)
     return found
+
+
+def _ordered(names: Sequence[str], index: int) -> Iterator[str]:
+    first = [name for name in names if CONDITIONS[name].follows not in names]
+    for name in random.Random(index).sample(first, len(first)):
+        yield name
+        while (after := next((each for each in names if CONDITIONS[each].follows == name), None)) is not None:
+            yield after
+            name = after
 
 
 def _report(names: Sequence[str], rounds: Sequence[Mapping[str, Rates]], asked: argparse.Namespace) -> None:
     print(f"{len(rounds)} rounds, steps of {asked.seconds} s, {asked.keys} keys, {os.cpu_count()} processors")
     print("QPS beside that of another condition of the same round: median [95 % interval]")
     for name in names:
-        what, _, base = CONDITIONS[name]
+        what, base = CONDITIONS[name].what, CONDITIONS[name].base
         if name != base and base in names:
             print(f"\n{name} / {base}: {what}")
             _ratios([(each[name], each[base]) for each in rounds])
