@@ -66,7 +66,9 @@ def _check(folder: Path) -> None:
     tables = next(folder.glob("outputs/summary/*/tables"))
     where = f"FROM '{tables}/steps.parquet' WHERE status = 'done' ORDER BY position, step"
     waited = "avg_us > 10 * 1e6 / transactions_per_s"  # for a client, from when it should have begun
-    columns = f"step, operations, write_queries, rows_per_s = 2000 * qps, client_cpu_us_per_op < 1000, {waited}, target_met"
+    columns = (
+        f"step, operations, write_queries, rows_per_s = 2000 * qps, client_cpu_us_per_op < 1000, {waited}, target_met"
+    )
     rows = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} {where}").fetchall()}
     assert rows["load"][0] == 4000
     assert rows["point"][1:] == (0, None, True)

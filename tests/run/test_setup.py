@@ -10,6 +10,7 @@ import pytest
 from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch, launch_gate
 from stepgrid.model.command import Command
+from tests.run.machine import make
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
@@ -140,6 +141,24 @@ def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
     if _has_a_device(tmp_path):  # the pages of tmpfs are the file
         assert cold["resident"] == 0
     assert page_cache.set_up(tmp_path, "warm")["resident"] == 1_000_000
+
+
+def test_a_restored_database_that_fits_is_read_as_after_its_load(tmp_path, monkeypatch):
+    """Between a load and the stages from it the kernel may have taken its pages back."""
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path / "root")
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "file").write_bytes(b"x" * 1_000_000)
+    page_cache.set_up(data, "cold")
+    make(tmp_path / "root", {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 3900 kB\n"})
+    assert "before" not in page_cache.set_up(data, None, restored=True)  # more than a quarter of what is available
+    make(tmp_path / "root", {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 4000 kB\n"})
+    assert "before" not in page_cache.set_up(data, None)
+    read = page_cache.set_up(data, None, restored=True)
+    assert (read["start"], read["resident"]) == (None, 1_000_000)
+    if _has_a_device(tmp_path):
+        assert read["before"]["resident"] == 0
+    assert "before" not in page_cache.set_up(data, None, restored=True)  # all of it is there
 
 
 def _has_a_device(path: Path) -> bool:

@@ -50,7 +50,7 @@ def facts(path: Path, device: str | None = None) -> dict[str, Any]:
         smt=sysfs.text("sys/devices/system/cpu/smt/control"),
         transparent_hugepages=sysfs.chosen("sys/kernel/mm/transparent_hugepage/enabled"),
         numa_nodes=len([n for n in sysfs.names("sys/devices/system/node") if re.fullmatch(r"node\d+", n)]) or None,
-        swap_bytes=_kib("SwapTotal"),
+        swap_bytes=sysfs.memory("SwapTotal"),
         load_average=_load(),
         uptime=_uptime(),
         **_storage_facts(path, device),
@@ -118,13 +118,8 @@ def _place(topology: str) -> tuple[str | None, str | None]:
     return sysfs.text(f"{topology}/physical_package_id"), core
 
 
-def _kib(key: str) -> int | None:
-    found = re.search(rf"^{key}:\s*(\d+) kB", sysfs.text("proc/meminfo") or "", re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
-
-
 def _memory() -> int | None:
-    total = _kib("MemTotal")
+    total = sysfs.memory("MemTotal")
     return None if total is None else round(total / 2**30) * 2**30
 
 

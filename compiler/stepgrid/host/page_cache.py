@@ -5,14 +5,16 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from stepgrid.host import sysfs
 from stepgrid.host.file_tree import scan
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"
+EASILY = 0.25  # of the memory that is available
 _RESIDENT = bytes(value & 1 for value in range(256))  # of what mincore(2) says of a page, only this bit is defined
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -22,10 +24,15 @@ _libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
-def set_up(data: Path, start: Any) -> dict[str, Any]:
-    """Before the first step; the record says what was asked for and what the cache held then."""
+def set_up(data: Path, start: Any, restored: bool = False) -> dict[str, Any]:
+    """Before the first step; the record says what was asked for and what the cache held then.
+
+    A restored database is read where nothing is asked for and it fits easily: so it begins as its load left it,
+    whatever the kernel has taken out of memory since.
+    """
     before = residency(data)
-    prepare = {COLD: _drop, WARM: _read}.get(str(start))
+    way = WARM if start is None and restored and _lost(before) else str(start)
+    prepare = {COLD: _drop, WARM: _read}.get(way)
     if prepare is None:
         return {"start": None, **before}
     _every(data, prepare)
@@ -42,6 +49,12 @@ def residency(data: Path) -> dict[str, int | None]:
         "bytes": sum(files.values()),
         "resident": sum(known) if len(known) == len(counts) else None,
     }
+
+
+def _lost(found: Mapping[str, int | None]) -> bool:
+    """Pages that could well be in memory are not."""
+    size, resident = found["bytes"] or 0, found["resident"]
+    return resident is not None and resident < size <= EASILY * (sysfs.memory("MemAvailable") or 0)
 
 
 def _every(data: Path, prepare: Callable[[int], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 ROOT = Path("/")
@@ -21,6 +22,12 @@ def number(path: str) -> int | None:
         return int(text(path) or "")
     except ValueError:
         return None
+
+
+def memory(name: str) -> int | None:
+    """Bytes, by a name of /proc/meminfo."""
+    found = re.search(rf"^{name}:\s*(\d+) kB", text("proc/meminfo") or "", re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
 
 
 def chosen(path: str) -> str | None:

@@ -138,7 +138,10 @@ def _database(attempt: Attempt, data: Path) -> Start:
         return prepare(attempt, data)
     make_room(attempt, data)
     start = prepare(attempt, data)
-    attempt.note(cache=set_up(data, attempt.job.stage.steps[0].setup.get("start")))
+    steps = attempt.job.stage.steps
+    limited = any("memory" in step.setup.get("launch", {}) for step in steps)  # what we read would not count to it
+    restored = start.image is not None and not limited
+    attempt.note(cache=set_up(data, steps[0].setup.get("start"), restored))
     return start
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from stepgrid.host import sysfs
@@ -17,17 +16,12 @@ PAGES_OUT = "pageout"  # an action of DAMON
 
 
 def findings(devices: Sequence[str]) -> Iterator[Finding]:
-    sizes = {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s*(\d+) kB", _meminfo(), re.MULTILINE)}
-    total = sizes.get("MemTotal", 0)
-    yield _free(total, sizes.get("MemAvailable"))
-    yield _swap(total, sizes.get("SwapTotal"), sizes.get("SwapFree"))
+    total = sysfs.memory("MemTotal") or 0
+    yield _free(total, sysfs.memory("MemAvailable"))
+    yield _swap(total, sysfs.memory("SwapTotal"), sysfs.memory("SwapFree"))
     yield _reclaim()
     yield _load()
     yield from (_raid(name) for name in devices if name.startswith("md"))
-
-
-def _meminfo() -> str:
-    return sysfs.text("proc/meminfo") or ""
 
 
 def _free(total: int, available: int | None) -> Finding:
