@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from stepgrid.host.machines import mismatch
 from stepgrid.host.noise.inspection import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
+from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
@@ -139,10 +140,15 @@ def _database(attempt: Attempt, data: Path) -> Start:
     make_room(attempt, data)
     start = prepare(attempt, data)
     steps = attempt.job.stage.steps
-    limited = any("memory" in step.setup.get("launch", {}) for step in steps)  # what we read would not count to it
-    restored = start.image is not None and not limited
+    restored = start.image is not None and not any(map(_limits_memory, steps))
     attempt.note(cache=set_up(data, steps[0].setup.get("start"), restored))
     return start
+
+
+def _limits_memory(step: PlannedStep) -> bool:
+    """Pages that we read would not count to it."""
+    launch = step.setup.get("launch")
+    return isinstance(launch, Mapping) and "memory" in launch
 
 
 @contextmanager
