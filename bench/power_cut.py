@@ -64,7 +64,7 @@ def recorded(work: Path, made: Path) -> dict[str, str]:
 def _recorded(work: Path) -> list[Event]:
     (work / "run").mkdir()
     (work / "run" / "a.yaml").write_text(SPEC)
-    done = subprocess.run(COMMAND, cwd=work / "run", env=_env(work) | recorded(work, shim(work)), check=False)
+    done = subprocess.run(COMMAND, cwd=work / "run", env=_env(work) | recorded(work, shim(work)), capture_output=True)
     if done.returncode:
         sys.exit("the sweep that is written down ended with a fault")
     return list(events(work / "log"))

@@ -18,7 +18,7 @@ from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.status import Eta, PlanStatus, Status
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
 from stepgrid.run.live_throughput import current, wait
-from stepgrid.store.status.reader import job_status
+from stepgrid.store.status.reader import StatusReader, job_reader
 from stepgrid.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
@@ -28,6 +28,7 @@ EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, el
 class _Current:
     """The one stage that this process runs."""
 
+    reader: StatusReader
     status: PlanStatus
     stage: PlannedStage
     began: float
@@ -39,7 +40,8 @@ _current: _Current | None = None
 def started(store: Store, plan: str, stage: PlannedStage) -> None:
     """The stage begins: says how far the plan is."""
     global _current
-    _current = _Current(job_status(store, plan, stage.id), stage, time.monotonic())
+    reader = job_reader(store, plan, stage.id)
+    _current = _Current(reader, reader.read(), stage, time.monotonic())
     if not _terminal():
         _line(f"{_head(_current)} | {stage.title}")
 
@@ -63,8 +65,9 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     """The stage is over: done, unsupported, failed or interrupted."""
     global _current
     took = f" in {duration(time.monotonic() - _current.began)}" if _current else ""
-    now, _current = job_status(store, plan), None
-    _line(f"{head(now)} | {stage.title}: {status}{took if status == 'done' else ''}")
+    reader, _current = _current.reader if _current else job_reader(store, plan), None
+    reader.own = ""
+    _line(f"{head(reader.read())} | {stage.title}: {status}{took if status == 'done' else ''}")
 
 
 def head(found: PlanStatus, elapsed: float = 0.0) -> str:

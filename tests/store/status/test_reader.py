@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,7 @@ from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, Plann
 from stepgrid.model.status import Action, Status
 from stepgrid.plan.preview import to_json
 from stepgrid.store import plans, redo_requests, retractions
+from stepgrid.store.status import results
 from stepgrid.store.status.reader import StatusReader, job_status
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import work
@@ -256,3 +258,15 @@ def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.Capt
 def test_documentation_has_the_words_and_their_meanings(page: str, words: type[Status] | type[Action]) -> None:
     text = (Path(__file__).parents[3] / "docs" / page).read_text()
     assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []
+
+
+def test_a_mark_that_was_seen_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job looks twice: at the end of thousands of stages both took longer than all else."""
+    asked = []
+    monkeypatch.setattr(results, "head", lambda path: asked.append(path) or {"status": "done", "seconds": 1.0})
+    marks = results.Marks(Store(tmp_path))
+    marks._marks.mkdir()
+    (marks._marks / "s-1").symlink_to("../results/s-1/t/result.json")
+    one = SimpleNamespace(id="s-1")
+    assert marks.of(one) is marks.of(one)
+    assert len(asked) == 1

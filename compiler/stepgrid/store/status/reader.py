@@ -34,7 +34,7 @@ class StatusReader:
         results = Results(store, store.looked(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
         self._known = UnchangedFacts(results, titles, foreign(plan.machines, store.root, of_environment()))
-        self._damage, self._own = ImageVerifier(store).damage, own
+        self._damage, self.own = ImageVerifier(store).damage, own
         self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}
         self._servers = {build.id for build in plan.builds if runs_already(build.source)}
@@ -45,7 +45,7 @@ class StatusReader:
         now, held = time.time(), HeldLock()
         run = self._runs.active(held)
         own = run if run and run.own else None
-        look = Snapshot(self.store, self._known, held, own, self._own)
+        look = Snapshot(self.store, self._known, held, own, self.own)
         nodes = {build.id: look.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
             nodes[stage.id] = look.stage(stage, nodes)
@@ -108,9 +108,13 @@ class StatusReader:
         return node if seconds is None else replace(node, seconds=seconds)
 
 
-def job_status(store: Store, plan: str, own: str = "") -> PlanStatus:
+def job_reader(store: Store, plan: str, own: str = "") -> StatusReader:
     """For a job and the run that starts it, who go by the outline of a plan."""
-    return StatusReader(store, outline(store.plan(plan)), own).read()
+    return StatusReader(store, outline(store.plan(plan)), own)
+
+
+def job_status(store: Store, plan: str) -> PlanStatus:
+    return job_reader(store, plan).read()
 
 
 def build_status(store: Store, build: str) -> NodeStatus:

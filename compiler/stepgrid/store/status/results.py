@@ -60,12 +60,18 @@ class Results:
 
 
 class Marks:
-    """What a job goes by: the run that started it has looked at every result."""
+    """What a job goes by: the run that started it has looked at every result. One that is there stays."""
 
     def __init__(self, store: Store) -> None:
         self._marks = store.mark("_").parent
+        self._seen: dict[str, Result] = {}
 
     def of(self, stage: Stage) -> Result | None:
+        if stage.id not in self._seen and (found := self._read(stage)):
+            self._seen[stage.id] = found
+        return self._seen.get(stage.id)
+
+    def _read(self, stage: Stage) -> Result | None:
         mark = f"{self._marks}/{stage.id}"
         record = head(mark)
         if not record and not os.path.exists(mark):  # noqa: PTH110 - ten thousand
