@@ -1,7 +1,7 @@
 """Where the time of a stage of `true` goes, from the start of its process to the start of the next one.
 
 `python bench/stage_cost.py [--stages 20]`: a run of so many stages, whose jobs write down when each part of
-theirs ends; medians, in milliseconds."""
+theirs ends; medians, in milliseconds. Apart: those that found the host quiet, and those that looked at it again."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 # a job pays for what is imported here, and so each function has its own imports
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
+LOOK = 0.2  # seconds of a look in which nothing else is done
 VARIABLE = "STEPGRID_STAGE_COST"
 # each from the end of the one before it
 PARTS = (
@@ -66,16 +67,26 @@ def _measured(work: Path, stages: int) -> list[dict[str, float]]:
 
 def _told(jobs: list[dict[str, float]]) -> int:
     from itertools import pairwise
-    from statistics import median
 
     ends = [{**job, "next": after["began"]} for job, after in pairwise(jobs)]
+    quiet = [job for job in ends if job["quiet"] - job["told"] < LOOK]
+    noisy = [job for job in ends if job not in quiet]
+    for group, said in ((quiet, "found the host quiet"), (noisy, "looked at it again, as something was at work")):
+        if group:
+            print(f"{len(group)} of {len(ends)} stages {said}; load {os.getloadavg()[0]:.1f}")
+            _table(group)
+    return 0
+
+
+def _table(ends: list[dict[str, float]]) -> None:
+    from itertools import pairwise
+    from statistics import median
+
     names = ["began", *(name for name, _ in PARTS)]
     for (_, said), (first, last) in zip(PARTS, pairwise(names), strict=True):
         print(f"{1000 * median(job[last] - job[first] for job in ends):6.0f}  {said}")
     whole = [job["next"] - job["began"] for job in ends]
-    spread = f"{1000 * min(whole):.0f} to {1000 * max(whole):.0f}"
-    print(f"{1000 * median(whole):6.0f}  in all ({spread}); load {os.getloadavg()[0]:.1f}")
-    return 0
+    print(f"{1000 * median(whole):6.0f}  in all ({1000 * min(whole):.0f} to {1000 * max(whole):.0f})")
 
 
 def _job(arguments: list[str]) -> int:
