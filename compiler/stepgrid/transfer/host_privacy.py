@@ -7,6 +7,7 @@ import hmac
 import json
 import re
 import secrets
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.store import checksums
 from stepgrid.store.store import Store
 
+Checksum: TypeAlias = Mapping[str, int | str]
 Contents: TypeAlias = Mapping[str, tuple[Path, Path]]  # name -> the folder that it must not lead out of, and its path
 
 PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
@@ -53,18 +55,23 @@ def _names(command: Mapping[str, Any], key: str) -> Iterator[str]:
 
 def without_host(contents: Contents, into: Path) -> Contents:
     """The same files, but for records that say it: of these copies below `into`, with the checksums of the copies."""
-    made: dict[str, bytes] = {}
+    sums = defaultdict[str, dict[str, Checksum]](dict)  # by the folder of a result
+    made = []
     for name, (_, path) in contents.items():
         if (record := _RECORDS.fullmatch(name)) and not path.is_symlink() and (content := _anonymous(path)):
-            made[name] = content
-            owner = f"{record[1]}/{checksums.RECORD}"
-            if owner in contents:
-                sealed = made.get(owner) or file_reader.content(contents[owner][1])
-                made[owner] = _sealed(sealed, name.removeprefix(f"{record[1]}/"), content)
-    for name, content in made.items():
-        (into / name).parent.mkdir(parents=True, exist_ok=True)
-        (into / name).write_bytes(content)
-    return {**contents, **{name: (into, into / name) for name in made}, **dict(_tables(contents, into))}
+            sums[record[1]][record[2]] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            made.append(_written(into / name, content))
+    for folder, changed in sums.items():
+        if (name := f"{folder}/{checksums.RECORD}") in contents:
+            made.append(_written(into / name, _sealed(contents[name][1], changed)))
+    copies = {str(path.relative_to(into)): (into, path) for path in (*made, *_tables(contents, into))}
+    return {**contents, **copies}
+
+
+def _written(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
 
 
 def pseudonym(host: str) -> str:
@@ -101,10 +108,10 @@ def _field(name: str, value: Any) -> Any:
     return _without(value)
 
 
-def _sealed(record: bytes, name: str, content: bytes) -> bytes:
-    said = json.loads(record)
-    if isinstance(said, dict) and isinstance(said.get("files"), dict) and name in said["files"]:
-        said["files"][name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+def _sealed(record: Path, changed: Mapping[str, Checksum]) -> bytes:
+    said = file_reader.read(record)
+    if isinstance(files := said.get("files"), dict):
+        said["files"] = {**files, **{name: entry for name, entry in changed.items() if name in files}}
     return _text(said)
 
 
@@ -115,7 +122,7 @@ def _text(value: Any) -> bytes:
 # The tables of the report that goes along for people: they are made of the records.
 
 
-def _tables(contents: Contents, into: Path) -> Iterator[tuple[str, tuple[Path, Path]]]:
+def _tables(contents: Contents, into: Path) -> Iterator[Path]:
     for name, columns, changed in (
         ("environment", result_schema.ENVIRONMENT, _fact),
         ("history", result_schema.HISTORY, _past),
@@ -123,7 +130,7 @@ def _tables(contents: Contents, into: Path) -> Iterator[tuple[str, tuple[Path, P
         path = f"report/tables/{name}.parquet"
         if path in contents:
             _rewritten(contents[path][1], into / path, columns, changed)
-            yield path, (into, into / path)
+            yield into / path
 
 
 def _rewritten(
