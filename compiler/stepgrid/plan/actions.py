@@ -27,7 +27,7 @@ _ACTIONS = {
 def planned(node: NodeStatus, again: str | None = None) -> NodeStatus:
     """`again`: why it is measured beside its result."""
     action = Action.REDO if again is not None else _ACTIONS.get(node.status, Action.MEASURE)
-    if action is Action.KEEP:
+    if action is Action.KEEP or (action is node.action and again is None):
         return node  # as it is made
     return replace(node, action=action, why=again or "", times=int(action in MEASURES))
 

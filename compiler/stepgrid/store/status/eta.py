@@ -22,18 +22,25 @@ _NOT_TRIED = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)  # by the run t
 class Pace:
     by_shape: Mapping[_Form, float] = field(default_factory=dict)
     by_kind: Mapping[bool, float] = field(default_factory=dict)  # measured / declared, of loads and of what follows
+    forms: dict[str, _Form] = field(default_factory=dict, compare=False)  # of stages that were looked at, by id
 
     def seconds(self, stage: Stage) -> float | None:
-        same = self.by_shape.get(_form(stage)) if self.by_shape else None
+        same = self.by_shape.get(self._form(stage)) if self.by_shape else None
         if same is None and stage.seconds > 0:
             return stage.seconds * self.by_kind.get(_is_load(stage), 1.0)
         return same
 
     def knows(self, stage: Stage) -> bool:
-        return _is_load(stage) in self.by_kind or _form(stage) in self.by_shape
+        return _is_load(stage) in self.by_kind or self._form(stage) in self.by_shape
+
+    def _form(self, stage: Stage) -> _Form:
+        if stage.id not in self.forms:
+            self.forms[stage.id] = _form(stage)
+        return self.forms[stage.id]
 
 
-def pace(results: Iterable[tuple[Stage, Result]]) -> Pace:
+def pace(results: Iterable[tuple[Stage, Result]], forms: dict[str, _Form] | None = None) -> Pace:
+    """`forms`: what the last pace has found out of stages."""
     times: dict[_Form, list[float]] = defaultdict(list)
     measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     for stage, result in heapq.nlargest(NEWEST, results, key=lambda entry: entry[1].folder.name):
@@ -44,7 +51,7 @@ def pace(results: Iterable[tuple[Stage, Result]]) -> Pace:
             measured[_is_load(stage)] += result.seconds
             declared[_is_load(stage)] += stage.seconds
     by_kind = {kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0}
-    return Pace({form: median(each) for form, each in times.items()}, by_kind)
+    return Pace({form: median(each) for form, each in times.items()}, by_kind, {} if forms is None else forms)
 
 
 def eta(nodes: Iterable[NodeStatus], stages: Mapping[str, Stage], found: Pace, active: bool, now: float) -> Eta:

@@ -88,8 +88,10 @@ class StatusReader:
     def _pace_of(self, nodes: Mapping[str, NodeStatus]) -> Pace:
         done = [(self._by_id[node], each.result) for node, each in nodes.items() if each.result]
         if self._pace[0] != len(done):  # not at every look
-            found = pace(done)
-            self._pace = len(done), found if len(found.by_kind) == KINDS else pace([*done, *self._earlier])
+            forms = self._pace[1].forms
+            found = pace(done, forms)
+            more = len(found.by_kind) < KINDS
+            self._pace = len(done), pace([*done, *self._earlier], forms) if more else found
         return self._pace[1]
 
     @cached_property

@@ -73,10 +73,13 @@ class Marks:
 
     def _read(self, stage: Stage) -> Result | None:
         mark = f"{self._marks}/{stage.id}"
+        try:
+            folder = Path(f"{self._marks}/{os.readlink(mark)}").parent  # noqa: PTH115
+        except OSError:
+            return None
         record = head(mark)
         if not record and not os.path.exists(mark):  # noqa: PTH110 - ten thousand
             return None
-        folder = Path(f"{self._marks}/{os.readlink(mark)}").parent  # noqa: PTH115
         return _result(folder, record) if record.get("status") in _STATUSES else Result(folder)
 
     def broken(self, _stage: str) -> tuple[BrokenRecord, ...]:

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from stepgrid.host import host_lock
 from stepgrid.host.locks import HeldLock, described
-from stepgrid.model.status import ActiveRun, ActiveWork, AttemptEnd, BrokenRecord, NodeStatus, Result, Stage, Status
+from stepgrid.model.status import (
+    Action,
+    ActiveRun,
+    ActiveWork,
+    AttemptEnd,
+    BrokenRecord,
+    NodeStatus,
+    Result,
+    Stage,
+    Status,
+)
 from stepgrid.model.units import duration
 from stepgrid.store import redo_requests, retractions, skipped_stages
 from stepgrid.store.redo_requests import RedoRequest
@@ -42,7 +52,7 @@ class Snapshot:
         self._host = held.of(host_lock.path())
         self._skipped = skipped_stages.noted(self._store) if run and run.until else {}
         self._asked = redo_requests.all_pending(self._store)
-        self._tried = _names(self._store.root / "attempts")
+        self._tried, self._measured = (_names(self._store.root / kind) for kind in ("attempts", "results"))
         self._broken: list[BrokenRecord] = []
         self.redo: dict[str, str] = {}  # why a stage is measured beside its result
 
@@ -93,7 +103,8 @@ class Snapshot:
             return _blocked(node, title, above)
         if above and above.status is Status.UNSUPPORTED:
             return NodeStatus(node, title, Status.UNSUPPORTED, above.reason)
-        return NodeStatus(node, title, Status.MISSING, self._missing(node, end), end=end)
+        # most of a large plan is: with its action, as copies of thousands take time
+        return NodeStatus(node, title, Status.MISSING, self._missing(node, end), Action.MEASURE, times=1, end=end)
 
     def _lost(self, node: str) -> BrokenRecord | None:
         return next((each for each in (*self._known.results.broken(node), *self._broken) if each.node == node), None)
@@ -103,7 +114,7 @@ class Snapshot:
             return self._late(self._skipped[node])
         if end:
             return f"tried before: {end.said}"
-        note = retractions.newest(self._store, node)
+        note = retractions.newest(self._store, node) if node in self._measured else None
         return f"its result was {note.said}" if note else ""
 
     def _is_tried_again(self, end: AttemptEnd) -> bool:
