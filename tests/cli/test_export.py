@@ -266,3 +266,12 @@ def test_the_host_goes_along_where_it_is_asked_for(one: Path, two: Callable[[], 
     assert main(["import", str(file)]) == 0
     (result,) = store.results(plan.stages[0].id)
     assert json.loads((result / "attempt.json").read_text())["host"]["hostname"] == "bench-7"
+
+
+def test_a_damaged_table_is_not_exported(one: Path, capsys: Capture) -> None:
+    table = Store().tables(planned().digest) / "environment.parquet"
+    make_folder(table.parent)
+    table.write_bytes(b"PAR1 and no more")
+    assert main(["export", "a.yaml", str(one.parent / "x.tar.gz")]) == 3
+    assert capsys.readouterr().err == f"{table} is damaged; remove it, and `stepgrid report` makes it again\n"
+    assert not (one.parent / "x.tar.gz").exists()
