@@ -22,6 +22,12 @@ USUAL: dict[str, Any] = {
     "writes_per_op": 0.001,
     "device_write_await_ms": 0.5,
     "stall_pct": 0.0,
+    "context_switches_per_s": 3_000.0,
+    "pressure_io_pct": 0.0,
+    "host_cpu_idle_pct": 50.0,
+    "operations": 1_000_000.0,
+    "write_kb_per_op": 0.01,
+    "process_write_bytes": 10_000_000.0,
 }
 
 
@@ -44,7 +50,13 @@ def why(**figures: float) -> list[str]:
             id="a smaller cache, whose misses cost CPU and reads",
         ),
         pytest.param(
-            {"qps": 40_000.0, "avg_us": 25.0, "context_switches_per_op": 0.9, "cpu_us_per_op": 9.0},
+            {
+                "qps": 40_000.0,
+                "avg_us": 25.0,
+                "context_switches_per_op": 0.9,
+                "context_switches_per_s": 36_000.0,
+                "cpu_us_per_op": 9.0,
+            },
             "context switches 0.0300 → 0.900 (30.00×) per operation",
             id="a mutex that threads wait for",
         ),
@@ -67,6 +79,46 @@ def why(**figures: float) -> list[str]:
             {"qps": 50_000.0, "avg_us": 20.0, "reads_per_op": 0.11},
             "device reads 0.0100 → 0.110 (11.00×) per operation, all of the time",
             id="more reads of the same device",
+        ),
+        pytest.param(
+            {"qps": 10_000.0, "avg_us": 100.0, "cpu_us_per_op": 50.0, "host_cpu_idle_pct": 1.0},
+            "CPU 5 → 50 (10.00×) µs per operation, all of the time",
+            id="more CPU, of clients that wait for processors",
+        ),
+        pytest.param(
+            {"qps": 20_000.0, "avg_us": 50.0, "pressure_io_pct": 80.0, "host_cpu_idle_pct": 60.0},
+            "some task waits for IO 0 → 80 % of the time, all of the time",
+            id="a limit that the device does not account for",
+        ),
+        pytest.param(
+            {"qps": 20_000.0, "avg_us": 50.0, "host_cpu_idle_pct": 60.0},
+            "off the processors 5 → 45 (9.00×) µs per operation, all of the time",
+            id="sleeps, which nothing counts",
+        ),
+        pytest.param(
+            {
+                "qps": 50.0,
+                "avg_us": 20_000.0,
+                "cpu_us_per_op": 40.0,
+                "context_switches_per_op": 60.0,
+                "context_switches_per_s": 3_000.0,
+                "device_read_await_ms": 1980.0,
+                "host_cpu_idle_pct": 60.0,
+            },
+            "each read of the device waits 0.100 → 1,980 (1.98e+04×) ms, 99 % of the time",
+            id="a throttled device, beside others who go on switching",
+        ),
+        pytest.param(
+            {
+                "qps": 50_000.0,
+                "avg_us": 20.0,
+                "cpu_us_per_op": 15.0,
+                "writes_per_op": 0.04,
+                "write_kb_per_op": 0.4,
+                "process_write_bytes": 0.0,
+            },
+            "CPU 5 → 15 (3.00×) µs per operation, all of the time",
+            id="more CPU, beside others who write",
         ),
     ],
 )

@@ -7,11 +7,11 @@ more context switches and more CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from stepgrid.model import number_format
+from stepgrid.summarize.comparisons.resource_use import IDLE, Pair, Used, figure
 from stepgrid.summarize.data.measurements import QPS, Point
 
 LEAST = 1.1  # times more or less: a smaller change is no cause
@@ -19,18 +19,9 @@ SHARE = 0.05  # of the time that an operation takes longer, or less long
 MOST = 3  # that are named
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
+PRESSURE = 10.0  # percentage points of the time
+MAINLY = 0.5  # of that time: what is left and less is no cause
 SHOWN = 0.995  # of the time: what is more than all of it is not told
-
-
-class Used(NamedTuple):
-    """The figures of an arm and its base, medians of the loads."""
-
-    arm: float
-    base: float
-
-    @property
-    def times(self) -> float:
-        return self.arm / self.base if self.arm > 0 and self.base > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +29,7 @@ class Cause:
     text: str
     microseconds: float  # per operation that it costs more; below 0 it saves
     first: bool = False  # what others follow from
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    arm: Point
-    base: Point
-
-    def used(self, metric: str) -> Used | None:
-        found = self.arm.spread(metric), self.base.spread(metric)
-        return Used(found[0][0], found[1][0]) if found[0] and found[1] else None
-
-    @property
-    def longer(self) -> float | None:
-        """Microseconds that an operation takes more, of the client that asks for it."""
-        found = self.used("avg_us")
-        return found.arm - found.base if found else None
+    wait: bool = False  # the operation is off the processors meanwhile
 
 
 def causes(arm: Point, base: Point) -> list[str]:
@@ -63,7 +39,8 @@ def causes(arm: Point, base: Point) -> list[str]:
     if rate is None or rate.arm == rate.base:
         return []
     sign = 1 if rate.arm < rate.base else -1
-    found = [each for kind in KINDS for each in kind(pair) if each.microseconds * sign > 0]
+    measured = [each for kind in KINDS for each in kind(pair)]
+    found = [each for each in (*measured, *_waits(pair, measured)) if each.microseconds * sign > 0]
     least = SHARE * abs(pair.longer or 0.0)
     kept = [each for each in found if each.first or abs(each.microseconds) >= least]
     ranked = sorted(kept, key=lambda each: (not each.first, -abs(each.microseconds)))
@@ -83,7 +60,7 @@ def _misses(pair: Pair) -> Iterator[Cause]:
         if abs(arm - base) >= MISSES and max(arm, base) > LEAST * min(arm, base):
             yield Cause(f"block cache misses {base:.3g} % → {arm:.3g} %", arm - base, first=True)
     if (found := pair.used("cache_misses_per_op")) and _changed(found, 0.001):
-        yield Cause(f"cache misses {_change(found)} per operation", found.arm - found.base, first=True)
+        yield Cause(f"cache misses {_change(found)} per operation", found.more, first=True)
 
 
 def _stalls(pair: Pair) -> Iterator[Cause]:
@@ -95,25 +72,22 @@ def _stalls(pair: Pair) -> Iterator[Cause]:
 
 def _device(pair: Pair) -> Iterator[Cause]:
     """What the requests of an operation wait: more of them, or each longer."""
-    for count, wait, word in (
-        ("reads_per_op", "device_read_await_ms", "read"),
-        ("writes_per_op", "device_write_await_ms", "write"),
-    ):
-        requests, await_ms = pair.used(count), pair.used(wait)
+    for word in ("read", "write"):
+        requests, await_ms = pair.requests(word), pair.used(f"device_{word}_await_ms")
         if requests and await_ms:
             cost = 1000 * (requests.arm * await_ms.arm - requests.base * await_ms.base)
             if await_ms.times > requests.times and _changed(await_ms, 0.05):
-                yield Cause(f"each {word} of the device waits {_change(await_ms)} ms", cost)
+                yield Cause(f"each {word} of the device waits {_change(await_ms)} ms", cost, wait=True)
             elif _changed(requests, 0.001):
-                yield Cause(f"device {word}s {_change(requests)} per operation", cost)
+                yield Cause(f"device {word}s {_change(requests)} per operation", cost, wait=True)
 
 
 def _contention(pair: Pair) -> Iterator[Cause]:
-    found = pair.used("context_switches_per_op")
-    if found and _changed(found, 0.01):
-        much = max(found.times, 1 / found.times) >= CONTENTION and abs(found.arm - found.base) >= 0.1
-        cost = SWITCH * (found.arm - found.base)
-        yield Cause(f"context switches {_change(found)} per operation", cost, first=much)
+    """Of the whole host. With no more of them by the second, others switch while an operation takes longer."""
+    found, rate = pair.used("context_switches_per_op"), pair.used("context_switches_per_s")
+    if found and _changed(found, 0.01) and (rate is None or (_changed(rate, 1.0) and rate.more * found.more > 0)):
+        much = max(found.times, 1 / found.times) >= CONTENTION and abs(found.more) >= 0.1
+        yield Cause(f"context switches {_change(found)} per operation", SWITCH * found.more, first=much)
 
 
 def _cpu(pair: Pair) -> Iterator[Cause]:
@@ -123,7 +97,33 @@ def _cpu(pair: Pair) -> Iterator[Cause]:
     whole = pair.used("cpu_us_per_op")
     for name, found in known if len(known) == len(parts) else [("CPU", whole)] if whole else []:
         if _changed(found, 0.01):
-            yield Cause(f"{name} {_change(found)} µs per operation", found.arm - found.base)
+            yield Cause(f"{name} {_change(found)} µs per operation", pair.processor_time(found))
+
+
+def _waits(pair: Pair, measured: Sequence[Cause]) -> Iterator[Cause]:
+    """What the device does not account for: a limit of a container, and what nobody counts."""
+    known = sum(each.microseconds for each in measured if each.wait)
+    for each in _pressure(pair, known):
+        known += each.microseconds
+        yield each
+    yield from _off_the_processors(pair, known)
+
+
+def _pressure(pair: Pair, known: float) -> Iterator[Cause]:
+    found, time = pair.used("pressure_io_pct"), figure(pair.slower, "avg_us")
+    if found and time and abs(found.more) >= PRESSURE:
+        cost = time * found.more / 100
+        if abs(known) < abs(cost) / 2:
+            yield Cause(f"some task waits for IO {_change(found)} % of the time", cost - known, wait=True)
+
+
+def _off_the_processors(pair: Pair, known: float) -> Iterator[Cause]:
+    """What is left, where it is most of it. Where no processor is idle, it is the wait for one."""
+    time, cpu, idle = pair.used("avg_us"), pair.used("cpu_us_per_op"), figure(pair.slower, "host_cpu_idle_pct")
+    if time and cpu and idle is not None and idle >= IDLE:
+        off = Used(*(max(0.0, whole - used) for whole, used in zip(time, cpu, strict=True)))
+        if _changed(off, 0.01) and abs(off.more - known) > MAINLY * abs(time.more):
+            yield Cause(f"off the processors {_change(off)} µs per operation", off.more - known)
 
 
 KINDS: tuple[Callable[[Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu)
@@ -132,7 +132,7 @@ KINDS: tuple[Callable[[Pair], Iterator[Cause]], ...] = (_stalls, _misses, _conte
 def _changed(found: Used, least: float) -> bool:
     """`least`: a change that is worth telling whatever it is a multiple of."""
     times = found.times if found.base else math.inf
-    return abs(found.arm - found.base) >= least and (times >= LEAST or times <= 1 / LEAST)
+    return abs(found.more) >= least and (times >= LEAST or times <= 1 / LEAST)
 
 
 def _change(found: Used) -> str:
