@@ -22,6 +22,16 @@ def text(counts: Mapping[Stack, int]) -> str:
     return "".join(f"{';'.join(stack)} {count}\n" for stack, count in sorted(counts.items()))
 
 
+def innermost(said: str) -> Counter[str]:
+    """By the function that ran, of such a text."""
+    found: Counter[str] = Counter()
+    for line in said.splitlines():
+        stack, _, count = line.rpartition(" ")
+        if count.isdecimal():
+            found[stack.rpartition(";")[2]] += int(count)
+    return found
+
+
 def _samples(lines: Iterable[str]) -> Iterator[Stack]:
     program, frames = "", list[str]()
     for line in lines:

@@ -39,6 +39,13 @@ class DrawingCollector(Protocol):
     def draw(self, output: Path, folder: Path) -> None: ...
 
 
+@runtime_checkable
+class CountingCollector(Protocol):
+    """One that counts by names that no metric has."""
+
+    def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]: ...
+
+
 def listed(pids: Sequence[int]) -> str:
     return ",".join(map(str, pids))
 

@@ -34,6 +34,7 @@ from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.client_rates import ClientRates
+from stepgrid.summarize.data.counted import Counted
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Run, Tables
@@ -80,6 +81,7 @@ class Report:
     sections: tuple[Section, ...]
     series: Series
     client_rates: ClientRates
+    counted: Counted  # by engines and collectors
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Coverage
@@ -170,6 +172,7 @@ def report(
         sections=sections,
         series=tables.series,
         client_rates=tables.client_rates,
+        counted=tables.counted,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=coverage.status(all_runs),

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stepgrid.plugins.collector import CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
 
 FOLDER = "collectors"
@@ -20,6 +21,14 @@ def figures(step: Path) -> dict[str, float]:
         if (kind := record.get("collector")) in COLLECTORS.names():
             found |= COLLECTORS.get(str(kind)).parse(folder)
     return found
+
+
+def counted(step: Path) -> Iterator[tuple[str, str, float]]:
+    """Collector, name, count: of those that count by names of their own."""
+    for folder, record in _records(step):
+        kind = str(record.get("collector"))
+        if kind in COLLECTORS.names() and isinstance(found := COLLECTORS.get(kind), CountingCollector):
+            yield from ((kind, name, count) for name, count in found.counted(folder, record).items())
 
 
 def warnings(step: Path) -> Iterator[str]:

@@ -46,6 +46,7 @@ class StepFigures:
     warnings: Sequence[str] = ()
     error: str | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
+    counted: Sequence[tuple[str, str, float]] = ()  # by collectors: collector, name, count
     levels: Sequence[Mapping[str, float | str]] = ()
     sizes: Sequence[Mapping[str, float | str]] = ()  # of the server's tables and indexes
     histograms: Sequence[Buckets] = ()
@@ -157,6 +158,7 @@ def _figures(folder: Path, step: PlannedStep, said: _Said, used: Usage, part: Us
         qps=list(parsed.qps),
         warnings=[*parsed.warnings, *series.warnings(parsed.qps), *noted],
         counters={**asked.counters, **parsed.counters},
+        counted=list(collectors.counted(folder)) if collectors.FOLDER in there else (),
         levels=[*asked.levels, *parsed.levels],
         sizes=asked.sizes,
         histograms=list(parsed.histograms),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-ENGINE = "engine"  # whose counters: the step's engine's, beside those of probes
+ENGINE = "engine"  # whose counters: the step's engine's, beside those of collectors and probes
 FIGURES, SECONDS = "figures", "step_seconds"
 Columns = Mapping[str, "parquet_columns.Column"]
 PARTS: Mapping[str, Mapping[str, str]] = {
@@ -147,7 +147,7 @@ def _buckets(found: Buckets) -> Columns:
 
 def _counters(found: StepFigures, record: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     own: Iterator[tuple[str, str, float]] = ((ENGINE, name, value) for name, value in found.counters.items())
-    return [*own, *probes.counted(record)]
+    return [*own, *found.counted, *probes.counted(record)]
 
 
 # Percentiles by name: which metrics are rows of the table `latencies`.

@@ -19,6 +19,7 @@ from stepgrid.model.result_schema import axis_columns
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.client_rates import ClientRates, client_rates
 from stepgrid.summarize.data.compaction_levels import Level, levels
+from stepgrid.summarize.data.counted import Counted
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place as Place
 
@@ -84,6 +85,7 @@ class Tables:
     history: tuple[PastFigure, ...] = ()
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)  # rows of the compaction tables
     client_rates: ClientRates = field(default_factory=lambda: ClientRates(Path()))
+    counted: Counted = field(default_factory=Counted)
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -104,7 +106,7 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         heard = series.read(folder)
         facts = _facts(connection.execute(FACTS).fetchall())
         rates = client_rates(connection, folder)
-        return Tables(runs, heard, facts, metrics, past, levels(connection, folder), rates)
+        return Tables(runs, heard, facts, metrics, past, levels(connection, folder), rates, Counted(folder))
 
 
 _SAME = (

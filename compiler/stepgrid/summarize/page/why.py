@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from stepgrid.model import number_format
 from stepgrid.model.table import ROWS, Cell, Column, Table
@@ -11,7 +11,9 @@ from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.causes import causes
 from stepgrid.summarize.comparisons.comparison import Comparison, Entry, Line
+from stepgrid.summarize.comparisons.counter_changes import CounterChanges
 from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
@@ -20,15 +22,38 @@ NOTHING = "no cause among CPU, device, context switches, misses and stalls"
 TITLE = "why"
 
 
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """An arm at a place, faster or slower than its base."""
+
+    compared: Comparison
+    line: Line
+    index: int
+
+    @property
+    def entry(self) -> Entry:
+        return self.line.entries[self.index]
+
+    @property
+    def points(self) -> tuple[Point | None, Point | None]:
+        return self.entry.point, self.line.entries[0].point
+
+    @property
+    def times(self) -> float:
+        return max(self.entry.ratio or 1.0, 1 / (self.entry.ratio or 1.0))
+
+
 def table(report: Report, found: Overview) -> Table | None:
-    """A row for each difference, the largest first."""
-    rows = sorted(_rows(report, found), key=lambda row: -row[0])
-    if not rows:
+    """A row for each difference, the largest first; of the first ones also what the engine counted."""
+    every = sorted(_differences(found), key=lambda each: -each.times)
+    if not every:
         return None
     heads = ("step", *found.down, "arm", "ratio", TITLE)
     columns = tuple(Column(name, label=True) for name in heads)
     title = f"{TITLE}: differences from {found.base}"
-    return Table(title, columns, tuple(tuple(map(Cell, texts)) for _, texts in rows))
+    changes = _changes(report, every[:ROWS])
+    rows = (tuple(map(Cell, _row(report, found, each, changes))) for each in every)
+    return Table(title, columns, tuple(rows))
 
 
 def short(report: Report, found: Overview) -> Table | None:
@@ -40,17 +65,28 @@ def short(report: Report, found: Overview) -> Table | None:
     return replace(whole, rows=whole.rows[:ROWS], notes=(more,))
 
 
-def _rows(report: Report, found: Overview) -> Iterator[tuple[float, tuple[str, ...]]]:
+def _differences(found: Overview) -> Iterator[_Difference]:
     for compared in found.tables:
         for line in compared.lines:
-            at = dict(zip(compared.layout.down, line.labels, strict=True))
             for index, entry in enumerate(line.entries):
                 if entry.verdict in DIFFERENCES and entry.ratio:
-                    arm = comparison_axes.words(compared.columns[index], compared.layout.across)
-                    labels = (at.get(name) or "-" for name in found.down)
-                    said = "; ".join(of(report, compared, line, entry)) or NOTHING
-                    texts = (compared.step, *labels, arm, number_format.times(entry.ratio), said)
-                    yield max(entry.ratio, 1 / entry.ratio), texts
+                    yield _Difference(compared, line, index)
+
+
+def _changes(report: Report, some: Sequence[_Difference]) -> CounterChanges:
+    points = [point for each in some for point in each.points if point]
+    return CounterChanges(report.counted.of({place for point in points for place in point.places}))
+
+
+def _row(report: Report, found: Overview, each: _Difference, changes: CounterChanges) -> Iterator[str]:
+    at = dict(zip(each.compared.layout.down, each.line.labels, strict=True))
+    yield each.compared.step
+    yield from (at.get(name) or "-" for name in found.down)
+    yield comparison_axes.words(each.compared.columns[each.index], each.compared.layout.across)
+    yield number_format.times(each.entry.ratio or 1.0)
+    arm, base = each.points
+    counters = changes.of(arm, base) if arm and base else []
+    yield "; ".join((*(of(report, each.compared, each.line, each.entry) or [NOTHING]), *counters))
 
 
 def of(report: Report, compared: Comparison, line: Line, entry: Entry) -> list[str]:

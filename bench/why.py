@@ -1,0 +1,89 @@
+"""Whether the first cause that a report names is the right one: five sweeps of a real engine whose cause is known.
+
+`.venv/bin/python bench/why.py [--loads 3] [--seconds 4] [--keep FOLDER] [CASE …]`: some minutes. The device is limited
+by a loop device and a cgroup, which takes root."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench import why_cases  # noqa: E402  # the checkout's own
+from bench.spent import stepgrid  # noqa: E402
+from bench.why_cases import Case  # noqa: E402
+from stepgrid.model import number_format  # noqa: E402
+from stepgrid.plan.files import plan_file  # noqa: E402
+from stepgrid.store.store import Store  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import RATIO  # noqa: E402
+from stepgrid.summarize.job import read  # noqa: E402
+from stepgrid.summarize.page import why  # noqa: E402
+from stepgrid.summarize.report import Report  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Whether the first cause that a report names is the right one.")
+    parser.add_argument("cases", nargs="*", help="all, unless some are named")
+    parser.add_argument("--loads", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=4, help="of each step")
+    parser.add_argument("--keep", type=Path, help="where it measures; what is there is not measured again")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return measured((asked.keep or Path(folder)).resolve(), asked)
+
+
+def measured(folder: Path, asked: argparse.Namespace) -> int:
+    (folder / "outputs").mkdir(parents=True, exist_ok=True)
+    every = why_cases.cases(folder)
+    wanted = [each for each in every if not asked.cases or each.name in asked.cases]
+    (folder / "cache.yaml").write_text(every[2].spec(asked.loads, asked.seconds), encoding="utf-8")
+    stepgrid(folder, "builds", "cache.yaml", "--make")
+    why_cases.prepare(folder)
+    right = [run(folder, each, asked) for each in wanted]
+    print(f"the right cause first in {sum(right)} of {len(right)}")
+    return 0
+
+
+def run(folder: Path, case: Case, asked: argparse.Namespace) -> bool:
+    limited = case.name == "device"
+    if limited and not why_cases.can_limit():
+        print(f"{case.title}: not measured, since it takes root, loop devices and cgroup v1's blkio")
+        return False
+    spec = f"{case.name}.yaml"
+    (folder / spec).write_text(case.spec(asked.loads, asked.seconds), encoding="utf-8")
+    with why_cases.limited_disk(folder) if limited else nullcontext() as site:
+        stepgrid(folder, "run", spec, *(["--site", str(site)] if site else []))
+    found = list(said(report_of(folder, case.title)))
+    print(
+        f"{case.title}", *(f"  {verdict}\n    {'; '.join(causes)}" for verdict, causes in found), sep="\n", flush=True
+    )
+    return bool(found) and all(causes and re.search(case.right, causes[0]) for _, causes in found)
+
+
+def report_of(folder: Path, title: str) -> Report:
+    store = Store(folder / "outputs")
+    plans = sorted(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime)
+    names = [path.parent.name for path in plans if plan_file.read_header(path.parent)["title"] == title]
+    return read(store, names[-1])
+
+
+def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
+    """The verdict of each comparison, and its causes."""
+    for table in (table for section in report.sections for table in section.comparisons):
+        for line in table.lines:
+            for column, entry in enumerate(line.entries):
+                if entry.kind == RATIO and entry.ratio and entry.interval:
+                    between = number_format.interval(entry.interval.low, entry.interval.high, number_format.ratio)
+                    arm = ", ".join(map(str, table.columns[column]))
+                    yield f"{table.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", why.of(report, table, line, entry)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,190 @@
+"""Sweeps of a real engine whose difference has a known cause: their specs, and what the host needs for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+LIBRARY = Path(__file__).resolve().parents[1] / "specs/library"
+PRELOAD = Path(__file__).with_name("why_preload.c")
+CGROUP = Path("/sys/fs/cgroup/blkio/stepgrid-why")
+READS = 300  # of the limited device, a second
+DISK = 1500 * 1024 * 1024
+BUILD = "rocksdb: {engine: rocksdb, version: 9.10.0, source: {debian: rocksdb-tools, suite: trixie}}"
+SPEC = """\
+title: {title}
+include: [{library}/rocksdb.yaml, {library}/db_bench.yaml]
+hardware: here
+builds:
+  {builds}
+options:
+  - leveled
+  - write_buffer_size: 4MiB
+    target_file_size_base: 4MiB
+    max_bytes_for_level_base: 16MiB
+    {options}
+workload: db_bench.sequence
+steps: [fillseq, flush, {{checkpoint: loaded}}, readrandom]
+params: {{keys: 200k, duration: {seconds}s, threads: {threads}}}
+sweep:
+  {axis}
+repeat: {loads}
+report: {{base: {{{base}}}}}
+allow: {{{allow}}}
+{more}"""
+
+
+ALLOWED = ("step-short", "read-only-step", "mixed-quality", "clients-over-cores", "cache-shards-tiny", "direct-io-half")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A sweep of one arm against its base."""
+
+    name: str
+    title: str
+    right: str  # a pattern of the cause that is right
+    axis: str
+    base: str
+    options: str
+    threads: int = 1
+    builds: str = BUILD
+    more: str = ""
+
+    def spec(self, loads: int, seconds: int) -> str:
+        words = {
+            name: getattr(self, name) for name in ("title", "axis", "base", "options", "threads", "builds", "more")
+        }
+        allow = ", ".join(f"{code}: a bench of the tool" for code in ALLOWED)
+        return SPEC.format(library=LIBRARY, allow=allow, loads=loads, seconds=seconds, **words)
+
+
+def _arms(*arms: str, start: str = "loaded") -> str:
+    return "\n".join((f"arm:\n    from: {start}\n    points:", *(f"      {each}" for each in arms)))
+
+
+def cases(folder: Path) -> list[Case]:
+    """`folder`: where the preloaded library is made, and the fork."""
+    preload = folder / "why.so"
+    return [
+        Case(
+            "contention",
+            "LRU against hyper-clock, eight threads",
+            r"context switches",
+            _arms(
+                "hyper: {options: {cache_type: auto_hyper_clock_cache}}",
+                "lru: {options: {cache_type: lru_cache}}",
+            ),
+            "arm: hyper",
+            "cache_size: 256MiB\n    cache_numshardbits: 0\n    compression_type: none",
+            threads=8,
+        ),
+        Case(
+            "default",
+            "a build with another default",
+            r"default compression_type",
+            "build: [rocksdb, fork]",
+            "build: rocksdb",
+            "cache_size: 8MiB\n    cache_numshardbits: 2",
+            builds=f"{BUILD}\n  fork: {{engine: rocksdb, version: 9.10.0, source: {{system: {folder}/fork/db_bench}}}}",
+        ),
+        Case(
+            "cache",
+            "a smaller cache",
+            r"block cache misses",
+            _arms("large: {options: {cache_size: 256MiB}}", "small: {options: {cache_size: 2MiB}}"),
+            "arm: large",
+            "compression_type: none",
+        ),
+        Case(
+            "device",
+            "a throttled device",
+            r"each read of the device waits",
+            _arms("free: {}", f"limited: {{launch: {{env: {{LD_PRELOAD: {preload}, WHY_CGROUP: {CGROUP}}}}}}}"),
+            "arm: free",
+            "cache_size: 8MiB\n    cache_numshardbits: 2\n    use_direct_reads: true\n    compression_type: none",
+        ),
+        Case(
+            "slowdown",
+            "a function that a patch made slower",
+            r"CPU .* per operation",
+            _arms("usual: {}", f'slow: {{launch: {{env: {{LD_PRELOAD: {preload}, WHY_BURN: "4000"}}}}}}'),
+            "arm: usual",
+            "cache_size: 256MiB\n    compression_type: none",
+            more="collectors: [{collector: perf_record, frequency: 499, steps: readrandom}]\n" if _has("perf") else "",
+        ),
+    ]
+
+
+def _has(program: str) -> bool:
+    return shutil.which(program) is not None
+
+
+def prepare(folder: Path) -> None:
+    """The library, and a fork: the program of the build with another default, in its help as well."""
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", folder / "why.so", PRELOAD], check=True)
+    found = next(folder.glob("outputs/builds/*/build.json"))
+    words = json.loads(found.read_text(encoding="utf-8"))["programs"]["db_bench"]
+    command = " ".join(f"'{_absolute(word, found.parent)}'" for word in words)
+    path = folder / "fork" / "db_bench"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(FORK.format(command=command), encoding="utf-8")
+    path.chmod(0o755)
+
+
+def _absolute(word: str, folder: Path) -> str:
+    return str(folder / word) if (folder / word).exists() else word
+
+
+FORK = """\
+#!/bin/sh
+case " $* " in
+*help*) {command} "$@" | sed '/-compression_type /,/default/ s/default: "snappy"/default: "zlib"/' ;;
+*) exec {command} --compression_type=zlib "$@" ;;
+esac
+"""
+
+
+@contextmanager
+def limited_disk(folder: Path) -> Iterator[Path]:
+    """A site file whose data lie on a loop device; what is in the cgroup reads slowly from the disk below it."""
+    image, mount = folder / "disk.img", folder / "disk"
+    with image.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, DISK)
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    found = subprocess.run(
+        ["losetup", "--find", "--show", "--direct-io=on", image], check=True, capture_output=True, text=True
+    )
+    loop = found.stdout.strip()
+    try:
+        mount.mkdir(exist_ok=True)
+        subprocess.run(["mount", loop, mount], check=True)
+        try:
+            yield _limits(folder, mount)
+        finally:
+            subprocess.run(["umount", mount], check=True)
+            CGROUP.rmdir()
+    finally:
+        subprocess.run(["losetup", "--detach", loop], check=True)
+        image.unlink()
+
+
+def _limits(folder: Path, mount: Path) -> Path:
+    device = folder.stat().st_dev
+    CGROUP.mkdir()
+    limit = f"{os.major(device)}:{os.minor(device)} {READS}"
+    (CGROUP / "blkio.throttle.read_iops_device").write_text(limit, encoding="ascii")
+    site = folder / "limited.yaml"
+    site.write_text(f"data: {mount}\n", encoding="utf-8")
+    return site
+
+
+def can_limit() -> bool:
+    """It takes root, loop devices and the blkio controller of cgroup v1."""
+    return os.geteuid() == 0 and (CGROUP.parent / "blkio.throttle.read_iops_device").exists() and _has("losetup")

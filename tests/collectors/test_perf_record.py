@@ -1,0 +1,25 @@
+"""CPU by function, of the stacks that a recording left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stepgrid.collect.figures import collectors
+from stepgrid.collectors import stacks
+
+
+@pytest.mark.parametrize(("settings", "period"), [({}, 1e6 / 99), ({"frequency": 500}, 2000.0)])
+def test_a_sample_is_a_period(tmp_path: Path, settings: dict[str, int], period: float) -> None:
+    folder = tmp_path / "collectors" / "graph"
+    folder.mkdir(parents=True)
+    record = {"collector": "perf_record", "name": "graph", "exit": 0, **settings}
+    (folder / "collector.json").write_text(json.dumps(record))
+    assert list(collectors.counted(tmp_path)) == []
+    (folder / "stacks.txt").write_text(stacks.text({("p", "main", "burn"): 3, ("p", "main"): 1}))
+    assert sorted(collectors.counted(tmp_path)) == [
+        ("perf_record", "burn", pytest.approx(3 * period)),
+        ("perf_record", "main", pytest.approx(period)),
+    ]
