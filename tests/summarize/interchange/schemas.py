@@ -1,4 +1,4 @@
-"""What other programs read, as JSON Schemas written from their documentation (versions of November 2026)."""
+"""What other programs read, as JSON Schemas written from their sources and documentation (November 2026)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ Schema = dict[str, Any]
 STRING: Schema = {"type": "string", "minLength": 1}
 COUNT: Schema = {"type": "string", "pattern": "^[0-9]+$"}
 
-# Bencher 0.5, "Bencher Metric Format": benchmark name -> measure (a slug of at most 64) -> value, and its bounds.
+# Bencher 0.6, "Bencher Metric Format" v0: benchmark name -> measure (a slug of at most 64) -> value, and its bounds.
+# Of its published schema (bmf.json) this is the part that we use.
 METRIC: Schema = {
     "type": "object",
     "required": ["value"],
@@ -28,19 +29,24 @@ BENCHER: Schema = {
     },
 }
 
-# github-action-benchmark 1.20, tools `customBiggerIsBetter` and `customSmallerIsBetter`.
+# github-action-benchmark 1.22, tools `customBiggerIsBetter` and `customSmallerIsBetter`. It takes no empty list, and
+# reads a range as a sign and a number, without thousands.
 GITHUB_ACTION_BENCHMARK: Schema = {
     "type": "array",
     "minItems": 1,
     "items": {
         "type": "object",
         "required": ["name", "unit", "value"],
-        "properties": {**dict.fromkeys(("name", "unit", "range", "extra"), STRING), "value": {"type": "number"}},
+        "properties": {
+            **dict.fromkeys(("name", "unit", "extra"), STRING),
+            "value": {"type": "number"},
+            "range": {"type": "string", "pattern": r"^± [0-9]+(\.[0-9]+)?$"},
+        },
         "additionalProperties": False,
     },
 }
 
-# JUnit XML as Jenkins (junit-10.xsd) and most others take it; elements as `tree` below gives them.
+# JUnit XML as Jenkins (junit-10.xsd of its xUnit plugin 3.1) and most others take it; elements as `tree` gives them.
 DETAIL: Schema = {
     "type": "object",
     "required": ["attributes"],

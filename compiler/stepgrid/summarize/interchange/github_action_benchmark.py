@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stepgrid.model import number_format
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.interchange import series_names
 from stepgrid.summarize.report import Report
@@ -20,5 +19,10 @@ def text(report: Report) -> str:
             loads = point.loads[0]
             extra = f"plan {report.plan}\nloads {loads}"
             entry = {"name": name, "unit": UNIT, "value": median, "extra": extra}
-            found.append(entry | ({"range": f"± {number_format.rate(reach)}"} if loads > 1 else {}))
+            found.append(entry | ({"range": f"± {_plain(reach)}"} if loads > 1 else {}))
     return json_text.text(found) + "\n"
+
+
+def _plain(value: float) -> str:
+    """It is read as a number: without thousands, and without an exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3f}"
