@@ -35,6 +35,7 @@ from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.client_rates import ClientRates
 from stepgrid.summarize.data.counted import Counted
+from stepgrid.summarize.data.device_seconds import DeviceSeconds
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point, points
 from stepgrid.summarize.data.parquet_reader import Run, Tables
@@ -82,6 +83,7 @@ class Report:
     series: Series
     client_rates: ClientRates
     counted: Counted  # by engines and collectors
+    device: DeviceSeconds
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Coverage
@@ -173,6 +175,7 @@ def report(
         series=tables.series,
         client_rates=tables.client_rates,
         counted=tables.counted,
+        device=tables.device,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=coverage.status(all_runs),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.page import report_formats
+from stepgrid.summarize.page import report_formats, summary_text
 from tests.summarize import scenario
 
 
@@ -31,3 +32,12 @@ def test_a_step_before_the_sweep_has_no_label_of_it(tmp_path: Path) -> None:
     assert [cell.text for cell in fill[: len(labels)]] == ["fillseq", *["-"] * (len(labels) - 1)]
     other = next(row for row in table.rows if row[0].text == "readww")
     assert "-" not in [cell.text for cell in other[: len(labels)]]
+
+
+def test_only_a_page_in_its_folder_names_what_lies_beside_it(tmp_path: Path) -> None:
+    found = scenario.report(made := scenario.experiment(tmp_path))
+    own = summary_text.page_path(made.store, found.plan)
+    links = re.findall(r'href="([^#"]+)"', own.read_text(encoding="utf-8"))
+    assert links == ["summary.txt", "tables/steps.parquet"]
+    assert [link for link in links if not (own.parent / link).is_file()] == []
+    assert "Beside this page" not in report_formats.whole(found, "html", None)

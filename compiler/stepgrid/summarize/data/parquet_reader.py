@@ -20,6 +20,7 @@ from stepgrid.summarize.data import series
 from stepgrid.summarize.data.client_rates import ClientRates, client_rates
 from stepgrid.summarize.data.compaction_levels import Level, levels
 from stepgrid.summarize.data.counted import Counted
+from stepgrid.summarize.data.device_seconds import DeviceSeconds
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place as Place
 
@@ -86,6 +87,7 @@ class Tables:
     levels: Mapping[Place, Sequence[Level]] = field(default_factory=dict)  # rows of the compaction tables
     client_rates: ClientRates = field(default_factory=lambda: ClientRates(Path()))
     counted: Counted = field(default_factory=Counted)
+    device: DeviceSeconds = field(default_factory=DeviceSeconds)
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
@@ -105,8 +107,8 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
         past = tuple(map(_past, rows("history")))
         heard = series.read(folder)
         facts = _facts(connection.execute(FACTS).fetchall())
-        rates = client_rates(connection, folder)
-        return Tables(runs, heard, facts, metrics, past, levels(connection, folder), rates, Counted(folder))
+        lazy = client_rates(connection, folder), Counted(folder), DeviceSeconds(folder)
+        return Tables(runs, heard, facts, metrics, past, levels(connection, folder), *lazy)
 
 
 _SAME = (

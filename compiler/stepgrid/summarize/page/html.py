@@ -10,6 +10,7 @@ from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.summarize.charts import (
     client_charts,
+    device_chart,
     heat_map,
     percentile_chart,
     recall_chart,
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 UNFOLDED = 16  # charts over time that are shown without asking
 
 
-def page(report: Report, draw: Draw = drawn) -> str:
+def page(report: Report, draw: Draw = drawn, alone: bool = False) -> str:
+    """`alone`: neither the summary nor the tables lie beside it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -56,7 +58,7 @@ def page(report: Report, draw: Draw = drawn) -> str:
         lstrip_blocks=True,
     )
     environment.filters["quoted"] = quoted
-    return environment.get_template("index.html.j2").render(_context(report, draw))
+    return environment.get_template("index.html.j2").render(_context(report, draw), alone=alone)
 
 
 def quoted(text: str) -> Markup:
@@ -123,6 +125,7 @@ def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
         "times": percentile_chart.picture(section),
         "trade_offs": trade_off_chart.pictures(section),
         "recall": recall_chart.picture(report, section, draw),
+        "device": device_chart.pictures(report, section),
         "by_client": client_charts.multiples(report, section, draw),
         "longest": step_charts.longest(report, section),
         "commands": command_lines.shortened(list(command_lines.commands(report, section))),

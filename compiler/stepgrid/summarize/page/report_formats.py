@@ -23,7 +23,7 @@ class NoTable(Exception):
 def whole(report: Report, form: str, where: Path | None) -> str:
     if form == "text":
         return summary_text.text(report, where)
-    return page(report) if form == "html" else _joined(_parts(report, form), form)
+    return page(report, alone=True) if form == "html" else _joined(_parts(report, form), form)
 
 
 def table(report: Report, form: str, title: str) -> str:
