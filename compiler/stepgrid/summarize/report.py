@@ -27,6 +27,7 @@ from stepgrid.summarize.comparisons import (
 )
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
+from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.load_decisions import Decision
 from stepgrid.summarize.comparisons.overview import Overview, overviews
@@ -97,11 +98,16 @@ class Report:
     long: tuple[report_tables.Long, ...] = ()
     asked: bool = False  # the tables are those that the spec names
     differs: tuple[str, ...] = ()  # of two sets of results: what they were made of
-    ladder: Ladder | None = None
+    ladder: Ladder | None = None  # of versions
+    dates: Ladder | None = None
     left_out: tuple[str, ...] = ()  # what only one of them has
     until: AdaptiveRepeat | None = None
     decisions: tuple[Decision, ...] = ()
     searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
+
+    @property
+    def ladders(self) -> list[Ladder]:
+        return [each for each in (self.ladder, self.dates) if each]
 
     @property
     def load_requests(self) -> list[tuple[str, int, str]]:
@@ -192,6 +198,7 @@ def report(
         tables=tuple(made),
         long=tuple(long),
         ladder=ladder(axes, every_point, effect, beside.caveat, partial(beside.floor, axes)),
+        dates=date_ladder(axes, every_point, past_figures(tables), effect, partial(beside.floor, axes)),
         asked=bool(said["tables"]),
         until=until,
         decisions=load_decisions.decisions(compared, load_decisions.Limits(until, effect, costs)) if until else (),

@@ -46,6 +46,7 @@ class Ladder:
     versions: tuple[str, ...]  # in order
     names: tuple[str, ...]  # other axes that vary
     changes: tuple[VersionChange, ...]
+    noun: str = "version"  # what it is made of
 
     @property
     def sentences(self) -> list[str]:
@@ -54,8 +55,8 @@ class Ladder:
             f"from `{version}` on: {'; '.join(map(self._said, group))}"
             for version, group in groupby(self.changes, key=lambda each: each.version)
         ]
-        more = [f"and at {len(found) - MOST} more versions: `{self.title}`"] if len(found) > MOST else []
-        return [*found[:MOST], *more] if found else [f"no change from one version to the next in {self._range}"]
+        more = [f"and at {len(found) - MOST} more {self.noun}s: `{self.title}`"] if len(found) > MOST else []
+        return [*found[:MOST], *more] if found else [f"no change from one {self.noun} to the next in {self._range}"]
 
     @property
     def title(self) -> str:

@@ -88,7 +88,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "most_answers": answer.MOST,
         "many_commands": command_lines.MANY,
         "origin": origin,
-        "ladder": body(report.ladder.table) if report.ladder and report.ladder.changes else "",
+        "ladders": [(each, body(each.table) if each.changes else "") for each in report.ladders],
         "overviews": [_overview(report, table, draw) for table in report.overviews],
         "sections": [_section(report, section, draw) for section in report.sections],
         "searches": grouped(list(search_tables.tables(report.searches))),

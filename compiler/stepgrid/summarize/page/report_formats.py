@@ -61,7 +61,7 @@ def tables(report: Report) -> Iterator[Table]:
         yield claim_text.table(report.claims)
     for found in report.overviews:
         yield from (each for each in (found.table, why.table(report, found)) if each)
-    yield from [report.ladder.table] if report.ladder else []
+    yield from (each.table for each in report.ladders)
     if report.asked:
         yield from report.tables
     yield from (absolute_figures.table(report, section) for section in report.sections)

@@ -16,7 +16,6 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
-from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
@@ -57,7 +56,7 @@ def text(report: Report, page: Path | None) -> str:
     parts = [_head(report)]
     for each in report.overviews:
         parts += [_overview(each), *_why(report, each)]
-    parts += _ladder(report.ladder)
+    parts += [_lines(each.table) for each in report.ladders if each.changes]
     parts += _tables(list(search_tables.tables(report.searches)))
     shown = _tables(report.shown)
     shown += [_unshown(report)] if report.unshown else []
@@ -109,7 +108,7 @@ def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
     lines += _entry("in short", answer.lines(report))
     lines += _entry("claims", claim_text.lines(report.claims))
-    lines += _entry("changes", report.ladder.sentences if report.ladder else [])
+    lines += _entry("changes", [text for each in report.ladders for text in each.sentences])
     lines += _entry("differs", report.differs)
     lines += _entry("warnings", report.warnings)
     lines += _entry("left out", _left_out(report))
@@ -201,10 +200,6 @@ def _reading(report: Report) -> list[str]:
 
 def _has(report: Report, metric: str) -> bool:
     return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
-
-
-def _ladder(found: Ladder | None) -> list[list[str]]:
-    return [_lines(found.table)] if found and found.changes else []
 
 
 def _overview(found: Overview) -> list[str]:

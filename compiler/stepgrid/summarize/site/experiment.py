@@ -34,7 +34,7 @@ class Experiment:
 
     @property
     def changes(self) -> list[str]:
-        return self.report.ladder.sentences if self.report.ladder and self.report.ladder.changes else []
+        return [text for each in self.report.ladders if each.changes for text in each.sentences]
 
     @property
     def measured(self) -> str:

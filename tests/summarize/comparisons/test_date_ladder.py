@@ -1,0 +1,100 @@
+"""Stages that were measured on several days: the day on which a point changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stepgrid.model.plan import Axis
+from stepgrid.store import timestamps
+from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
+from stepgrid.summarize.comparisons.version_ladder import Ladder
+from stepgrid.summarize.data import series
+from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.parquet_reader import PastFigure, Tables
+from stepgrid.summarize.page import html, summary_text
+from tests.summarize import made, scenario
+from tests.summarize.synthetic import Experiment
+
+AXES = [Axis("arm", ("a", "b"))]
+DAYS = ("20261116", "20261117", "20261118", "20261119", "20261120")
+NOISE = (1.001, 0.999, 1.0, 1.002)
+HOST = {"host": {"s/1": {"hostname": "here"}}}
+Rates = Mapping[str, Sequence[float]]  # arm -> QPS of each day
+
+
+def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None = None) -> Ladder | None:
+    """The newest day is that of the report."""
+    points, past = [], list[PastFigure]()
+    for arm, days in rates.items():
+        found = made.point(*(run(arm, load, days) for load in range(1, loads + 1)))
+        points.append(found)
+        past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
+    tables = Tables(tuple(run for point in points for run in point.runs), series.made({}), HOST, history=tuple(past))
+    return date_ladder(AXES, points, past_figures(tables), 0.02, lambda _, __: floor)
+
+
+def run(arm: str, load: int, days: Sequence[float]) -> made.Run:
+    return replace(made.run(arm, load, days[-1] * NOISE[load % 4]), attempt=attempt(len(days) - 1))
+
+
+def attempt(day: int) -> str:
+    return f"{DAYS[day]}T101500.000000Z"
+
+
+def older(point: Point, load: int, day: int, qps: float, host: str) -> PastFigure:
+    place, noise = point.runs[load].place, NOISE[(day + load) % 4]
+    known = made.past("c", load, qps * noise, host=host)
+    return replace(known, place=place, attempt=attempt(day))
+
+
+def test_the_day_that_changed_something_is_named() -> None:
+    found = ladder({"a": [1000, 1000, 900, 900, 900], "b": [500] * 5})
+    assert found is not None
+    assert found.versions == tuple(f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in DAYS)
+    assert found.title == "changes along date"
+    assert found.sentences == ["from `2026-11-18` on: readww, arm=a 0.90 [0.90, 0.90] slower"]
+    assert [each.before for each in found.changes] == [("2026-11-16", "2026-11-17")]
+
+
+def test_no_change_is_said() -> None:
+    found = ladder({"a": [1000] * 3})
+    assert found is not None
+    assert found.sentences == ["no change from one date to the next in 2026-11-16 to 2026-11-18"]
+
+
+def test_two_days_another_host_and_single_loads_are_no_ladder() -> None:
+    assert ladder({"a": [1000, 900]}) is None
+    assert ladder({"a": [1000, 1000, 900]}, host="elsewhere") is None
+    found = ladder({"a": [1000, 1000, 900, 900]}, loads=1)
+    assert found is not None
+    assert found.changes == (), "nothing tells the noise"
+
+
+def test_what_is_within_the_noise_floor_is_no_change() -> None:
+    found = ladder({"a": [1000, 1000, 900, 900, 900]}, floor=0.2)
+    assert found is not None
+    assert found.changes == ()
+
+
+def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One arm is slower from the third day on."""
+    found = Experiment(tmp_path, threads=("1",))
+    build = found.builds[0]
+    for day in range(4):
+        monkeypatch.setattr(timestamps, "name", lambda _, day=day: attempt(day))
+        if day == 0:
+            found.add_build(build)
+        for load in range(3):
+            found.add_load(build, load, 3e5 * NOISE[(day + load) % 4])
+            for cache, slow in (("lru", 0.8 if day > 1 else 1.0), ("hyper", 1.0)):
+                rate = 1e4 * slow * NOISE[(day + 2 * load) % 4]
+                found.add(build, cache, "1", load, {"readww": rate, "overwrite": 1e4})
+    report = scenario.report(found)
+    assert "changes     from `2026-11-18` on: readww, cache=lru 0.80 [0.80, 0.80] slower" in summary_text.text(
+        report, None
+    )
+    assert "<h2>Changes along date</h2>" in html.page(report)
