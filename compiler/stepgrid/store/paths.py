@@ -119,6 +119,10 @@ class StorePaths:
         """Drawn before: a cache."""
         return self.summary(plan) / "charts.json"
 
+    def verdicts(self, plan: str) -> Path:
+        """Verdicts and claims as the report has them, and which code said so."""
+        return self.summary(plan) / "verdicts.json"
+
     def stamps(self, plan: str, revision: str) -> tuple[Path, Path]:
         """There when a plan's tables, and the report of these tables, were made by this revision of the code."""
         return self.tables(plan) / f"{STAMP}{revision}", self.summary(plan) / f"{STAMP}{revision}"

@@ -12,6 +12,7 @@ from stepgrid.store import load_requests
 from stepgrid.store.code_revision import revision
 from stepgrid.store.disk_reserve import DiskFull, with_reserve
 from stepgrid.store.store import Store
+from stepgrid.summarize import previous_report
 from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
@@ -77,6 +78,8 @@ def write(store: Store, found: Report) -> None:
     write_text(where, html.page(found, charts.drawn))
     charts.save()
     _request_loads(store, found)
+    for line in previous_report.differences(store.verdicts(found.plan), found, revision()):
+        print(line, file=sys.stderr)
     write_text(summary_text.path(store, found.plan), summary_text.text(found, where))
 
 

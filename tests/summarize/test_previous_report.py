@@ -1,0 +1,66 @@
+"""After a change of the program a report says which of its statements about the same results came out otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stepgrid.summarize import job, previous_report
+from stepgrid.summarize.report import Report
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
+
+CLAIM = {
+    "claim": "more",
+    "expect": "qps(cache='hyper') > qps(cache='lru')",
+    "where": {"step": "readww", "threads": "1", "build": "rocksdb-7.8.3"},
+}
+NAME = "readww, rocksdb-7.8.3, threads=1, cache=hyper against cache=lru"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Experiment:
+    return scenario.experiment(tmp_path, claims=[CLAIM])
+
+
+def edited(path: Path, name: str, **said: str) -> None:
+    """As another version would have written it."""
+    known = json.loads(path.read_text())
+    known["statements"][name] |= said
+    path.write_text(json.dumps({**known, "revision": "older"}))
+
+
+def test_statements_that_differ_are_named(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    report = scenario.report(made)
+    path = made.store.verdicts(report.plan)
+    assert previous_report.statements(report)[NAME]["said"] == "1.50× faster"
+    assert capsys.readouterr().err == ""
+    edited(path, NAME, said="1.50× inconclusive")
+    edited(path, "claim `more`", said="undecided")
+    job.write(made.store, report)
+    assert capsys.readouterr().err.splitlines() == [
+        "another version of stepgrid made this report before: 2 of 8 statements differ",
+        f"{NAME}: 1.50× inconclusive before, 1.50× faster now",
+        "claim `more`: undecided before, holds now",
+    ]
+    job.write(made.store, report)
+    assert capsys.readouterr().err == "", "it is told once"
+
+
+def test_what_was_said_of_other_results_is_not_compared(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+    report = scenario.report(made)
+    edited(made.store.verdicts(report.plan), NAME, said="0.50× slower", results="others")
+    job.write(made.store, report)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"statements": 3, "revision": "a"}', '{"statements": {"x": 1}, "revision": "a"}']
+)
+def test_a_damaged_file_says_nothing(made: Experiment, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report: Report = scenario.report(made)
+    made.store.verdicts(report.plan).write_text(text)
+    job.write(made.store, report)
+    assert capsys.readouterr().err == ""
