@@ -40,7 +40,7 @@ def test_nothing_was_recorded() -> None:
     assert stacks.folded([]) == {}
 
 
-def test_by_the_function_that_ran() -> None:
-    """What is no count is no line of ours."""
-    said = stacks.text({("a", "b"): 2, ("a", "b c"): 3, ("b",): 1})
-    assert stacks.innermost(f"{said}cut off;he\n") == {"b": 3, "b c": 3}
+def test_a_text_is_read_back() -> None:
+    """A line without a count is none."""
+    counts = {("a", "b"): 2, ("a", "b c"): 3, ("b",): 1}
+    assert stacks.parsed(f"{stacks.text(counts)}cut off;he\n") == counts

@@ -73,12 +73,12 @@ def _drawn(box: Box, total: int, height: float) -> str:
     bottom = height - SIDE - box.depth * ROW
     place = f'x="{box.left:.1f}" y="{bottom - ROW:.1f}" width="{box.width:.1f}" height="{ROW - 1}"'
     words = escape(f"{box.name}: {box.count} samples, {box.count / total:.1%}")
-    shown = escape(_fitting(box.name, box.width))
+    shown = escape(fitting(box.name, box.width))
     text = f'<text x="{box.left + 3:.1f}" y="{bottom - 5:.1f}">{shown}</text>' if shown else ""
     return f'<g><title>{words}</title><rect {place} rx="2" fill="{_colour(box.name)}"/>{text}</g>'
 
 
-def _fitting(name: str, width: float) -> str:
+def fitting(name: str, width: float) -> str:
     letters = int((width - 6) / LETTER)
     if letters < 3:
         return ""

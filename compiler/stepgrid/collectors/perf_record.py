@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collectors import flame, stacks
-from stepgrid.plugins.collector import Target, listed
+from stepgrid.collectors import differential_flame, flame, stacks
+from stepgrid.collectors.stacks import Stack
+from stepgrid.plugins.collector import Recording, Target, listed
 
 FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 DATA, FOLDED, GRAPH = "perf.data", "stacks.txt", "flamegraph.svg"
@@ -27,13 +28,14 @@ class PerfRecord:
         return {}
 
     def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]:
-        """Microseconds of CPU of each function itself, without those that it calls: a sample is one period."""
-        path = folder / FOLDED
-        if not path.is_file():  # an older one, or drawn by nobody
-            return {}
-        period = 1e6 / float(settings.get("frequency") or FREQUENCY)
-        counts = stacks.innermost(path.read_text(encoding="utf-8"))
-        return {name: count * period for name, count in counts.items()}
+        """Microseconds of CPU of each function itself, without those that it calls."""
+        found: dict[str, float] = {}
+        for stack, microseconds in _microseconds(folder, settings).items():
+            found[stack[-1]] = found.get(stack[-1], 0.0) + microseconds
+        return found
+
+    def compared(self, arm: Sequence[Recording], base: Sequence[Recording], title: str) -> str:
+        return differential_flame.graph(_per_operation(arm), _per_operation(base), title)
 
     def script(self, tool: str, folder: Path) -> Sequence[str]:
         """Inlined functions are left out: to find them takes minutes in a large binary."""
@@ -44,6 +46,25 @@ class PerfRecord:
             counts = stacks.folded(lines)
         (folder / FOLDED).write_text(stacks.text(counts), encoding="utf-8")
         (folder / GRAPH).write_text(flame.graph(counts, folder.name), encoding="utf-8")
+
+
+def _microseconds(folder: Path, settings: Mapping[str, Any]) -> Mapping[Stack, float]:
+    """A sample is one period. Nothing of a recording that nobody drew."""
+    path = folder / FOLDED
+    if not path.is_file():
+        return {}
+    period = 1e6 / float(settings.get("frequency") or FREQUENCY)
+    counts = stacks.parsed(path.read_text(encoding="utf-8"))
+    return {stack: count * period for stack, count in counts.items()}
+
+
+def _per_operation(recordings: Sequence[Recording]) -> Mapping[Stack, float]:
+    """Of several loads their mean."""
+    found: dict[Stack, float] = {}
+    for each in recordings:
+        for stack, microseconds in _microseconds(each.folder, each.settings).items():
+            found[stack] = found.get(stack, 0.0) + microseconds / each.operations / len(recordings)
+    return found
 
 
 COLLECTOR = PerfRecord()

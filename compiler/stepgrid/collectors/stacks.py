@@ -22,13 +22,13 @@ def text(counts: Mapping[Stack, int]) -> str:
     return "".join(f"{';'.join(stack)} {count}\n" for stack, count in sorted(counts.items()))
 
 
-def innermost(said: str) -> Counter[str]:
-    """By the function that ran, of such a text."""
-    found: Counter[str] = Counter()
+def parsed(said: str) -> Counter[Stack]:
+    """Of such a text; a line without a count is none."""
+    found: Counter[Stack] = Counter()
     for line in said.splitlines():
         stack, _, count = line.rpartition(" ")
         if count.isdecimal():
-            found[stack.rpartition(";")[2]] += int(count)
+            found[tuple(stack.split(";"))] += int(count)
     return found
 
 

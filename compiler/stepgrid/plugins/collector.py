@@ -46,6 +46,21 @@ class CountingCollector(Protocol):
     def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]: ...
 
 
+class Recording(NamedTuple):
+    """Of one step: the collector's files, its settings, and what the step's clients did meanwhile."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    operations: float
+
+
+@runtime_checkable
+class ComparingCollector(Protocol):
+    """One whose recordings of an arm and its base make one picture."""
+
+    def compared(self, arm: Sequence[Recording], base: Sequence[Recording], title: str) -> str: ...
+
+
 def listed(pids: Sequence[int]) -> str:
     return ",".join(map(str, pids))
 
