@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"
 GALLERY = ROOT / "docs" / "gallery"
+SITE = ROOT / "dist" / "gallery"  # all pages and tables: too large for git
 SCALE = "smoke"
 SPECS = (
     "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
@@ -53,6 +54,8 @@ def main(wanted: Sequence[str]) -> int:
     exhibits = [found for name in SPECS if name not in failed and (found := kept(name))]
     if len(exhibits) == len(SPECS):
         (GALLERY / "README.md").write_text(page(exhibits), encoding="utf-8")
+        specs = [spec(each.name) for each in exhibits]
+        subprocess.run([STEPGRID, "site", SITE, *specs, "--scale", SCALE, "--title", "Gallery"], cwd=ROOT, check=True)
     else:
         print("README.md of the gallery is as it was: not all of the specs are measured", file=sys.stderr)
     return 3 if failed else 0
@@ -169,7 +172,8 @@ make gallery
 ```
 
 For each spec that is `stepgrid run SPEC --scale smoke`, then `stepgrid report SPEC --scale smoke`. It goes on where
-it was stopped. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release of
+it was stopped, and ends with `stepgrid site dist/gallery`: all of them with their pages and tables, too large to be
+kept here. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release of
 RocksDB is compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both
 where ccache is. Servers and sysbench are unpacked, not compiled.
 
