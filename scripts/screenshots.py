@@ -1,0 +1,32 @@
+"""Pictures of how the gallery's pages begin in a browser: `python -m scripts.screenshots`, with Chromium."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.browser import Page, browser  # noqa: E402  # the checkout's own
+
+GALLERY = ROOT / "docs" / "gallery"
+WIDTH = 1000  # pixels
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as page:
+        for path in sorted(GALLERY.glob("*.html")):
+            picture(page, path)
+    return 0
+
+
+def picture(page: Page, path: Path) -> None:
+    page.open(path, width=WIDTH)
+    page.picture(path.with_suffix(".png"))
+    print(path.with_suffix(".png").name)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
