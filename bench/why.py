@@ -22,7 +22,8 @@ from bench.why_cases import Case  # noqa: E402
 from stepgrid.model import number_format  # noqa: E402
 from stepgrid.plan.files import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import RATIO  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import RATIO, Entry, Line  # noqa: E402
+from stepgrid.summarize.comparisons.counter_changes import CounterChanges  # noqa: E402
 from stepgrid.summarize.job import read  # noqa: E402
 from stepgrid.summarize.page import why  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
@@ -82,7 +83,15 @@ def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
                 if entry.kind == RATIO and entry.ratio and entry.interval:
                     between = number_format.interval(entry.interval.low, entry.interval.high, number_format.ratio)
                     arm = ", ".join(map(str, table.columns[column]))
-                    yield f"{table.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", why.of(report, table, line, entry)
+                    causes = [*why.of(report, table, line, entry), *counted(report, line, entry)]
+                    yield f"{table.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes
+
+
+def counted(report: Report, line: Line, entry: Entry) -> list[str]:
+    arm, base = entry.point, line.entries[0].point
+    if arm is None or base is None:
+        return []
+    return CounterChanges(report.counted.of([*arm.places, *base.places])).of(arm, base)
 
 
 if __name__ == "__main__":
