@@ -75,15 +75,15 @@ def cases(folder: Path) -> list[Case]:
     return [
         Case(
             "contention",
-            "LRU against hyper-clock, eight threads",
+            "LRU against hyper-clock, 16 threads",
             r"context switches",
             _arms(
                 "hyper: {options: {cache_type: auto_hyper_clock_cache}}",
                 "lru: {options: {cache_type: lru_cache}}",
             ),
             "arm: hyper",
-            "cache_size: 256MiB\n    cache_numshardbits: 0\n    compression_type: none",
-            threads=8,
+            "cache_size: 256MiB\n    cache_numshardbits: 0\n    block_size: 1KiB\n    compression_type: none",
+            threads=16,
         ),
         Case(
             "default",
@@ -100,7 +100,7 @@ def cases(folder: Path) -> list[Case]:
             r"block cache misses",
             _arms("large: {options: {cache_size: 256MiB}}", "small: {options: {cache_size: 2MiB}}"),
             "arm: large",
-            "compression_type: none",
+            "compression_type: none\n    statistics: true",
         ),
         Case(
             "device",

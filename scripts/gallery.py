@@ -157,7 +157,8 @@ For those who want to see what comes out of published experiments.
 What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
 PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks
 of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them
-also has a page with charts (`index.html` beside it); of the insert benchmark it is kept here.
+also has a page with charts (`index.html` beside it); of the insert benchmark it is kept here. How they begin, by
+`python -m scripts.screenshots`: [one](2023-01-insert-benchmark-amd.png), [the other](2023-08-myrocks-gc-debt.png).
 What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
 [Which tables of each article come out](articles.md), and where.
 
