@@ -23,6 +23,21 @@ def test_what_differs_is_told_the_base_first():
     )
 
 
+def test_a_host_is_a_block_where_each_load_was_measured_on_one():
+    """Ratios are of one load at a time, so hosts that differ between loads are not in them."""
+    arm, base = (point(*(run(name, load, 100.0) for load in (0, 1))) for name in "xy")
+    hosts = {"s-x-0-0/1": "n1", "s-y-0-0/1": "n1", "s-x-1-0/1": "n2", "s-y-1-0/1": "n2"}
+    known = {subject: {"hostname": name} for subject, name in hosts.items()}
+    assert EnvironmentDifference(known).marks(arm, base) == ()
+    assert EnvironmentDifference(known | {"s-y-1-0/1": {"hostname": "n3"}}).marks(arm, base) == ("another host",)
+
+
+def test_loads_that_only_one_of_them_has_tell_nothing_of_a_host():
+    arm, base = point(run("x", 0, 100.0)), point(run("y", 1, 100.0))
+    known = {"s-x-0-0/1": {"hostname": "n1"}, "s-y-1-0/1": {"hostname": "n2"}}
+    assert EnvironmentDifference(known).marks(arm, base) == ("another host",)
+
+
 def test_what_was_not_recorded_is_not_different():
     assert around({"kernel": "6.1"}, {}).marks(ARM, BASE) == ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -13,7 +13,6 @@ from stepgrid.summarize.data.parquet_reader import Run
 
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SETTINGS = {
-    "hostname": "host",
     "kernel": "kernel",
     "microcode": "microcode",
     "governor": "governor",
@@ -22,7 +21,7 @@ SETTINGS = {
     "thp": "THP",
 }
 _NOTHING: Mapping[str, str] = {}
-PRIVATE = ("hostname",)  # that it differs is said, not what it is
+HOST = "hostname"  # that it differs is said, not what it is
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,27 @@ class EnvironmentDifference:
     def _settings(self, point: Point, base: Point) -> Iterator[str]:
         if len({id(self._seen(run)) for each in (base, point) for run in each.runs}) == 1:
             return
+        if self._is_on_another_host(point, base):
+            yield "another host"
         for name, word in SETTINGS.items():
-            values = [dict.fromkeys(self._values(each, name)) for each in (base, point)]
+            values = [dict.fromkeys(self._values(each.runs, name)) for each in (base, point)]
             if all(values) and len({*values[0], *values[1]}) > 1:
-                yield f"another {word}" if name in PRIVATE else f"{word} {' / '.join({**values[0], **values[1]})}"
+                yield f"{word} {' / '.join({**values[0], **values[1]})}"
 
-    def _values(self, point: Point, name: str) -> Iterator[str]:
-        return (found[name] for run in point.runs if name in (found := self._seen(run)))
+    def _is_on_another_host(self, point: Point, base: Point) -> bool:
+        """A host is a block: a ratio is of one load at a time, and each load may have a host of its own."""
+        loads = {run.load for run in point.runs} & {run.load for run in base.runs}
+        if not loads:
+            return self._hosts_differ(base.runs, point.runs)
+        parts = ([[run for run in each.runs if run.load == load] for each in (base, point)] for load in loads)
+        return any(self._hosts_differ(*part) for part in parts)
+
+    def _hosts_differ(self, *arms: Sequence[Run]) -> bool:
+        names = [{*self._values(runs, HOST)} for runs in arms]
+        return all(names) and len(names[0] | names[1]) > 1
+
+    def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
+        return (found[name] for run in runs if name in (found := self._seen(run)))
 
     def _seen(self, run: Run) -> Mapping[str, str]:
         return self._known.get(f"{run.place[0]}/{run.attempt}", _NOTHING)
@@ -52,9 +65,8 @@ class EnvironmentDifference:
     def _known(self) -> Mapping[str, Mapping[str, str]]:
         """What counts here, of each result: the same object where it is the same."""
         alike: dict[tuple[str | None, ...], Mapping[str, str]] = {}
-        return {
-            subject: alike.setdefault(tuple(map(facts.get, SETTINGS)), facts) for subject, facts in self.hosts.items()
-        }
+        names = (HOST, *SETTINGS)
+        return {subject: alike.setdefault(tuple(map(facts.get, names)), facts) for subject, facts in self.hosts.items()}
 
     def _times(self, point: Point, base: Point) -> Iterator[str]:
         """Between the runs of one load, the largest."""
