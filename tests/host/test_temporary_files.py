@@ -1,5 +1,6 @@
 import os
 import subprocess
+import time
 
 from stepgrid.host import temporary_files
 from stepgrid.host.durable_writes import write_cache, write_text
@@ -19,7 +20,7 @@ def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp
 def test_a_link_that_somebody_put_in_the_way_is_not_followed(tmp_path):
     (tmp_path / "victim").write_text("theirs")
     for write, name in ((write_text, "a.json"), (write_cache, "b.json")):
-        (tmp_path / f".{name}.{os.getpid()}").symlink_to("victim")
+        (tmp_path / f".{name}.{temporary_files.own()}").symlink_to("victim")
         write(tmp_path / name, "ours")
         assert (tmp_path / name).read_text() == "ours"
         assert not (tmp_path / name).is_symlink()
@@ -77,3 +78,14 @@ def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
 
 def test_a_folder_that_is_not_there(tmp_path):
     temporary_files.sweep(tmp_path / "none")
+
+
+def test_what_another_host_writes_is_left_for_a_day(tmp_path):
+    """Its processes have numbers that nobody, or somebody else, has here."""
+    young, old = (tmp_path / f".{name}.json.{DEAD}@0123abcd" for name in ("young", "old"))
+    own = tmp_path / f".own.json.{temporary_files.own().replace(str(os.getpid()), str(DEAD))}"
+    for path in (young, old, own):
+        path.touch()
+    os.utime(old, (time.time() - 2 * 86400,) * 2)
+    temporary_files.sweep(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [young.name]

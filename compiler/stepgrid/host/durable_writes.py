@@ -17,7 +17,7 @@ from stepgrid.host import temporary_files
 def replacing(path: Path) -> Iterator[Path]:
     """A name to write to, which then takes the file's place: a reader sees the old or the new content, never half."""
     temporary_files.sweep(path.parent, path.name)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{temporary_files.own()}")
     _claim(new)
     try:
         yield new
@@ -44,7 +44,7 @@ def write_text(path: Path, text: str) -> None:
 def write_cache(path: Path, text: str) -> None:
     """Whole or not there; after a power cut it may be lost or empty."""
     temporary_files.sweep(path.parent, path.name)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{temporary_files.own()}")
     _claim(new)
     new.write_text(text, encoding="utf-8")
     os.replace(new, path)

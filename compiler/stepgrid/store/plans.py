@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import file_reader
+from stepgrid.host import file_reader, temporary_files
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import integrity, plan_file
 from stepgrid.store import timestamps
@@ -24,7 +24,7 @@ def write(plan: Plan, folder: Path) -> None:
     """By rename; a plan that is there already is the same plan."""
     if integrity.intact(folder):
         return
-    new = folder.with_name(f".{folder.name}.{os.getpid()}")
+    new = folder.with_name(f".{folder.name}.{temporary_files.own()}")
     new.mkdir(parents=True)
     for name, content in plan_file.texts(plan):
         with (new / name).open("w", encoding="utf-8") as file:

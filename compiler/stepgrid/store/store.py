@@ -25,7 +25,7 @@ NAMED, NAMED_LOG = "STEPGRID_MARK", "STEPGRID_LOG"  # the links that the rule of
 def _link(path: Path, target: Path) -> None:
     """Relative, published by rename."""
     make_folder(path.parent)
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{temporary_files.own()}")
     new.unlink(missing_ok=True)
     new.symlink_to(os.path.relpath(target, path.parent))
     os.replace(new, path)
@@ -40,7 +40,7 @@ class Store(StorePaths):
         target = self.plan(digest)
         if intact(target):
             return
-        staged = target.with_name(f".{digest}.{os.getpid()}~")
+        staged = target.with_name(f".{digest}.{temporary_files.own()}~")
         make_folder(target.parent)
         write(staged)
         sync_tree(staged)

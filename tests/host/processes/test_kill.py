@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -144,6 +145,20 @@ def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
     stranger.kill()
     stranger.wait()
     assert alive
+
+
+def test_numbers_of_another_hosts_processes_are_nobody_here(tmp_path):
+    from stepgrid.host.processes import orphans
+
+    journal = tmp_path / "journal.jsonl"
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path, process_group=0)
+    journal.write_text(json.dumps({"t": 1, "event": "started", "pid": stranger.pid}) + "\n")
+    for hostname, alive in (("another", True), (platform.node(), False)):
+        (tmp_path / "attempt.json").write_text(json.dumps({"hostname": hostname}))
+        orphans.end(journal, (tmp_path,))
+        time.sleep(0.1)
+        assert (stranger.poll() is None) == alive
+    stranger.wait()
 
 
 def test_what_waits_for_the_host_does_not_sweep_while_another_measures(checkout, stage, until):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepgrid.host import temporary_files
 from stepgrid.host.durable_writes import replacing
 from stepgrid.model.result_schema import SCHEMA
 
@@ -56,7 +56,7 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
 @contextmanager
 def lines(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
     """The rows as something to select from, while it lasts."""
-    written = path.with_name(f".{path.stem}.{os.getpid()}.json")
+    written = path.with_name(f".{path.stem}.{temporary_files.own()}.json")
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
     try:
         with written.open("w", encoding="utf-8") as file:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from stepgrid.host import file_reader
 
 MARK = "STEPGRID_RUNNING"  # in their environment: the attempt of a stage, for all that its job starts, daemons too
 STARTED = "started"  # the journal's event that names a process group: of a step,
@@ -21,11 +24,16 @@ _ROUNDS, _PAUSE = 100, 0.02  # between two looks: who was killed is gone by then
 def end(journal: Path, roots: Collection[Path]) -> None:
     """Kills who carries the attempt's mark, and who is in a process group of its journal, at work below the roots."""
     kill_marked(MARK, journal.parent)
-    groups = set(_groups(journal))
+    groups = set(_groups(journal)) if _is_of_this_host(journal.parent) else set()
     for pid in _processes() if groups else ():
         with suppress(OSError):
             if os.getpgid(pid) in groups and any(_works_below(pid, root.resolve()) for root in roots):
                 os.kill(pid, signal.SIGKILL)
+
+
+def _is_of_this_host(attempt: Path) -> bool:
+    """Numbers of another host's processes are here somebody else's."""
+    return str(file_reader.read(attempt / "attempt.json").get("hostname") or platform.node()) == platform.node()
 
 
 def kill_marked(name: str, attempt: Path) -> None:
